@@ -1,0 +1,88 @@
+/* Mica, base: what every other header stands on: results, reports and the allocator.
+ *
+ * Thread rules. Every public function carries one of three words:
+ *   Threads: any     may be called from any thread at any time.
+ *   Threads: reader  from any thread, as long as no thread changes the same world meanwhile.
+ *   Threads: owner   from one thread at a time, while no other thread uses the same world.
+ */
+#ifndef MICA_BASE_H
+#define MICA_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32) && defined(MICA_SHARED)
+#    ifdef MICA_BUILD
+#        define MICA_API __declspec(dllexport)
+#    else
+#        define MICA_API __declspec(dllimport)
+#    endif
+#elif defined(__GNUC__)
+#    define MICA_API __attribute__((visibility("default")))
+#else
+#    define MICA_API
+#endif
+
+#ifdef __cplusplus
+#    define MICA_BEGIN extern "C" {
+#    define MICA_END }
+#else
+#    define MICA_BEGIN
+#    define MICA_END
+#endif
+
+MICA_BEGIN
+
+/* The one door to everything: see mica/world.h. */
+typedef struct mica_world mica_world;
+
+/* What became of a call. Everything but MICA_OK left the world as it was. */
+typedef enum mica_result {
+    MICA_OK = 0,
+    MICA_ERROR_MEMORY,  /* the allocator returned NULL */
+    MICA_ERROR_INVALID, /* an argument makes no sense */
+    MICA_ERROR_DEAD,    /* the entity is nil, stale or was never handed out */
+    MICA_ERROR_UNKNOWN, /* no such component, field or name */
+    MICA_ERROR_EXISTS,  /* the name is taken */
+    MICA_ERROR_LIMIT,   /* a documented bound would be passed */
+    MICA_ERROR_LAYOUT,  /* two descriptions of one name disagree */
+    MICA_ERROR_REFUSED, /* the world was told not to do this: sealed, or busy iterating */
+} mica_result;
+
+/* Returns a constant phrase such as "out of memory". Threads: any. */
+MICA_API const char *mica_result_text(mica_result result);
+
+/* A place in the user's source, carried by whatever may have to complain later. */
+typedef struct mica_place {
+    const char *file;
+    int line;
+} mica_place;
+
+#ifdef __cplusplus
+#    define MICA_HERE (mica_place{__FILE__, __LINE__})
+#else
+#    define MICA_HERE ((mica_place){__FILE__, __LINE__})
+#endif
+
+/* One complaint. The text lives until the handler returns. */
+typedef struct mica_report {
+    mica_result result;
+    const char *text;
+    mica_place place; /* of the user's code where known, else file is NULL */
+} mica_report;
+
+/* Receives every report of a world, in the thread that caused it. */
+typedef void (*mica_report_fn)(const mica_report *report, void *context);
+
+/* Where memory comes from. `allocate` returns NULL when it can't; `alignment` is a power of two.
+ * `release` gets the very size and alignment of the allocation. Both must be callable from any thread
+ * that records commands. Leave both NULL for the default: malloc, and huge pages for large blocks. */
+typedef struct mica_allocator {
+    void *(*allocate)(size_t bytes, size_t alignment, void *context);
+    void (*release)(void *memory, size_t bytes, size_t alignment, void *context);
+    void *context;
+} mica_allocator;
+
+MICA_END
+#endif

@@ -1,0 +1,46 @@
+/* Mica, bulk: the same things done to many entities in one call, column by column. Where there is one, there are many:
+ * this is how levels are spawned and crowds are killed. Each call does all of it, or nothing. */
+#ifndef MICA_BULK_H
+#define MICA_BULK_H
+
+#include "mica/entity.h"
+#include "mica/query.h"
+
+MICA_BEGIN
+
+/* Creates `count` entities with these components. The data of a value is an array of `count` elements, copied as a
+ * column; NULL is the default value for all. `out_entities` may be NULL. Refused while recording. Threads: owner. */
+MICA_API mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns,
+                                      uint32_t column_count, mica_entity *out_entities);
+
+/* Destroys the living among these entities; dead ones and repetitions are passed over. Returns how many died.
+ * Threads: owner. */
+MICA_API uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count);
+
+/* Looks up one component of many entities, memory prefetched ahead: NULL where one is dead or lacks it. Returns how
+ * many were found. Threads: reader. */
+MICA_API uint32_t mica_get_many_component(const mica_world *world, const mica_entity *entities, uint32_t count,
+                                          mica_component component, const void **out_pointers);
+
+/* Adds a component to every entity the query shows and that lacks it; `data` (NULL: default) is the one value that
+ * all get. Whole runs of rows move at once. Refused while recording. Threads: owner. */
+MICA_API mica_result mica_query_add_component(mica_query *query, mica_value value);
+
+/* Removes a component from every entity the query shows. Refused while recording. Threads: owner. */
+MICA_API mica_result mica_query_remove_component(mica_query *query, mica_component component);
+
+/* Destroys every entity the query shows. Refused while recording. Threads: owner. */
+MICA_API mica_result mica_query_destroy_entities(mica_query *query);
+
+MICA_END
+
+/* A column of values for mica_create_many: an array of `count` T. */
+#define MICA_COLUMN(T, array) {MICA_ID(T), sizeof(T), (const T *){(array)}}
+
+#define mica_get_many(world, entities, count, T, out_pointers)                                                         \
+    mica_get_many_component((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))
+#define mica_query_add(query, T, ...) mica_query_add_component((query), MICA_VALUE_(T, __VA_ARGS__))
+#define mica_query_add_tag(query, T) mica_query_add_component((query), (mica_value)MICA_WITH_1(T))
+#define mica_query_remove(query, T) mica_query_remove_component((query), MICA_ID(T))
+
+#endif

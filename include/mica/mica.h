@@ -1,0 +1,24 @@
+/* Mica: a data-oriented Entity Component System. This header is all of the core.
+ *
+ * A world holds entities. A component is a plain C struct, described once. A query walks the entities that have a set
+ * of components, as plain arrays. While something walks, changes are recorded and applied at the flush.
+ * Start with examples/hello.c; then read describe.h, entity.h, query.h and command.h, in this order. */
+#ifndef MICA_H
+#define MICA_H
+
+#include "mica/base.h"
+#include "mica/bulk.h"
+#include "mica/command.h"
+#include "mica/component.h"
+#include "mica/describe.h"
+#include "mica/entity.h"
+#include "mica/handle.h"
+#include "mica/hook.h"
+#include "mica/name.h"
+#include "mica/query.h"
+#include "mica/ref.h"
+#include "mica/singleton.h"
+#include "mica/view.h"
+#include "mica/world.h"
+
+#endif

@@ -1,0 +1,23 @@
+/* Mica, singleton: components of which a world has exactly one: time, settings, input. Described with MICA_SINGLETON;
+ * the value is there, zero or constructed, from its first use on, and never moves. Queries may READ and WRITE it: the
+ * column then is the one value. */
+#ifndef MICA_SINGLETON_H
+#define MICA_SINGLETON_H
+
+#include "mica/describe.h"
+
+MICA_BEGIN
+
+/* Returns the world's one value to look at; NULL when memory is short or the component is no singleton.
+ * Threads: owner on first use, reader later. */
+MICA_API const void *mica_singleton_get(mica_world *world, mica_component component);
+
+/* Returns the world's one value to change, or NULL. Threads: owner. */
+MICA_API void *mica_singleton_write(mica_world *world, mica_component component);
+
+MICA_END
+
+#define mica_the(world, T) ((T *)mica_singleton_write((world), MICA_ID(T)))
+#define mica_see_the(world, T) ((const T *)mica_singleton_get((world), MICA_ID(T)))
+
+#endif

@@ -1,0 +1,49 @@
+/* Mica, view: a run of rows with the same components, handed out by a query, one plain array per component. */
+#ifndef MICA_VIEW_H
+#define MICA_VIEW_H
+
+#include "mica/describe.h"
+
+MICA_BEGIN
+
+enum {
+    MICA_TERMS_MAX = 32,
+    MICA_SLICE_ROWS = 512, /* the unit of change stamps and of parallel work */
+};
+
+/* Valid until the next mica_view_next. Read `count`, `entities` and `world`; the rest is private. */
+typedef struct mica_view {
+    uint32_t count;
+    uint32_t row; /* private from here: of the chunk, where this view begins */
+    const mica_entity *entities;
+    mica_world *world;
+    struct mica_query *query;
+    struct micap_chunk *chunk;
+    uint64_t structure;            /* the world's when the loop began */
+    uint64_t since;
+    uint32_t match;                /* index into the matching archetypes */
+    uint32_t chunk_index;          /* of the next chunk in that archetype */
+    void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
+} mica_view;
+
+/* Steps to the next run of rows; false when there is none. A view is never empty. Threads: as its query. */
+MICA_API bool mica_view_next(mica_view *view);
+
+/* Returns the column of a component that the query reads or writes; NULL for an optional one that is not there, and
+ * with a report for one the query does not have. Threads: as its query. */
+MICA_API const void *mica_view_read(const mica_view *view, mica_component component);
+
+/* As mica_view_read for a component the query writes; its rows count as changed from now on.
+ * Threads: as its query; disjoint views may be written from several threads. */
+MICA_API void *mica_view_write(mica_view *view, mica_component component);
+
+/* As the two above by the position of the term, from 0: the shortest way to a column. Threads: as above. */
+MICA_API const void *mica_view_read_at(const mica_view *view, uint32_t term);
+MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
+
+MICA_END
+
+#define mica_read(view, T) ((const T *)mica_view_read((view), MICA_ID(T)))
+#define MICA_WRITE_2(view, T) ((T *)mica_view_write((view), MICA_ID(T)))
+
+#endif
