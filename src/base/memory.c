@@ -1,0 +1,103 @@
+#include "base/memory.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "os/pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+#    include <malloc.h>
+#    define heap_allocate(bytes, alignment) _aligned_malloc(bytes, alignment)
+#    define heap_free(pointer) _aligned_free(pointer)
+#else
+#    define heap_allocate(bytes, alignment) aligned_alloc(alignment, micap_align_up(bytes, alignment))
+#    define heap_free(pointer) free(pointer)
+#endif
+
+/* Large aligned blocks are the arena's regions: whole pages. The rest is malloc's. */
+static bool wants_pages(size_t bytes, size_t alignment)
+{
+    return alignment >= MICAP_PAGE_BYTES && bytes % MICAP_PAGE_BYTES == 0;
+}
+
+static void *default_allocate(size_t bytes, size_t alignment, void *context)
+{
+    (void)context;
+    if (wants_pages(bytes, alignment))
+        return micap_pages_allocate(bytes, alignment);
+    return heap_allocate(bytes, alignment < sizeof(void *) ? sizeof(void *) : alignment);
+}
+
+static void default_release(void *pointer, size_t bytes, size_t alignment, void *context)
+{
+    (void)context;
+    if (wants_pages(bytes, alignment))
+        micap_pages_release(pointer, bytes);
+    else
+        heap_free(pointer);
+}
+
+bool micap_memory_init(micap_memory *memory, mica_allocator allocator)
+{
+    if ((allocator.allocate == NULL) != (allocator.release == NULL))
+        return false;
+    if (!allocator.allocate) {
+        allocator.allocate = default_allocate;
+        allocator.release = default_release;
+    }
+    memory->allocator = allocator;
+    atomic_init(&memory->bytes, 0);
+    return true;
+}
+
+void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment)
+{
+    if (bytes == 0)
+        bytes = 1;
+    void *pointer = memory->allocator.allocate(bytes, alignment, memory->allocator.context);
+    if (pointer)
+        atomic_fetch_add_explicit(&memory->bytes, bytes, memory_order_relaxed);
+    return pointer;
+}
+
+void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment)
+{
+    void *pointer = micap_allocate(memory, bytes, alignment);
+    if (pointer)
+        memset(pointer, 0, bytes);
+    return pointer;
+}
+
+void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment)
+{
+    if (!pointer)
+        return;
+    if (bytes == 0)
+        bytes = 1;
+    MICAP_ASSERT(atomic_load_explicit(&memory->bytes, memory_order_relaxed) >= bytes, "released more than allocated");
+    atomic_fetch_sub_explicit(&memory->bytes, bytes, memory_order_relaxed);
+    memory->allocator.release(pointer, bytes, alignment, memory->allocator.context);
+}
+
+bool micap_array_reserve(micap_memory *memory, void *array_pointer, uint32_t *capacity, uint64_t needed,
+                         size_t element_bytes)
+{
+    if (needed <= *capacity)
+        return true;
+    if (needed > UINT32_MAX / 2 || needed > SIZE_MAX / 2 / element_bytes)
+        return false;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed < 4 ? 4 : needed);
+    void *fresh = micap_allocate(memory, grown * element_bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!fresh)
+        return false;
+    void *array;
+    memcpy(&array, array_pointer, sizeof array); /* the caller's pointer has another type */
+    if (array)
+        memcpy(fresh, array, *capacity * element_bytes);
+    micap_release(memory, array, *capacity * element_bytes, MICAP_ARRAY_ALIGNMENT);
+    memcpy(array_pointer, &fresh, sizeof fresh);
+    *capacity = grown;
+    return true;
+}

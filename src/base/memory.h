@@ -1,0 +1,35 @@
+/* The allocator of a world with a count of what it holds. Everything Mica allocates for a world goes through here. */
+#ifndef MICAP_BASE_MEMORY_H
+#define MICAP_BASE_MEMORY_H
+
+#include "mica/base.h"
+
+#include <stdatomic.h>
+
+typedef struct micap_memory {
+    mica_allocator allocator;
+    atomic_size_t bytes; /* allocated and not released: command buffers count from any thread */
+} micap_memory;
+
+/* Takes the user's allocator, or the default for one that is all NULL. False when only half of it is given. */
+bool micap_memory_init(micap_memory *memory, mica_allocator allocator);
+
+/* Not zeroed; NULL when there is none. `bytes` may be 0. */
+void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
+void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);
+
+/* With the very bytes and alignment of the allocation; NULL is fine. */
+void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment);
+
+/* Makes room for `needed` elements by doubling. On failure the array is untouched and the result false. */
+bool micap_array_reserve(micap_memory *memory, void *array_pointer, uint32_t *capacity, uint64_t needed,
+                         size_t element_bytes);
+
+#define MICAP_RESERVE(memory, array, capacity, needed)                                                                 \
+    ((needed) <= *(capacity) || micap_array_reserve((memory), &(array), (capacity), (needed), sizeof(*(array))))
+#define MICAP_RELEASE_ARRAY(memory, array, capacity)                                                                   \
+    micap_release((memory), (array), (size_t)(capacity) * sizeof(*(array)), MICAP_ARRAY_ALIGNMENT)
+
+enum { MICAP_ARRAY_ALIGNMENT = 16, MICAP_CACHE_LINE = 64 };
+
+#endif

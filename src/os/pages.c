@@ -1,0 +1,63 @@
+#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+#    define _DEFAULT_SOURCE 1 /* for MAP_ANONYMOUS and madvise, which strict C17 hides */
+#endif
+#include "os/pages.h"
+
+#include <stdint.h>
+
+#if defined(__linux__) || defined(__APPLE__)
+#    include <sys/mman.h>
+
+void *micap_pages_allocate(size_t bytes, size_t alignment)
+{
+    if (bytes > SIZE_MAX - alignment)
+        return NULL;
+    /* Take more than needed, then give back what is before and behind the aligned part. */
+    size_t slack = alignment > MICAP_PAGE_BYTES ? alignment : 0;
+    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED)
+        return NULL;
+    size_t before = slack ? (alignment - ((uintptr_t)raw & (alignment - 1))) & (alignment - 1) : 0;
+    char *pages = raw + before;
+    if (before)
+        munmap(raw, before);
+    if (slack > before)
+        munmap(pages + bytes, slack - before);
+#    ifdef MADV_HUGEPAGE
+    if (bytes >= MICAP_HUGE_PAGE_BYTES)
+        madvise(pages, bytes, MADV_HUGEPAGE); /* a wish: refusal only costs speed */
+#    endif
+    return pages;
+}
+
+void micap_pages_release(void *pages, size_t bytes)
+{
+    munmap(pages, bytes);
+}
+
+#else
+#    include <stdlib.h>
+#    include <string.h>
+#    ifdef _WIN32
+#        include <malloc.h>
+#        define aligned_pages(bytes, alignment) _aligned_malloc(bytes, alignment)
+#        define free_pages(pages) _aligned_free(pages)
+#    else
+#        define aligned_pages(bytes, alignment) aligned_alloc(alignment, bytes)
+#        define free_pages(pages) free(pages)
+#    endif
+
+void *micap_pages_allocate(size_t bytes, size_t alignment)
+{
+    void *pages = aligned_pages(bytes, alignment);
+    if (pages)
+        memset(pages, 0, bytes);
+    return pages;
+}
+
+void micap_pages_release(void *pages, size_t bytes)
+{
+    (void)bytes;
+    free_pages(pages);
+}
+#endif
