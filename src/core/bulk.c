@@ -1,0 +1,135 @@
+#include "core/world.h"
+#include "mica/bulk.h"
+
+/* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
+static void commit_run(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_chunk *chunk = spot.chunk;
+    mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t *record = NULL;
+        mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
+        *record = micap_record_pack(entity.generation, chunk->number, spot.row + i);
+        entities[i] = entity;
+    }
+    if (out)
+        memcpy(out, entities, count * sizeof *out);
+    mica_version version = micap_version(world);
+    for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
+        micap_chunk_stamps(chunk, row)[0] = version;
+    micap_rows_count_up(spot, count);
+}
+
+/* Takes back rows that were created, last first: what a value that can't be copied leaves behind. */
+static void undo_rows(mica_world *world, micap_archetype *archetype, uint64_t count)
+{
+    for (; count; --count) {
+        micap_chunk *chunk = archetype->chunks[archetype->tail];
+        micap_spot last = {chunk, chunk->count - 1};
+        mica_entity entity = micap_chunk_entities(chunk)[last.row];
+        micap_row_destruct(last);
+        micap_row_fill_hole(world, last);
+        micap_entity_give_unused(&world->entities, entity);
+    }
+}
+
+static void run_hooks(mica_world *world, micap_spot first, uint64_t count, const mica_value *columns,
+                      uint32_t column_count)
+{
+    micap_archetype *archetype = first.chunk->archetype;
+    if (!micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+        return;
+    uint32_t chunk_index = 0;
+    while (archetype->chunks[chunk_index] != first.chunk)
+        ++chunk_index;
+    for (uint32_t row = first.row; count; row = 0) {
+        micap_chunk *chunk = archetype->chunks[chunk_index++];
+        uint64_t run = chunk->count - row < count ? chunk->count - row : count;
+        micap_hooks_created(world, (micap_spot){chunk, row}, (uint32_t)run, columns, column_count);
+        count -= run;
+    }
+    micap_hooks_end(world);
+}
+
+mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
+                             mica_entity *out_entities)
+{
+    mica_result result = micap_refuse_while_recording(world, "create_many");
+    if (result != MICA_OK || count == 0)
+        return result;
+    micap_archetype *archetype = micap_archetype_of_values(world, columns, column_count);
+    if (!archetype)
+        return atomic_load(&world->last_error);
+    if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count))
+        return micap_fail_memory(world, "create_many");
+    ++world->structure;
+    micap_spot first = micap_rows_next(archetype);
+    for (uint32_t done = 0; done < count;) {
+        micap_spot spot = micap_rows_next(archetype);
+        uint32_t room = spot.chunk->capacity - spot.row;
+        uint32_t run = room < count - done ? room : count - done;
+        if (!micap_rows_fill(world, spot, run, columns, column_count, done)) {
+            undo_rows(world, archetype, done);
+            return MICA_ERROR_MEMORY;
+        }
+        commit_run(world, spot, run, out_entities ? out_entities + done : NULL);
+        done += run;
+    }
+    run_hooks(world, first, count, columns, column_count);
+    return MICA_OK;
+}
+
+uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    uint32_t died = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (world->recording_depth) {
+            died += mica_is_alive(world, entities[i]) && mica_destroy(world, entities[i]);
+            continue;
+        }
+        micap_spot spot = micap_locate(world, entities[i]);
+        if (!micap_is_row(spot))
+            continue;
+        micap_destroy_row_with_hooks(world, spot);
+        ++died;
+    }
+    micap_hooks_end(world);
+    return died;
+}
+
+enum { BLOCK = 64 };
+
+/* Looks up a block whose records were asked for one block ago, and asks for the values. */
+static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count,
+                          mica_component component, const void **out)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = mica_get_component(world, entities[i], component);
+        __builtin_prefetch(out[i]);
+        found += out[i] != NULL;
+    }
+    return found;
+}
+
+static void prefetch_records(const mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    uint32_t page_count = atomic_load_explicit(&world->entities.page_count, memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i)
+        if (entities[i].index >> MICAP_PAGE_SHIFT < page_count)
+            __builtin_prefetch(micap_record_at(&world->entities, entities[i].index));
+}
+
+uint32_t mica_get_many_component(const mica_world *world, const mica_entity *entities, uint32_t count,
+                                 mica_component component, const void **out_pointers)
+{
+    uint32_t found = 0;
+    prefetch_records(world, entities, count < BLOCK ? count : BLOCK);
+    for (uint32_t begin = 0; begin < count; begin += BLOCK) {
+        uint32_t run = count - begin < BLOCK ? count - begin : BLOCK;
+        uint32_t left = count - begin - run;
+        prefetch_records(world, entities + begin + run, left < BLOCK ? left : BLOCK);
+        found += get_block(world, entities + begin, run, component, out_pointers + begin);
+    }
+    return found;
+}

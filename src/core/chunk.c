@@ -1,0 +1,173 @@
+#include "core/chunk.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "core/world.h"
+
+/* Headers of large chunks, which all begin at a multiple of 2 MiB, would share the same few sets of the cache: each begins
+ * a different number of lines behind the start of its block. */
+enum { COLORS = 16, COLOR_BYTES = 3 * MICAP_CACHE_LINE, COLORED_BYTES_MIN = 64 << 10 };
+
+static uint32_t color_bytes_of(uint32_t number, uint64_t bytes)
+{
+    return bytes < COLORED_BYTES_MIN ? 0 : number % COLORS * COLOR_BYTES;
+}
+
+static size_t header_bytes(const micap_archetype *archetype)
+{
+    return micap_align_up(sizeof(micap_chunk) + sizeof(struct micap_lane) * archetype->column_count +
+                              sizeof(micap_finder) * (archetype->slot_mask + (size_t)1),
+                          sizeof(mica_version));
+}
+
+static uint32_t slices_of(uint32_t rows)
+{
+    return (rows + MICA_SLICE_ROWS - 1) / MICA_SLICE_ROWS;
+}
+
+static size_t column_alignment(const micap_column *column)
+{
+    uint32_t alignment = column->type->type.alignment;
+    return alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
+}
+
+/* Walks the layout of a chunk with that many rows; returns its bytes, and writes the offsets when there is a chunk. */
+static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, micap_chunk *chunk)
+{
+    uint64_t at = header_bytes(archetype);
+    uint32_t color_bytes = chunk ? chunk->color_bytes : COLORS * COLOR_BYTES - COLOR_BYTES;
+    if (chunk)
+        chunk->stamps_offset = (uint32_t)at;
+    at += (uint64_t)slices_of(rows) * (1 + archetype->column_count) * sizeof(mica_version);
+    at = micap_align_up(at, MICAP_CACHE_LINE);
+    if (chunk)
+        chunk->entities_offset = (uint32_t)at;
+    at += (uint64_t)rows * sizeof(mica_entity);
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        at = micap_align_up(at + color_bytes, column_alignment(&archetype->columns[i])) - color_bytes;
+        if (chunk)
+            chunk->lanes[i] = (struct micap_lane){(uint32_t)at, archetype->columns[i].bytes};
+        at += (uint64_t)rows * archetype->columns[i].bytes;
+    }
+    return at;
+}
+
+uint32_t micap_chunk_capacity(const micap_archetype *archetype, uint64_t bytes)
+{
+    if (bytes >= COLORED_BYTES_MIN)
+        bytes -= COLORS * COLOR_BYTES;
+    uint64_t rows = bytes / archetype->row_bytes;
+    if (rows > MICAP_CHUNK_ROWS_MAX)
+        rows = MICAP_CHUNK_ROWS_MAX;
+    while (rows > 0) {
+        uint64_t needed = walk_layout(archetype, (uint32_t)rows, NULL);
+        if (needed <= bytes)
+            break;
+        uint64_t excess = (needed - bytes + archetype->row_bytes - 1) / archetype->row_bytes;
+        rows = excess < rows ? rows - excess : 0;
+    }
+    return (uint32_t)rows;
+}
+
+static void fill_finders(micap_chunk *chunk)
+{
+    const micap_archetype *archetype = chunk->archetype;
+    micap_finder *finders = (micap_finder *)(void *)&chunk->lanes[chunk->stride - 1];
+    for (uint32_t i = 0; i <= archetype->slot_mask; ++i) {
+        uint32_t component = archetype->slots[i] >> 16, column = archetype->slots[i] & 0xFFFF;
+        finders[i] = (micap_finder){.component = (uint16_t)component, .column = (uint16_t)column};
+        if (column < MICAP_COLUMN_TAG) {
+            finders[i].offset = chunk->lanes[column].offset;
+            finders[i].bytes = chunk->lanes[column].bytes;
+        }
+    }
+}
+
+void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_t order, uint32_t capacity)
+{
+    chunk->archetype = archetype;
+    chunk->count = 0;
+    chunk->capacity = capacity;
+    chunk->stride = (uint16_t)(1 + archetype->column_count);
+    chunk->finder_mask = (uint16_t)archetype->slot_mask;
+    chunk->order = (uint8_t)order;
+    walk_layout(archetype, capacity, chunk);
+    fill_finders(chunk);
+    memset((char *)chunk + chunk->stamps_offset, 0,
+           (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
+}
+
+/* The two chunks that no entity is in. They belong to the archetype without components, but are not in its list. */
+enum { DUMMY_BYTES = sizeof(micap_chunk) + sizeof(micap_finder) };
+
+static bool create_dummy(mica_world *world, uint32_t number)
+{
+    micap_chunk *chunk = micap_allocate_zeroed(&world->memory, DUMMY_BYTES, MICAP_CACHE_LINE);
+    if (!chunk)
+        return false;
+    chunk->archetype = world->archetypes.by_id[0];
+    chunk->number = number;
+    chunk->stride = 1;
+    world->chunks.by_number[number] = chunk;
+    return true;
+}
+
+bool micap_chunks_init(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (!MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, 64))
+        return false;
+    chunks->by_number[MICAP_CHUNK_NONE] = chunks->by_number[MICAP_CHUNK_PENDING] = NULL;
+    chunks->limit = MICAP_CHUNK_PENDING + 1;
+    return create_dummy(world, MICAP_CHUNK_NONE) && create_dummy(world, MICAP_CHUNK_PENDING);
+}
+
+void micap_chunks_free(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    for (uint32_t number = 0; chunks->by_number && number <= MICAP_CHUNK_PENDING; ++number)
+        micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES,
+                      MICAP_CACHE_LINE);
+    MICAP_RELEASE_ARRAY(&world->memory, chunks->by_number, chunks->capacity);
+}
+
+micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, uint32_t order)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (!chunks->first_free) {
+        if (chunks->limit == MICAP_CHUNKS_MAX ||
+            !MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)chunks->limit + 1))
+            return NULL;
+    }
+    size_t bytes = (size_t)1 << order;
+    char *block = micap_arena_allocate(&world->arena, bytes);
+    if (!block)
+        return NULL;
+    uint32_t number = chunks->first_free;
+    if (number)
+        chunks->first_free = (uint32_t)((uintptr_t)chunks->by_number[number] >> 1);
+    else
+        number = chunks->limit++;
+    uint32_t color_bytes = color_bytes_of(number, bytes);
+    micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
+    chunk->number = number;
+    chunk->color_bytes = (uint16_t)color_bytes;
+    chunks->by_number[number] = chunk;
+    ++chunks->count;
+    chunks->bytes += bytes;
+    micap_chunk_lay_out(chunk, archetype, order, micap_chunk_capacity(archetype, bytes));
+    MICAP_ASSERT(chunk->capacity > 0, "a chunk has room for a row");
+    return chunk;
+}
+
+void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
+{
+    MICAP_ASSERT(chunk->count == 0, "a chunk that goes is empty");
+    micap_chunks *chunks = &world->chunks;
+    size_t bytes = (size_t)1 << chunk->order;
+    chunks->by_number[chunk->number] = (micap_chunk *)(((uintptr_t)chunks->first_free << 1) | 1);
+    chunks->first_free = chunk->number;
+    --chunks->count;
+    chunks->bytes -= bytes;
+    micap_arena_release(&world->arena, (char *)chunk - chunk->color_bytes, bytes);
+}

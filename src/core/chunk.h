@@ -1,0 +1,118 @@
+/* A chunk: one block of the arena with a header, the stamps, the entity column and a column per component with data.
+ *
+ *     | header | lanes | finders | stamps | entity column | column 0 | column 1 | ...    columns aligned to a cache line
+ *
+ * All chunks of an archetype but the last that holds rows are full, so that a loop meets no holes. Stamps say when a
+ * slice of MICA_SLICE_ROWS rows was last changed: one stamp per slice for its structure (rows that came or moved), and
+ * one per slice and column for values written in place. A column of a slice has changed when either is newer. */
+#ifndef MICAP_CORE_CHUNK_H
+#define MICAP_CORE_CHUNK_H
+
+#include "base/arena.h"
+#include "mica/handle.h"
+#include "mica/view.h"
+#include "mica/world.h"
+
+enum {
+    MICAP_CHUNK_ROWS_MAX = 1 << 16,  /* a record has 16 bits for the row */
+    MICAP_CHUNKS_MAX = 1 << 24,      /* and 24 for the chunk */
+    MICAP_CHUNK_NONE = 0,            /* chunk number of a free slot: an empty chunk without components */
+    MICAP_CHUNK_PENDING = 1,         /* of an entity whose creation is recorded: likewise */
+};
+
+struct micap_archetype;
+
+typedef struct micap_chunk {
+    struct micap_archetype *archetype;
+    uint32_t number; /* in the world's table of chunks */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t entities_offset;
+    uint32_t stamps_offset;
+    uint16_t stride;      /* stamps per slice: 1 + columns */
+    uint16_t finder_mask; /* the size of the table of finders, less 1 */
+    uint16_t color_bytes; /* how far the chunk begins behind its block */
+    uint8_t order;        /* the block has 2^order bytes */
+    /* Where each column begins, from the start of the chunk, and the bytes of a value: together, for look-ups. */
+    struct micap_lane {
+        uint32_t offset;
+        uint32_t bytes;
+    } lanes[];
+} micap_chunk;
+
+/* From a component to its column, in the chunk itself: looking up one component of one entity reads nothing else but
+ * its record. Open addressing; component 0 ends a search. They follow the lanes. */
+typedef struct micap_finder {
+    uint16_t component;
+    uint16_t column; /* MICAP_COLUMN_TAG for a tag */
+    uint32_t offset;
+    uint32_t bytes;
+} micap_finder;
+
+static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
+{
+    const micap_finder *finders = (const micap_finder *)(const void *)&chunk->lanes[chunk->stride - 1];
+    for (uint32_t at = component;; ++at) {
+        const micap_finder *finder = &finders[at & chunk->finder_mask];
+        if (finder->component == component || !finder->component)
+            return finder;
+    }
+}
+
+static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
+{
+    return (mica_entity *)(void *)((char *)chunk + chunk->entities_offset);
+}
+
+static inline void *micap_chunk_column(const micap_chunk *chunk, uint32_t column)
+{
+    return (char *)chunk + chunk->lanes[column].offset;
+}
+
+static inline void *micap_chunk_value(const micap_chunk *chunk, uint32_t column, uint32_t row)
+{
+    return (char *)chunk + chunk->lanes[column].offset + (size_t)row * chunk->lanes[column].bytes;
+}
+
+/* The stamps of the slice that holds a row: [0] is its structure, [1 + column] the values of a column. */
+static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_t row)
+{
+    return (mica_version *)(void *)((char *)chunk + chunk->stamps_offset) +
+           (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
+}
+
+/* Notes that values of a column were written in rows [row, row + count). */
+static inline void micap_chunk_stamp_column(micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,
+                                            mica_version version)
+{
+    uint32_t stride = chunk->stride;
+    mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
+    mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
+    for (; stamp <= last; stamp += stride)
+        *stamp = version;
+}
+
+/* How many rows fit into a block of that many bytes; 0 when not even one does. */
+uint32_t micap_chunk_capacity(const struct micap_archetype *archetype, uint64_t bytes);
+
+/* Lays out an empty chunk in a raw block. */
+void micap_chunk_lay_out(micap_chunk *chunk, struct micap_archetype *archetype, uint32_t order, uint32_t capacity);
+
+/* The world's table of chunks by number: numbers are reused, last freed first. */
+typedef struct micap_chunks {
+    micap_chunk **by_number; /* a free entry holds the next free number, shifted, with the lowest bit set */
+    uint32_t capacity;
+    uint32_t limit; /* one more than the largest number ever used */
+    uint32_t first_free; /* 0 is none */
+    uint32_t count;
+    size_t bytes; /* in chunks that exist */
+} micap_chunks;
+
+bool micap_chunks_init(mica_world *world);
+void micap_chunks_free(mica_world *world);
+
+/* A new chunk of 2^order bytes with a number, or NULL when memory or numbers are short. */
+micap_chunk *micap_chunk_create(mica_world *world, struct micap_archetype *archetype, uint32_t order);
+void micap_chunk_destroy(mica_world *world, micap_chunk *chunk);
+
+#endif

@@ -1,0 +1,345 @@
+/* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
+#include "base/assert.h"
+#include "base/bits.h"
+#include "base/hash.h"
+#include "core/world.h"
+
+static char tag_value;
+
+static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
+{
+    return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
+}
+
+static uint32_t slot_of(const micap_recording *recording, uint32_t index)
+{
+    uint32_t mask = recording->table_capacity - 1;
+    for (uint32_t attempt = 0;; ++attempt) {
+        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
+        if (!target || recording->targets[target - 1]->entity.index == index)
+            return slot;
+    }
+}
+
+micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity)
+{
+    if (!recording->target_count)
+        return NULL;
+    micap_target *last = recording->targets[recording->target_count - 1];
+    if (mica_same(last->entity, entity))
+        return last;
+    uint32_t index = recording->table[slot_of(recording, entity.index)];
+    micap_target *target = index ? recording->targets[index - 1] : NULL;
+    return target && mica_same(target->entity, entity) ? target : NULL;
+}
+
+static bool reserve_target(mica_commands *commands)
+{
+    micap_recording *recording = &commands->recording;
+    micap_memory *memory = &commands->world->memory;
+    if (!MICAP_RESERVE(memory, recording->targets, &recording->target_capacity, (uint64_t)recording->target_count + 1))
+        return false;
+    if ((recording->target_count + 1) * 2 <= recording->table_capacity)
+        return true;
+    uint32_t grown = recording->table_capacity ? recording->table_capacity * 2 : 64;
+    uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+    if (!table)
+        return false;
+    MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
+    recording->table = table;
+    recording->table_capacity = grown;
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
+    return true;
+}
+
+/* A target for an entity that has none yet; NULL when memory is short. */
+static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
+{
+    micap_recording *recording = &commands->recording;
+    micap_target *target =
+        reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
+    if (!target) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    *target = (micap_target){.entity = entity, .place = place, .label = commands->label};
+    recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
+    recording->targets[recording->target_count++] = target;
+    return target;
+}
+
+static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) is not alive",
+               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
+               entity.generation);
+}
+
+/* The target of a change to an entity that must be alive as far as this buffer knows. */
+static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    micap_target *known = micap_recording_find(&commands->recording, entity);
+    if ((known && known->destroyed) || !mica_is_alive(commands->world, entity)) {
+        report_dead(commands, entity, place, what);
+        return NULL;
+    }
+    return known ? known : add_target(commands, entity, place);
+}
+
+static micap_command *find_command(const micap_target *target, mica_component component)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component)
+            return command;
+    return NULL;
+}
+
+static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
+                                 mica_place place)
+{
+    micap_command *command = find_command(target, type->id);
+    if (!command) {
+        command = stage(commands, sizeof *command, _Alignof(micap_command));
+        if (!command) {
+            micap_fail_memory(commands->world, "command");
+            return NULL;
+        }
+        *command = (micap_command){.type = type};
+        if (target->last)
+            target->last->next = command;
+        else
+            target->first = command;
+        target->last = command;
+    }
+    command->place = place;
+    return command;
+}
+
+static const micap_type *type_to_record(const mica_commands *commands, mica_component component, mica_place place)
+{
+    const micap_type *type = micap_type_of(component);
+    if (micap_component_of(&commands->world->components, component) == NULL && type &&
+        micap_component_namesake(commands->world, type)) {
+        micap_fail(commands->world, MICA_ERROR_LAYOUT, place,
+                   "command: this world has another component with the name %s", type->type.name);
+        return NULL;
+    }
+    if (type && type->type.storage != MICA_STORAGE_SINGLETON && type->companion == MICAP_COMPANION_NONE)
+        return type;
+    micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, place,
+               "command: component %s is not one that an entity can have", type ? type->type.name : "without an id");
+    return NULL;
+}
+
+static bool has_value(const micap_command *command)
+{
+    return command->operation == MICAP_OPERATION_VALUE && command->value;
+}
+
+/* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
+static bool stage_value(mica_commands *commands, micap_command *command, const void *from, bool is_set)
+{
+    const micap_type *type = command->type;
+    if (type->type.size_bytes) {
+        void *value = stage(commands, type->type.size_bytes, type->type.alignment);
+        if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
+            micap_fail_memory(commands->world, type->type.name);
+            return false;
+        }
+        if (has_value(command)) { /* pointers to the staged value stay good */
+            micap_values_destruct(type, command->value, 1);
+            micap_values_move(type, command->value, value, 1);
+        } else {
+            command->value = value;
+        }
+    }
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
+    else if (command->operation == MICAP_OPERATION_NONE)
+        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
+    command->operation = MICAP_OPERATION_VALUE;
+    command->is_set |= is_set;
+    return true;
+}
+
+static bool value_fits(const mica_commands *commands, const micap_type *type, const mica_value *value,
+                       mica_place place)
+{
+    if (!value->data || !value->size_bytes || value->size_bytes == type->type.size_bytes)
+        return true;
+    micap_fail(commands->world, MICA_ERROR_INVALID, place,
+               "a value of %u bytes was given for component %s, which has %u", value->size_bytes, type->type.name,
+               type->type.size_bytes);
+    return false;
+}
+
+static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_place place)
+{
+    const micap_type *type = type_to_record(commands, value->component, place);
+    if (!type || !value_fits(commands, type, value, place))
+        return false;
+    micap_command *command = command_of(commands, target, type, place);
+    return command && stage_value(commands, command, value->data, value->data != NULL);
+}
+
+static mica_entity take_handle(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    if (commands->owned)
+        return micap_entity_take(world);
+    if (!commands->stock_count) {
+        mica_entity block[MICAP_ID_BLOCK];
+        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
+            !micap_entities_take_block(world, commands->lane, block))
+            return mica_nil();
+        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
+            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
+        commands->stock_count = MICAP_ID_BLOCK;
+    }
+    ++commands->taken_count;
+    return commands->stock[--commands->stock_count];
+}
+
+static void return_handle(mica_commands *commands, mica_entity entity)
+{
+    if (commands->owned) {
+        micap_entity_give_unused(&commands->world->entities, entity);
+    } else {
+        commands->stock[commands->stock_count++] = entity;
+        --commands->taken_count;
+    }
+}
+
+/* Forgets the newest target, whose creation failed half-way. */
+static void drop_last_target(micap_recording *recording)
+{
+    const micap_target *target = recording->targets[recording->target_count - 1];
+    for (micap_command *command = target->first; command; command = command->next)
+        micap_command_drop_value(command);
+    recording->table[slot_of(recording, target->entity.index)] = 0; /* the newest ends its probe sequence */
+    --recording->target_count;
+}
+
+mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
+                                       mica_place place)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t j = 0; j < i; ++j)
+            if (values[i].component == values[j].component) {
+                micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
+                return mica_nil();
+            }
+    mica_entity entity = take_handle(commands);
+    if (mica_is_nil(entity)) {
+        micap_fail_memory(commands->world, "create");
+        return entity;
+    }
+    micap_target *target = add_target(commands, entity, place);
+    if (!target) {
+        return_handle(commands, entity);
+        return mica_nil();
+    }
+    target->created = true;
+    for (uint32_t i = 0; i < count; ++i)
+        if (!record_value(commands, target, &values[i], place)) {
+            drop_last_target(&commands->recording);
+            return_handle(commands, entity);
+            return mica_nil();
+        }
+    return entity;
+}
+
+bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
+{
+    micap_target *target = living_target(commands, entity, place, "destroy");
+    if (!target)
+        return false;
+    for (micap_command *command = target->first; command; command = command->next)
+        micap_command_drop_value(command);
+    target->first = target->last = NULL;
+    target->destroyed = true;
+    target->place = place;
+    return true;
+}
+
+void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                 mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
+    micap_command *command = target ? command_of(commands, target, type, place) : NULL;
+    if (!command)
+        return NULL;
+    if (command->operation != MICAP_OPERATION_VALUE) {
+        bool removed = command->operation == MICAP_OPERATION_REMOVE;
+        const void *present = removed ? NULL : mica_get_component(commands->world, entity, component);
+        if (!stage_value(commands, command, present, false))
+            return NULL;
+    }
+    return type->type.size_bytes ? command->value : &tag_value;
+}
+
+bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+{
+    const micap_type *type = type_to_record(commands, value.component, place);
+    micap_target *target = type && value_fits(commands, type, &value, place)
+                               ? living_target(commands, entity, place, "set")
+                               : NULL;
+    if (!target)
+        return false;
+    micap_command *command = command_of(commands, target, type, place);
+    return command && stage_value(commands, command, value.data, true);
+}
+
+/* Whether the component is there after what this buffer has recorded so far. */
+static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
+{
+    const micap_command *command = find_command(target, component);
+    if (command && command->operation != MICAP_OPERATION_NONE)
+        return command->operation == MICAP_OPERATION_VALUE;
+    return mica_has_component(commands->world, target->entity, component);
+}
+
+bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    micap_target *target = type ? living_target(commands, entity, place, "remove") : NULL;
+    if (!target)
+        return false;
+    bool there = will_have(commands, target, component);
+    micap_command *command = command_of(commands, target, type, place);
+    if (!command)
+        return false;
+    micap_command_drop_value(command);
+    command->operation = MICAP_OPERATION_REMOVE;
+    command->toggle = MICAP_TOGGLE_KEEP;
+    command->is_set = false;
+    return there;
+}
+
+bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
+                                   mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->enabled) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s can't be toggled: describe it with .toggle = true", type->type.name);
+        return false;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
+    if (!target || !will_have(commands, target, component))
+        return false; /* a target without commands is nothing to the flush */
+    micap_command *command = command_of(commands, target, type, place);
+    if (!command)
+        return false;
+    command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
+    command->toggle_first = false;
+    return true;
+}
+
+void mica_commands_set_label(mica_commands *commands, const char *label)
+{
+    commands->label = label;
+}

@@ -1,0 +1,198 @@
+/* Command buffers: making, emptying and dropping them. */
+#include "core/commands.h"
+
+#include "base/bits.h"
+#include "core/world.h"
+#include "os/pages.h"
+
+bool micap_commands_init(mica_commands *commands, mica_world *world)
+{
+    *commands = (mica_commands){.world = world};
+    if (world->last_commands)
+        world->last_commands->next = commands;
+    else
+        world->first_commands = commands;
+    world->last_commands = commands;
+    return true;
+}
+
+mica_commands *mica_commands_create(mica_world *world)
+{
+    mica_commands *commands = NULL;
+    if (micap_entities_add_lane(world)) {
+        commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+        if (!commands)
+            micap_entities_drop_lane(world);
+    }
+    if (!commands) {
+        micap_fail_memory(world, "commands");
+        return NULL;
+    }
+    micap_commands_init(commands, world);
+    commands->lane = world->entities.lane_count - 1;
+    return commands;
+}
+
+enum { STAGE_BYTES_FIRST = 4 << 10, STAGE_BYTES_MAX = 2 << 20 };
+
+/* A block of the largest size is a huge page of its own. */
+static size_t alignment_of(size_t bytes)
+{
+    return bytes >= STAGE_BYTES_MAX ? MICAP_HUGE_PAGE_BYTES : MICAP_CACHE_LINE;
+}
+
+static micap_block *add_block(micap_memory *memory, micap_stage *stage, size_t needed)
+{
+    size_t bytes = stage->current ? stage->current->bytes * 2 : STAGE_BYTES_FIRST;
+    if (bytes > STAGE_BYTES_MAX)
+        bytes = STAGE_BYTES_MAX;
+    if (bytes < needed)
+        bytes = micap_align_up(needed, MICAP_PAGE_BYTES);
+    micap_block *block = micap_allocate(memory, bytes, alignment_of(bytes));
+    if (!block)
+        return NULL;
+    *block = (micap_block){.bytes = bytes};
+    if (stage->current) {
+        block->next = stage->current->next;
+        stage->current->next = block;
+    } else {
+        stage->first = block;
+    }
+    return block;
+}
+
+void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment)
+{
+    size_t needed = sizeof(micap_block) + bytes + alignment;
+    micap_block *next = stage->current ? stage->current->next : stage->first;
+    if (!next || next->bytes < needed)
+        next = add_block(memory, stage, needed);
+    if (!next)
+        return NULL;
+    stage->current = next;
+    stage->used = sizeof *next;
+    return micap_stage_allocate(memory, stage, bytes, alignment);
+}
+
+void micap_stage_reset(micap_stage *stage)
+{
+    stage->current = NULL;
+    stage->used = 0;
+}
+
+void micap_stage_free(micap_memory *memory, micap_stage *stage)
+{
+    for (micap_block *block = stage->first, *next; block; block = next) {
+        next = block->next;
+        micap_release(memory, block, block->bytes, alignment_of(block->bytes));
+    }
+    *stage = (micap_stage){0};
+}
+
+void micap_command_drop_value(micap_command *command)
+{
+    if (command->operation == MICAP_OPERATION_VALUE && command->value)
+        micap_values_destruct(command->type, command->value, 1);
+    command->value = NULL;
+}
+
+static void drop_values(micap_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        for (micap_command *command = recording->targets[i]->first; command; command = command->next)
+            micap_command_drop_value(command);
+}
+
+void micap_recording_drop(mica_world *world, micap_recording *recording)
+{
+    drop_values(recording);
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        if (recording->targets[i]->created)
+            micap_entity_forget(world, recording->targets[i]->entity);
+    micap_recording_reset(world, recording);
+}
+
+/* A table much larger than what was in it is given back: a burst should not be paid for in every flush after it. */
+static void reset_table(mica_world *world, micap_recording *recording)
+{
+    if (recording->table_capacity > 1024 && recording->target_count < recording->table_capacity / 16) {
+        MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
+        recording->table = NULL;
+        recording->table_capacity = 0;
+    } else if (recording->table) {
+        memset(recording->table, 0, recording->table_capacity * sizeof *recording->table);
+    }
+}
+
+void micap_recording_reset(mica_world *world, micap_recording *recording)
+{
+    micap_stage_reset(&recording->stage);
+    if (!recording->target_count)
+        return;
+    reset_table(world, recording);
+    recording->target_count = 0;
+}
+
+void micap_recording_free(mica_world *world, micap_recording *recording)
+{
+    micap_stage_free(&world->memory, &recording->stage);
+    MICAP_RELEASE_ARRAY(&world->memory, recording->targets, recording->target_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
+    *recording = (micap_recording){0};
+}
+
+void micap_commands_free(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    micap_recording_drop(world, &commands->recording);
+    micap_recording_free(world, &commands->recording);
+    micap_recording_free(world, &commands->applied);
+    while (commands->stock_count)
+        micap_entity_give_unused(&world->entities, commands->stock[--commands->stock_count]);
+    MICAP_RELEASE_ARRAY(&world->memory, commands->stock, commands->stock_capacity);
+}
+
+void mica_commands_destroy(mica_commands *commands)
+{
+    if (!commands)
+        return;
+    mica_world *world = commands->world;
+    micap_entities_drop_lane(world);
+    micap_commands_free(commands);
+    for (mica_commands *other = world->first_commands; other; other = other->next) {
+        if (other->next == commands)
+            other->next = commands->next;
+        if (!other->owned && other->lane > commands->lane)
+            --other->lane;
+        if (!other->next)
+            world->last_commands = other;
+    }
+    micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+}
+
+void micap_commands_restock(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    uint32_t wanted = (commands->taken_count + MICAP_ID_BLOCK - 1) / MICAP_ID_BLOCK * MICAP_ID_BLOCK;
+    commands->taken_count = 0;
+    if (commands->owned)
+        return;
+    while (commands->stock_count > wanted + MICAP_ID_BLOCK)
+        micap_entity_give_unused(&world->entities, commands->stock[--commands->stock_count]);
+    if (commands->stock_count >= wanted)
+        return;
+    /* Newcomers go to the bottom, so that what was taken first is given out first. */
+    if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, wanted))
+        return; /* the buffer will overflow instead */
+    uint32_t fresh = wanted - commands->stock_count;
+    memmove(commands->stock + fresh, commands->stock, commands->stock_count * sizeof *commands->stock);
+    for (uint32_t i = fresh; i-- > 0;) {
+        commands->stock[i] = micap_entity_take(world);
+        if (mica_is_nil(commands->stock[i])) {
+            memmove(commands->stock, commands->stock + i + 1, (wanted - i - 1) * sizeof *commands->stock);
+            commands->stock_count = wanted - i - 1;
+            return;
+        }
+    }
+    commands->stock_count = wanted;
+}

@@ -1,0 +1,167 @@
+/* Recorded changes. A buffer keeps one target per entity it touches, in order of first touch, and per target one command
+ * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. */
+#ifndef MICAP_CORE_COMMANDS_H
+#define MICAP_CORE_COMMANDS_H
+
+#include "core/archetype.h"
+#include "mica/command.h"
+
+typedef enum micap_operation {
+    MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
+    MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
+    MICAP_OPERATION_REMOVE,
+} micap_operation;
+
+typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
+
+typedef struct micap_command {
+    struct micap_command *next;     /* of the same target */
+    struct micap_command *original; /* in the copy that a flush merges: where the value is recorded */
+    void *value;                /* staged; NULL for a tag */
+    const micap_type *type;
+    mica_place place;
+    uint8_t operation;
+    uint8_t toggle;
+    bool is_set;       /* by set or with create: the set hook runs */
+    bool toggle_first; /* the toggle came before the value: it is for what was there already */
+} micap_command;
+
+typedef struct micap_target {
+    mica_entity entity;
+    micap_command *first;
+    micap_command *last;
+    mica_place place; /* of the first touch */
+    bool created;
+    bool destroyed;
+    bool merged; /* a copy made by the flush, of changes in several buffers */
+    /* Worked out by the flush. */
+    bool is_step;  /* from and to differ by one plain component, */
+    uint16_t gap;  /* whose column is this: see micap_row_step */
+    micap_archetype *from; /* NULL when it is created */
+    micap_archetype *to;   /* NULL when it is destroyed */
+    const char *label;
+} micap_target;
+
+/* Stable memory for commands and staged values: a chain of blocks, each twice as large as the one before it. They are
+ * kept, and filled again by the next recording. */
+typedef struct micap_block {
+    struct micap_block *next;
+    size_t bytes;
+} micap_block;
+
+typedef struct micap_stage {
+    micap_block *first;
+    micap_block *current; /* the blocks before it are full, those after it empty */
+    size_t used;          /* of the current block */
+} micap_stage;
+
+/* Memory that stays where it is until the stage is reset; NULL when there is none. */
+void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment);
+void micap_stage_reset(micap_stage *stage);
+void micap_stage_free(micap_memory *memory, micap_stage *stage);
+
+static inline void *micap_stage_allocate(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment)
+{
+    uintptr_t base = (uintptr_t)stage->current;
+    uintptr_t at = (base + stage->used + alignment - 1) & ~(uintptr_t)(alignment - 1);
+    if (!base || at + bytes > base + stage->current->bytes)
+        return micap_stage_allocate_block(memory, stage, bytes, alignment);
+    stage->used = at + bytes - base;
+    return (void *)at;
+}
+
+/* Destroys the staged value of a command, if it has one. */
+void micap_command_drop_value(micap_command *command);
+
+/* What one recording filled, swapped out as a whole when it is applied. */
+typedef struct micap_recording {
+    micap_target **targets; /* in the stage, where they don't move */
+    uint32_t target_count;
+    uint32_t target_capacity;
+    uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
+    uint32_t table_capacity;
+    micap_stage stage;
+} micap_recording;
+
+struct mica_commands {
+    mica_world *world;
+    mica_commands *next; /* in order of creation */
+    const char *label;
+    micap_recording recording;
+    micap_recording applied; /* what a flush is working on, while hooks record anew */
+    uint32_t lane;
+    bool owned; /* the world's own buffer: records in the owner's thread, takes handles directly */
+    mica_entity *stock; /* handles ready to be given out, last first */
+    uint32_t stock_count;
+    uint32_t stock_capacity;
+    uint32_t taken_count; /* since the last flush */
+};
+
+/* What a flush works with; kept between flushes. */
+typedef struct micap_flush {
+    micap_target **targets; /* one per entity, in order of first touch over all buffers */
+    uint32_t target_count;
+    uint32_t target_capacity;
+    uint32_t *table; /* by entity index: 1 + position, when several buffers have something */
+    uint32_t table_capacity;
+    uint32_t table_mask;
+    bool grouped;     /* there is more than one (from, to) */
+    uint32_t *groups; /* per target the number of its (from, to) */
+    uint32_t groups_capacity;
+    uint32_t *order; /* the positions of the targets, group by group */
+    uint32_t order_capacity;
+    struct micap_group {
+        const micap_archetype *from, *to;
+        uint32_t count;
+    } *group_list;
+    uint32_t group_count;
+    uint32_t group_capacity;
+    uint32_t *group_table; /* open addressing by (from, to): 1 + group */
+    uint32_t group_table_capacity;
+    uint32_t group_mask;
+    micap_command **dropped; /* values that are not needed */
+    uint32_t dropped_count;
+    uint32_t dropped_capacity;
+    micap_target *dead; /* what was recorded for the dead */
+    uint32_t dead_count;
+    uint32_t dead_capacity;
+    micap_archetype **destinations; /* those with incoming rows */
+    uint32_t destination_count;
+    uint32_t destination_capacity;
+    micap_stage stage;
+} micap_flush;
+
+void micap_flush_free(mica_world *world);
+
+/* Applies what the world recorded by itself, and not what is in other buffers. */
+mica_result micap_flush_own(mica_world *world);
+
+/* Does what a target says. Everything it needs is reserved: it can't fail. */
+void micap_target_apply(mica_world *world, micap_target *target);
+
+bool micap_commands_init(mica_commands *commands, mica_world *world);
+void micap_commands_free(mica_commands *commands);
+
+/* Drops what is recorded: staged values destroyed, handles of creations dead. */
+void micap_recording_drop(mica_world *world, micap_recording *recording);
+
+/* Empties the recording after its values were moved out; keeps the memory. */
+void micap_recording_reset(mica_world *world, micap_recording *recording);
+
+/* Releases its memory. */
+void micap_recording_free(mica_world *world, micap_recording *recording);
+
+/* Where to look for an entity in a table by its index, try after try. First where neighbours are neighbours: changes
+ * mostly come in runs, which then never collide. Then scattered, for entities that lie a power of two apart. */
+static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
+{
+    return attempt == 0 ? index : (index * 0x9e3779b1u >> 7) + attempt;
+}
+
+/* The target of an entity, or NULL. */
+micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity);
+
+/* Takes the handles the buffer will need next time, as many as it took last time. */
+void micap_commands_restock(mica_commands *commands);
+
+#endif

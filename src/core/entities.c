@@ -1,0 +1,236 @@
+#include "core/entities.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "core/world.h"
+
+enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8 };
+
+static const uint64_t index_limit = (uint64_t)1 << 32;
+
+/* A directory that was outgrown. Threads that look up may still read it, so it goes with the world. */
+typedef struct micap_old_directory {
+    struct micap_old_directory *next;
+    uint64_t **directory;
+    uint32_t capacity;
+} old_directory;
+
+/* What unallocated pages read as: no slot of it is ever alive. Never written. */
+static uint64_t empty_page[MICAP_PAGE_RECORDS];
+
+static uint64_t **directory_of(const micap_entities *entities)
+{
+    return atomic_load_explicit(&entities->directory, memory_order_relaxed);
+}
+
+static uint32_t page_count_of(const micap_entities *entities)
+{
+    return atomic_load_explicit(&entities->page_count, memory_order_relaxed);
+}
+
+static bool grow_directory(mica_world *world, uint32_t needed)
+{
+    micap_entities *entities = &world->entities;
+    if (needed <= entities->directory_capacity)
+        return true;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed < 16 ? 16 : needed);
+    uint64_t **fresh = micap_allocate(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    old_directory *old = micap_allocate(&world->memory, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+    if (!fresh || !old) {
+        micap_release(&world->memory, fresh, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+        return false;
+    }
+    old->next = entities->old_directories;
+    old->directory = directory_of(entities);
+    old->capacity = entities->directory_capacity;
+    entities->old_directories = old;
+    for (uint32_t i = 0; i < grown; ++i)
+        fresh[i] = i < entities->directory_capacity ? old->directory[i] : empty_page;
+    atomic_store_explicit(&entities->directory, fresh, memory_order_release);
+    entities->directory_capacity = grown;
+    return true;
+}
+
+/* The owner's side of the pages: an entry for every page that exists. */
+static bool reserve_page_list(mica_world *world, uint32_t page)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t before = entities->pages_capacity;
+    if (!MICAP_RESERVE(&world->memory, entities->pages, &entities->pages_capacity, (uint64_t)page + 1))
+        return false;
+    for (uint32_t i = before; i < entities->pages_capacity; ++i)
+        entities->pages[i] = (micap_page){.first_free = MICAP_SLOT_END};
+    return true;
+}
+
+/* Makes the page exist. Under the lock: buffers that overflow come here from their threads. */
+static bool ensure_page_locked(mica_world *world, uint32_t page)
+{
+    micap_entities *entities = &world->entities;
+    if (!grow_directory(world, page + 1) || !reserve_page_list(world, page))
+        return false;
+    uint64_t **directory = directory_of(entities);
+    if (directory[page] == empty_page) {
+        uint64_t *records = micap_arena_allocate(&entities->arena, PAGE_BYTES);
+        if (!records)
+            return false;
+        memset(records, 0, PAGE_BYTES);
+        entities->pages[page].records = records;
+        /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
+        __atomic_store_n(&directory[page], records, __ATOMIC_RELEASE);
+    }
+    if (page >= page_count_of(entities))
+        atomic_store_explicit(&entities->page_count, page + 1, memory_order_release);
+    return true;
+}
+
+static bool ensure_page(mica_world *world, uint32_t page)
+{
+    pthread_mutex_lock(&world->entities.lock);
+    bool done = ensure_page_locked(world, page);
+    pthread_mutex_unlock(&world->entities.lock);
+    return done;
+}
+
+bool micap_entities_init(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    pthread_mutex_init(&entities->lock, NULL);
+    micap_arena_init(&entities->arena, &world->memory);
+    atomic_init(&entities->directory, NULL);
+    atomic_init(&entities->page_count, 0);
+    entities->fresh_next = 1; /* index 0 is nil's: its record stays zero, dead */
+    entities->fresh_end = MICAP_PAGE_RECORDS;
+    entities->high_water = MICAP_PAGE_RECORDS;
+    return ensure_page(world, 0);
+}
+
+void micap_entities_free(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    for (old_directory *old = entities->old_directories; old;) {
+        old_directory *next = old->next;
+        micap_release(&world->memory, old->directory, old->capacity * sizeof *old->directory, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+        old = next;
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, directory_of(entities), entities->directory_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->pages, entities->pages_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->holes, entities->hole_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->lane_taken, entities->lane_capacity);
+    micap_arena_free(&entities->arena);
+    pthread_mutex_destroy(&entities->lock);
+}
+
+bool micap_entities_next_run(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint64_t begin = entities->hole_count ? entities->holes[entities->hole_count - 1] : entities->high_water;
+    if (begin >= index_limit)
+        return false;
+    uint32_t page = (uint32_t)(begin >> MICAP_PAGE_SHIFT);
+    if (!ensure_page(world, page))
+        return false;
+    if (entities->hole_count) {
+        --entities->hole_count;
+        entities->fresh_end = begin + MICAP_ID_BLOCK;
+    } else {
+        entities->fresh_end = ((uint64_t)page + 1) << MICAP_PAGE_SHIFT;
+        entities->high_water = entities->fresh_end;
+    }
+    entities->fresh_next = begin;
+    return true;
+}
+
+bool micap_entities_reserve(mica_world *world, uint64_t count)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint64_t ready = entities->free_count + (entities->fresh_end - entities->fresh_next) +
+                     (uint64_t)entities->hole_count * MICAP_ID_BLOCK;
+    uint64_t missing = count > ready ? count - ready : 0;
+    uint64_t last = entities->high_water + missing;
+    if (last > index_limit)
+        return false;
+    for (uint32_t i = 0; i < entities->hole_count; ++i)
+        if (!ensure_page(world, entities->holes[i] >> MICAP_PAGE_SHIFT))
+            return false;
+    uint32_t first_page = (uint32_t)(entities->high_water >> MICAP_PAGE_SHIFT);
+    for (uint32_t page = first_page; missing && page <= (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT); ++page)
+        if (!ensure_page(world, page))
+            return false;
+    return true;
+}
+
+mica_entity micap_entity_take(mica_world *world)
+{
+    uint64_t *record;
+    mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
+    if (!mica_is_nil(entity))
+        *record = micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0);
+    return entity;
+}
+
+void micap_entity_retire(micap_entities *entities, uint32_t index)
+{
+    /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */
+    *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
+    ++entities->retired_count;
+}
+
+bool micap_entities_add_lane(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
+                       (uint64_t)entities->lane_count + 1))
+        return false;
+    entities->lane_taken[entities->lane_count++] = 0;
+    return true;
+}
+
+void micap_entities_drop_lane(mica_world *world)
+{
+    micap_entities_settle(world);
+    --world->entities.lane_count;
+}
+
+bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint64_t block = (uint64_t)entities->lane_taken[lane] * entities->lane_count + lane;
+    uint64_t begin = entities->high_water + block * MICAP_ID_BLOCK;
+    if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
+        return false;
+    ++entities->lane_taken[lane];
+    for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
+        out[i] = (mica_entity){(uint32_t)begin + i, 1};
+        *micap_record_at(entities, out[i].index) = micap_record_pack(1, MICAP_CHUNK_PENDING, 0);
+    }
+    return true;
+}
+
+void micap_entities_settle(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t rounds = 0;
+    for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
+        if (entities->lane_taken[lane] > rounds)
+            rounds = entities->lane_taken[lane];
+    if (!rounds)
+        return;
+    /* From the end, so that the first hole is used first. A hole that can't be noted is lost, which harms nobody. */
+    for (uint32_t round = rounds; round-- > 0;)
+        for (uint32_t lane = entities->lane_count; lane-- > 0;) {
+            if (round < entities->lane_taken[lane])
+                continue;
+            uint64_t block = (uint64_t)round * entities->lane_count + lane;
+            if (MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity,
+                              (uint64_t)entities->hole_count + 1))
+                entities->holes[entities->hole_count++] = (uint32_t)(entities->high_water + block * MICAP_ID_BLOCK);
+        }
+    entities->high_water += (uint64_t)rounds * entities->lane_count * MICAP_ID_BLOCK;
+    memset(entities->lane_taken, 0, entities->lane_count * sizeof *entities->lane_taken);
+}

@@ -1,0 +1,273 @@
+/* What is done to one entity at once, outside of recording. */
+#include "base/assert.h"
+#include "core/world.h"
+#include "mica/entity.h"
+
+static const mica_place no_place = {0};
+static char tag_value; /* what a pointer to a tag points to */
+
+bool mica_is_alive(const mica_world *world, mica_entity entity)
+{
+    return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
+}
+
+const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (MICAP_UNLIKELY(!finder->offset))
+        return finder->component ? &tag_value : NULL;
+    return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+}
+
+void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (MICAP_UNLIKELY(!finder->offset))
+        return finder->component ? &tag_value : NULL;
+    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+}
+
+bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    return micap_chunk_find(micap_locate(world, entity).chunk, component)->component != 0;
+}
+
+void micap_destroy_row(mica_world *world, micap_spot spot)
+{
+    mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain))
+        micap_row_destruct(spot);
+    micap_row_fill_hole(world, spot);
+    micap_entity_forget(world, entity);
+    ++world->structure;
+}
+
+void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
+{
+    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
+        micap_hooks_removing(world, NULL, spot, 1);
+    micap_destroy_row(world, spot);
+}
+
+bool mica_destroy(mica_world *world, mica_entity entity)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_destroy_entity(&world->deferred, entity, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+        micap_fail_dead(world, entity, "destroy");
+        return false;
+    }
+    micap_destroy_row_with_hooks(world, spot);
+    micap_hooks_end(world);
+    return true;
+}
+
+/* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
+static bool make_value(mica_world *world, const micap_column *column, void *value, const void *from)
+{
+    if (from && column->plain) {
+        micap_copy_fresh_bytes(value, from, column->bytes);
+        return true;
+    }
+    if (from ? micap_values_copy(column->type, value, from, 1) : micap_values_construct(column->type, value, 1))
+        return true;
+    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", column->type->type.name);
+    return false;
+}
+
+/* Moves an entity along an edge to the archetype that has the component, with a copy of what `from` points to, or the
+ * default. Returns the value, or NULL: nothing has changed then. */
+static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
+{
+    const micap_archetype *old = spot.chunk->archetype;
+    micap_edge *edge = micap_archetype_with(world, spot.chunk->archetype, component);
+    if (MICAP_UNLIKELY(!edge))
+        return NULL;
+    micap_archetype *to = edge->with;
+    if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {
+        micap_fail_memory(world, "add");
+        return NULL;
+    }
+    micap_spot next = micap_rows_next(to);
+    void *value = &tag_value;
+    if (edge->column != MICAP_COLUMN_TAG) {
+        value = micap_chunk_value(next.chunk, edge->column, next.row);
+        if (!make_value(world, &to->columns[edge->column], value, from))
+            return NULL;
+    }
+    if (MICAP_LIKELY(edge->plain))
+        micap_row_step(world, spot, to, edge->column);
+    else
+        micap_row_change_archetype(world, spot, to);
+    ++world->structure;
+    if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
+        micap_hooks_added(world, old, next, 1);
+    return value;
+}
+
+void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_add_component(&world->deferred, entity, component, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+        micap_fail_dead(world, entity, "add");
+        return NULL;
+    }
+    if (micap_chunk_find(spot.chunk, component)->component)
+        return mica_write_component(world, entity, component);
+    void *value = add_value(world, spot, component, NULL);
+    if (MICAP_UNLIKELY(value && world->deferred.recording.target_count)) {
+        micap_hooks_end(world);
+        value = mica_write_component(world, entity, component);
+    }
+    return value;
+}
+
+/* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
+static bool replace_value(mica_world *world, const micap_type *type, void *value, const void *from)
+{
+    if (from && !type->type.copy && !type->type.destruct) {
+        memmove(value, from, type->type.size_bytes);
+        return true;
+    }
+    if (value == from)
+        return true;
+    void *fresh = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
+    bool done = fresh && (from ? micap_values_copy(type, fresh, from, 1) : micap_values_construct(type, fresh, 1));
+    if (done) {
+        micap_values_destruct(type, value, 1);
+        micap_values_move(type, value, fresh, 1);
+    } else {
+        micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", type->type.name);
+    }
+    micap_release(&world->memory, fresh, type->type.size_bytes, type->type.alignment);
+    return done;
+}
+
+static bool size_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place)
+{
+    if (!value->data || !value->size_bytes || value->size_bytes == type->type.size_bytes)
+        return true;
+    micap_fail(world, MICA_ERROR_INVALID, place, "a value of %u bytes was given for component %s, which has %u",
+               value->size_bytes, type->type.name, type->type.size_bytes);
+    return false;
+}
+
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_set_component(&world->deferred, entity, value, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+        micap_fail_dead(world, entity, "set");
+        return false;
+    }
+    const micap_component *used = micap_component_use(world, value.component);
+    if (!used || !size_fits(world, used->type, &value, no_place))
+        return false;
+    if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
+        if (!add_value(world, spot, value.component, value.data))
+            return false;
+    } else if (used->type->type.size_bytes) {
+        if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
+            return false;
+    }
+    if (used->hooks[MICA_EVENT_SET].fn)
+        micap_hooks_run(world, MICA_EVENT_SET, value.component, micap_locate(world, entity), 1);
+    micap_hooks_end(world);
+    return true;
+}
+
+bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_remove_component(&world->deferred, entity, component, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+        micap_fail_dead(world, entity, "remove");
+        return false;
+    }
+    if (!micap_chunk_find(spot.chunk, component)->component)
+        return false;
+    micap_edge *edge = micap_archetype_without(world, spot.chunk->archetype, component);
+    if (!edge)
+        return false;
+    micap_archetype *to = edge->without;
+    if (!micap_rows_reserve_one(world, to)) {
+        micap_fail_memory(world, "remove");
+        return false;
+    }
+    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE)))
+        micap_hooks_removing(world, to, spot, 1);
+    if (MICAP_LIKELY(edge->plain))
+        micap_row_step(world, spot, to, edge->column);
+    else
+        micap_row_change_archetype(world, spot, to);
+    ++world->structure;
+    micap_hooks_end(world);
+    return true;
+}
+
+/* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */
+static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_component component)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    if (!used || !used->type->enabled)
+        return NULL;
+    uint32_t column = micap_archetype_column(spot.chunk->archetype, used->type->enabled);
+    return column == MICAP_COLUMN_NONE ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
+}
+
+bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_enable_component(&world->deferred, entity, component, enabled, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
+        micap_fail_dead(world, entity, "enable");
+        return false;
+    }
+    const micap_type *type = micap_type_of(component);
+    if (!type || !type->enabled) {
+        micap_fail(world, MICA_ERROR_INVALID, no_place, "component %s can't be toggled: describe it with .toggle = true",
+                   type ? type->type.name : "without a description");
+        return false;
+    }
+    uint8_t *byte = enabled_byte(world, spot, component);
+    if (!byte)
+        return false;
+    if (*byte != enabled) {
+        *byte = enabled;
+        uint32_t column = micap_archetype_column(spot.chunk->archetype, type->enabled);
+        micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
+    }
+    return true;
+}
+
+bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return false;
+    const uint8_t *byte = enabled_byte(world, spot, component);
+    return !byte || *byte;
+}
+
+uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+{
+    const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        if (micap_type_of(archetype->components[i])->companion != MICAP_COMPANION_NONE)
+            continue;
+        if (count < capacity)
+            out[count] = archetype->components[i];
+        ++count;
+    }
+    return count;
+}

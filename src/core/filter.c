@@ -1,0 +1,135 @@
+/* Which rows of a chunk a query shows, once the archetype matches: switched on or off, added, changed since a mark. */
+#include "core/query.h"
+
+/* A filter with its column found. */
+typedef struct micap_test {
+    micap_filter_kind kind;
+    union {
+        const uint8_t *enabled;
+        const mica_version *added;
+        uint32_t column; /* for CHANGED */
+    } in;
+} test;
+
+static uint32_t resolve(const mica_query *query, const micap_chunk *chunk, test *tests)
+{
+    for (uint32_t i = 0; i < query->filter_count; ++i) {
+        const micap_filter *filter = &query->filters[i];
+        uint32_t column = micap_archetype_column(chunk->archetype, filter->component);
+        tests[i].kind = filter->kind;
+        switch (filter->kind) {
+        case MICAP_FILTER_ENABLED:
+        case MICAP_FILTER_DISABLED: tests[i].in.enabled = micap_chunk_column(chunk, column); break;
+        case MICAP_FILTER_ADDED: tests[i].in.added = micap_chunk_column(chunk, column); break;
+        case MICAP_FILTER_CHANGED: tests[i].in.column = column; break;
+        }
+    }
+    return query->filter_count;
+}
+
+static bool slice_passes(const test *tests, uint32_t count, const micap_chunk *chunk, uint32_t row,
+                         mica_version since)
+{
+    const mica_version *stamps = micap_chunk_stamps(chunk, row);
+    for (uint32_t i = 0; i < count; ++i)
+        if (tests[i].kind == MICAP_FILTER_CHANGED && stamps[0] <= since && stamps[1 + tests[i].in.column] <= since)
+            return false;
+    return true;
+}
+
+static bool row_passes(const test *tests, uint32_t count, uint32_t row, mica_version since)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        switch (tests[i].kind) {
+        case MICAP_FILTER_ENABLED:
+            if (!tests[i].in.enabled[row])
+                return false;
+            break;
+        case MICAP_FILTER_DISABLED:
+            if (tests[i].in.enabled[row])
+                return false;
+            break;
+        case MICAP_FILTER_ADDED:
+            if (tests[i].in.added[row] <= since)
+                return false;
+            break;
+        case MICAP_FILTER_CHANGED: break;
+        }
+    }
+    return true;
+}
+
+bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since)
+{
+    test tests[MICAP_FILTERS_MAX];
+    uint32_t count = resolve(query, chunk, tests);
+    return slice_passes(tests, count, chunk, row, since) && row_passes(tests, count, row, since);
+}
+
+static bool looks_at_rows(const test *tests, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (tests[i].kind != MICAP_FILTER_CHANGED)
+            return true;
+    return false;
+}
+
+static uint32_t slice_end(const micap_chunk *chunk, uint32_t row)
+{
+    uint32_t end = (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
+    return end < chunk->count ? end : chunk->count;
+}
+
+/* The usual case of one CHANGED term: nothing but a walk over stamps. */
+static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint32_t *row, mica_version since)
+{
+    uint32_t count = chunk->count, begin = *row, stride = chunk->stride;
+    if (begin >= count)
+        return 0;
+    const mica_version *stamps = micap_chunk_stamps(chunk, begin);
+    while (stamps[0] <= since && stamps[1 + column] <= since) {
+        begin = (begin / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
+        if (begin >= count)
+            return 0;
+        stamps += stride;
+    }
+    uint32_t end = begin;
+    do {
+        end = (end / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
+        stamps += stride;
+    } while (end < count && (stamps[0] > since || stamps[1 + column] > since));
+    *row = begin;
+    return (end < count ? end : count) - begin;
+}
+
+uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, mica_version since)
+{
+    test tests[MICAP_FILTERS_MAX];
+    uint32_t count = resolve(query, chunk, tests), begin = *row, end;
+    if (count == 1 && tests[0].kind == MICAP_FILTER_CHANGED)
+        return next_changed_run(chunk, tests[0].in.column, row, since);
+    bool by_row = looks_at_rows(tests, count);
+    for (; begin < chunk->count; begin = end) { /* the first row that passes */
+        end = slice_end(chunk, begin);
+        if (!slice_passes(tests, count, chunk, begin, since))
+            continue;
+        while (by_row && begin < end && !row_passes(tests, count, begin, since))
+            ++begin;
+        if (begin < end)
+            break;
+    }
+    if (begin >= chunk->count)
+        return 0;
+    *row = begin;
+    uint32_t last = begin; /* and the first after it that does not */
+    while (last < chunk->count && slice_passes(tests, count, chunk, last, since)) {
+        end = slice_end(chunk, last);
+        while (by_row && last < end && row_passes(tests, count, last, since))
+            ++last;
+        if (!by_row)
+            last = end;
+        if (last < end)
+            break;
+    }
+    return last - begin;
+}

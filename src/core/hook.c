@@ -1,0 +1,95 @@
+#include "core/world.h"
+#include "mica/hook.h"
+
+mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
+                                    void *context)
+{
+    if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                          "hook: the destroy event goes with component 0, the others with a component");
+    micap_hook *hook = &world->destroy_hook;
+    if (component) {
+        micap_component *used = micap_component_use(world, component);
+        if (!used)
+            return atomic_load_explicit(&world->last_error, memory_order_relaxed);
+        if (used->type->type.storage == MICA_STORAGE_SINGLETON)
+            return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "hook: %s is a singleton",
+                              used->type->type.name);
+        hook = &used->hooks[kind];
+    }
+    *hook = (micap_hook){fn, context};
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
+    return MICA_OK;
+}
+
+static void call(mica_world *world, micap_hook hook, const mica_event *event)
+{
+    ++world->recording_depth;
+    ++world->hook_depth;
+    hook.fn(event, hook.context);
+    --world->hook_depth;
+    --world->recording_depth;
+}
+
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
+                     uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    if (!used->hooks[kind].fn)
+        return;
+    uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
+    mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
+    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+    if (column < MICAP_COLUMN_TAG)
+        event.values = micap_chunk_value(spot.chunk, column, spot.row);
+    call(world, used->hooks[kind], &event);
+}
+
+uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    micap_spot first = micap_locate(world, entities[0]);
+    uint32_t run = 1;
+    for (; run < count; ++run) {
+        micap_spot next = micap_locate(world, entities[run]);
+        if (next.chunk != first.chunk || next.row != first.row + run)
+            break;
+    }
+    return run;
+}
+
+void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
+                          const mica_entity *entities, uint32_t count)
+{
+    if (!micap_component_of(&world->components, component)->hooks[kind].fn)
+        return;
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        run = micap_run_of(world, entities + begin, count - begin);
+        micap_hooks_run(world, kind, component, micap_locate(world, entities[begin]), run);
+    }
+}
+
+void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count)
+{
+    const micap_archetype *to = spot.chunk->archetype;
+    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD))
+        return;
+    for (uint32_t i = 0; i < to->component_count; ++i)
+        if (!from || !micap_archetype_has(from, to->components[i]))
+            micap_hooks_run(world, MICA_EVENT_ADD, to->components[i], spot, count);
+}
+
+void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count)
+{
+    const micap_archetype *from = spot.chunk->archetype;
+    if (!to && world->destroy_hook.fn) {
+        mica_event event = {.world = world, .kind = MICA_EVENT_DESTROY, .count = count};
+        event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+        call(world, world->destroy_hook, &event);
+    }
+    if (!micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
+        return;
+    for (uint32_t i = 0; i < from->component_count; ++i)
+        if (!to || !micap_archetype_has(to, from->components[i]))
+            micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+}

@@ -1,0 +1,35 @@
+/* Names: entries found by (scope, text) and by entity, through two chained hash tables over one array. */
+#ifndef MICAP_CORE_NAMES_H
+#define MICAP_CORE_NAMES_H
+
+#include "base/memory.h"
+#include "mica/name.h"
+
+typedef struct micap_name {
+    mica_entity entity;
+    mica_entity scope;
+    char *text; /* NULL in a free entry */
+    uint32_t next_by_text; /* 1 + index; of free entries too */
+    uint32_t next_by_entity;
+} micap_name;
+
+typedef struct micap_names {
+    micap_name *entries;
+    uint32_t entry_count; /* used or free */
+    uint32_t entry_capacity;
+    uint32_t count;
+    uint32_t first_free; /* 1 + index */
+    uint32_t *by_text;
+    uint32_t *by_entity;
+    uint32_t bucket_count; /* a power of two, or 0 */
+} micap_names;
+
+void micap_names_free(mica_world *world);
+
+/* Takes the name of a dying entity away, if it has one. */
+void micap_name_forget(mica_world *world, mica_entity entity);
+
+/* A bound for mica_world_validate: entries reachable by text and by entity; UINT32_MAX for a broken table. */
+uint32_t micap_names_check(const mica_world *world);
+
+#endif

@@ -1,0 +1,208 @@
+/* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
+#include "core/world.h"
+#include "mica/bulk.h"
+
+typedef struct micap_selection {
+    mica_entity *entities; /* copied: the change alters what the query walks */
+    uint32_t count;
+    uint32_t capacity;
+} selection;
+
+static bool select_all(mica_query *query, selection *selected)
+{
+    mica_world *world = query->world;
+    *selected = (selection){0};
+    if (query->compare && !micap_query_sort(query))
+        return false;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        if (!MICAP_RESERVE(&world->memory, selected->entities, &selected->capacity,
+                           (uint64_t)selected->count + view.count))
+            return false;
+        memcpy(selected->entities + selected->count, view.entities, view.count * sizeof *view.entities);
+        selected->count += view.count;
+    }
+    return true;
+}
+
+static void drop_selection(mica_world *world, selection *selected)
+{
+    MICAP_RELEASE_ARRAY(&world->memory, selected->entities, selected->capacity);
+}
+
+/* Drops those that have the component (adding) or lack it (removing). */
+static void keep_if(mica_world *world, selection *selected, mica_component component, bool has)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < selected->count; ++i)
+        if (mica_has_component(world, selected->entities[i], component) == has)
+            selected->entities[kept++] = selected->entities[i];
+    selected->count = kept;
+}
+
+static micap_archetype *target_of(mica_world *world, micap_archetype *from, mica_component component, bool add)
+{
+    micap_edge *edge = add ? micap_archetype_with(world, from, component)
+                           : micap_archetype_without(world, from, component);
+    return !edge ? NULL : add ? edge->with : edge->without;
+}
+
+/* Finds every target archetype and makes room in it. */
+static bool reserve_targets(mica_world *world, const selection *selected, mica_component component, bool add)
+{
+    bool found = true;
+    for (uint32_t i = 0; found && i < selected->count; ++i) {
+        micap_archetype *from = micap_locate(world, selected->entities[i]).chunk->archetype;
+        micap_archetype *to = target_of(world, from, component, add);
+        if (to)
+            ++to->incoming;
+        else
+            found = false;
+    }
+    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
+        micap_archetype *to = world->archetypes.by_id[i];
+        if (found && to->incoming && !micap_rows_reserve(world, to, to->incoming)) {
+            micap_fail_memory(world, "bulk change");
+            found = false;
+        }
+        if (!found)
+            to->incoming = 0;
+    }
+    for (uint32_t i = 0; !found && i < world->archetypes.count; ++i)
+        world->archetypes.by_id[i]->incoming = 0;
+    return found;
+}
+
+/* The values to be moved in: for a component that owns something, one made for each entity. */
+typedef struct micap_values {
+    char *data;
+    size_t bytes;
+    uint32_t made;
+} staged_values;
+
+static bool make_values(mica_world *world, const micap_type *type, const void *from, uint32_t count,
+                        staged_values *staged)
+{
+    *staged = (staged_values){.bytes = (size_t)type->type.size_bytes * count};
+    if (!staged->bytes)
+        return true;
+    staged->data = micap_allocate(&world->memory, staged->bytes, type->type.alignment);
+    for (; staged->data && staged->made < count; ++staged->made) {
+        void *value = staged->data + (size_t)type->type.size_bytes * staged->made;
+        if (!(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1)))
+            break;
+    }
+    if (staged->data && staged->made == count)
+        return true;
+    micap_fail_memory(world, type->type.name);
+    if (staged->data)
+        micap_values_destruct(type, staged->data, staged->made);
+    micap_release(&world->memory, staged->data, staged->bytes, type->type.alignment);
+    return false;
+}
+
+static void add_to_all(mica_world *world, const selection *selected, const micap_type *type, staged_values *staged)
+{
+    for (uint32_t i = 0; i < selected->count; ++i) {
+        micap_spot from = micap_locate(world, selected->entities[i]);
+        micap_archetype *to = target_of(world, from.chunk->archetype, type->id, true);
+        micap_spot spot = micap_row_change_archetype(world, from, to);
+        --to->incoming;
+        if (type->type.size_bytes) {
+            uint32_t column = micap_archetype_column(to, type->id);
+            micap_values_move(type, micap_chunk_value(spot.chunk, column, spot.row),
+                              staged->data + (size_t)type->type.size_bytes * i, 1);
+        }
+    }
+    micap_release(&world->memory, staged->data, staged->bytes, type->type.alignment);
+}
+
+mica_result mica_query_add_component(mica_query *query, mica_value value)
+{
+    mica_world *world = query->world;
+    mica_result result = micap_refuse_while_recording(world, "query_add");
+    if (result != MICA_OK)
+        return result;
+    if (!micap_archetype_of_values(world, &value, 1))
+        return atomic_load(&world->last_error);
+    const micap_type *type = micap_type_of(value.component);
+    selection selected;
+    staged_values staged;
+    bool done = false;
+    if (!select_all(query, &selected)) {
+        micap_fail_memory(world, "query_add");
+    } else {
+        keep_if(world, &selected, value.component, false);
+        done = make_values(world, type, value.data, selected.count, &staged);
+        if (done && !reserve_targets(world, &selected, value.component, true)) {
+            micap_values_destruct(type, staged.data, staged.made);
+            micap_release(&world->memory, staged.data, staged.bytes, type->type.alignment);
+            done = false;
+        }
+    }
+    if (done) {
+        world->structure += selected.count != 0;
+        add_to_all(world, &selected, type, &staged);
+        micap_hooks_run_many(world, MICA_EVENT_ADD, type->id, selected.entities, selected.count);
+        if (value.data)
+            micap_hooks_run_many(world, MICA_EVENT_SET, type->id, selected.entities, selected.count);
+    }
+    drop_selection(world, &selected);
+    micap_hooks_end(world);
+    return done ? MICA_OK : atomic_load(&world->last_error);
+}
+
+mica_result mica_query_remove_component(mica_query *query, mica_component component)
+{
+    mica_world *world = query->world;
+    mica_result result = micap_refuse_while_recording(world, "query_remove");
+    if (result != MICA_OK)
+        return result;
+    if (!micap_type_for_entities(world, component))
+        return atomic_load(&world->last_error);
+    selection selected;
+    bool done = select_all(query, &selected);
+    if (!done)
+        micap_fail_memory(world, "query_remove");
+    keep_if(world, &selected, component, true);
+    done = done && reserve_targets(world, &selected, component, false);
+    if (done)
+        micap_hooks_run_many(world, MICA_EVENT_REMOVE, component, selected.entities, selected.count);
+    for (uint32_t i = 0; done && i < selected.count; ++i) {
+        micap_spot from = micap_locate(world, selected.entities[i]);
+        micap_archetype *to = target_of(world, from.chunk->archetype, component, false);
+        micap_row_change_archetype(world, from, to);
+        --to->incoming;
+        ++world->structure;
+    }
+    drop_selection(world, &selected);
+    micap_hooks_end(world);
+    return done ? MICA_OK : atomic_load(&world->last_error);
+}
+
+/* While all are still there, in runs of those that lie one after the other. */
+static void run_destroy_hooks(mica_world *world, const selection *selected)
+{
+    for (uint32_t begin = 0, run; begin < selected->count; begin += run) {
+        run = micap_run_of(world, selected->entities + begin, selected->count - begin);
+        micap_hooks_removing(world, NULL, micap_locate(world, selected->entities[begin]), run);
+    }
+}
+
+mica_result mica_query_destroy_entities(mica_query *query)
+{
+    mica_world *world = query->world;
+    mica_result result = micap_refuse_while_recording(world, "query_destroy_entities");
+    if (result != MICA_OK)
+        return result;
+    selection selected;
+    if (select_all(query, &selected)) {
+        run_destroy_hooks(world, &selected);
+        for (uint32_t i = 0; i < selected.count; ++i)
+            micap_destroy_row(world, micap_locate(world, selected.entities[i]));
+    } else {
+        result = micap_fail_memory(world, "query_destroy_entities");
+    }
+    drop_selection(world, &selected);
+    micap_hooks_end(world);
+    return result;
+}

@@ -1,0 +1,73 @@
+/* Rows of an archetype: making room, taking, moving and dropping them. There is one row-move primitive; destroy, flush,
+ * sorting and archetype change all use it. */
+#ifndef MICAP_CORE_ROWS_H
+#define MICAP_CORE_ROWS_H
+
+#include "base/assert.h"
+#include "core/archetype.h"
+
+/* A place for a row. */
+typedef struct micap_spot {
+    micap_chunk *chunk;
+    uint32_t row;
+} micap_spot;
+
+/* Makes room for that many rows without adding any, so that adding them can't fail. */
+MICAP_COLD bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count);
+
+/* The same for one row: mostly there is room. */
+static inline bool micap_rows_reserve_one(mica_world *world, micap_archetype *archetype)
+{
+    return archetype->open || micap_rows_reserve(world, archetype, 1);
+}
+
+/* The place of the next row, after a successful reserve; the row does not exist until it is committed. */
+static inline micap_spot micap_rows_next(const micap_archetype *archetype)
+{
+    return (micap_spot){archetype->open, archetype->open->count};
+}
+
+/* Makes `count` rows that begin at micap_rows_next and lie in its chunk exist, once entities and records name each
+ * other. */
+static inline void micap_rows_count_up(micap_spot spot, uint32_t count);
+
+/* Works out `open` after the first or last row of a chunk came or went. */
+MICAP_COLD void micap_rows_update_open(micap_archetype *archetype);
+
+/* The primitive: moves the values of all columns that both rows' archetypes have, and destroys those that only `from`
+ * has. Columns that only `to` has stay raw. Neither row's entity changes. */
+void micap_row_move(micap_spot from, micap_spot to);
+
+/* Gives a row whose values are gone to the last row of the archetype, which moves into the hole. */
+void micap_row_fill_hole(mica_world *world, micap_spot hole);
+
+/* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
+ * The hole is filled. Returns the new place. */
+micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
+
+/* The same along a plain edge, to an archetype with one component more (its column is raw) or less. The gap is the column
+ * of that component in the one that has it, and beyond all columns for a tag. */
+micap_spot micap_row_step(mica_world *world, micap_spot from, micap_archetype *to, uint32_t gap);
+
+/* Destroys the values of all columns of a row that own something. */
+void micap_row_destruct(micap_spot spot);
+
+/* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have. */
+void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to);
+
+/* Gives back chunks without rows, all but `keep` of them; returns how many. */
+uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);
+
+static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
+{
+    micap_chunk *chunk = spot.chunk;
+    micap_archetype *archetype = chunk->archetype;
+    if (spot.row == 0 && archetype->row_count)
+        ++archetype->tail;
+    chunk->count += count;
+    archetype->row_count += count;
+    if (chunk->count == chunk->capacity)
+        micap_rows_update_open(archetype);
+}
+
+#endif

@@ -1,0 +1,40 @@
+#include "mica/singleton.h"
+
+#include "core/world.h"
+
+static micap_component *singleton_of(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_component_use(world, id);
+    if (!component || component->singleton)
+        return component;
+    const micap_type *type = component->type;
+    if (type->type.storage != MICA_STORAGE_SINGLETON) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                   "component %s is not a singleton: describe it with MICA_SINGLETON", type->type.name);
+        return NULL;
+    }
+    void *value = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
+    if (!value || !micap_values_construct(type, value, 1)) {
+        micap_release(&world->memory, value, type->type.size_bytes, type->type.alignment);
+        micap_fail_memory(world, type->type.name);
+        return NULL;
+    }
+    component->singleton = value;
+    component->singleton_stamp = micap_version(world);
+    return component;
+}
+
+const void *mica_singleton_get(mica_world *world, mica_component component)
+{
+    const micap_component *used = singleton_of(world, component);
+    return used ? used->singleton : NULL;
+}
+
+void *mica_singleton_write(mica_world *world, mica_component component)
+{
+    micap_component *used = singleton_of(world, component);
+    if (!used)
+        return NULL;
+    used->singleton_stamp = micap_version(world);
+    return used->singleton;
+}

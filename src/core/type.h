@@ -1,0 +1,35 @@
+/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
+ * long as the process and never change, so any thread may read them without a lock. */
+#ifndef MICAP_CORE_TYPE_H
+#define MICAP_CORE_TYPE_H
+
+#include "mica/describe.h"
+
+/* What a hidden companion column holds. Toggle bits and added-versions are ordinary columns next to the component they
+ * belong to: the row-move primitive, sorting and snapshots need not know about them. */
+typedef enum micap_companion {
+    MICAP_COMPANION_NONE = 0,
+    MICAP_COMPANION_ENABLED, /* uint8_t, 1 where the component is switched on */
+    MICAP_COMPANION_ADDED,   /* mica_version at which the component was added */
+} micap_companion;
+
+typedef struct micap_type {
+    mica_type type; /* a deep copy */
+    uint64_t name_hash;
+    uint64_t layout_hash;
+    mica_component id;
+    mica_component enabled; /* the companions of this component, 0 where it has none */
+    mica_component added;
+    micap_companion companion; /* what this is itself */
+    bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
+} micap_type;
+
+/* NULL for an id that was never given out. */
+const micap_type *micap_type_of(mica_component id);
+
+/* As mica_type_intern; on failure `*out_problem` says what is wrong with the description. */
+const micap_type *micap_type_intern(const mica_type *type, const char **out_problem);
+
+uint32_t micap_kind_bytes(mica_kind kind); /* 0 for kinds without a size of their own */
+
+#endif

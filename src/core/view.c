@@ -1,0 +1,249 @@
+/* Loops over queries. */
+#include "base/assert.h"
+#include "core/world.h"
+#include "mica/view.h"
+
+static bool is_marked(const mica_query *query)
+{
+    for (uint32_t i = 0; i < query->filter_count; ++i)
+        if (query->filters[i].kind >= MICAP_FILTER_ADDED)
+            return true;
+    return false;
+}
+
+static mica_view begin(mica_query *query, mica_version since)
+{
+    mica_view view;
+    /* Not the columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
+    memset(&view, 0, offsetof(mica_view, columns));
+    view.world = query->world;
+    view.query = query;
+    view.structure = query->world->structure;
+    view.since = since;
+    if (query->compare && !micap_query_sort(query)) {
+        micap_fail_memory(query->world, query->name);
+        view.query = NULL;
+    }
+    return view;
+}
+
+mica_view mica_query_begin_since(mica_query *query, mica_version since)
+{
+    return begin(query, since);
+}
+
+mica_view mica_query_begin(mica_query *query)
+{
+    mica_version since = query->last_mark;
+    if (MICAP_UNLIKELY(query->filter_count) && is_marked(query))
+        query->last_mark = mica_world_mark(query->world);
+    return begin(query, since);
+}
+
+static inline void show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    view->count = count;
+    view->row = row;
+    view->chunk = chunk;
+    view->entities = micap_chunk_entities(chunk) + row;
+    if (!query->term_count)
+        return;
+    const uint16_t *columns = micap_query_columns(query, view->match);
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
+        if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
+            view->columns[i] = micap_chunk_value(chunk, column, row);
+        else if (column == MICAP_COLUMN_SINGLETON)
+            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
+        else
+            view->columns[i] = NULL;
+    }
+}
+
+/* Chunk by chunk, and within a chunk from run to run of rows that pass. */
+static bool next_filtered(mica_view *view, mica_query *query)
+{
+    uint32_t row = view->row + view->count;
+    for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, row = 0) {
+        const micap_archetype *archetype = query->archetypes[view->match];
+        for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, row = 0) {
+            micap_chunk *chunk = archetype->chunks[view->chunk_index];
+            uint32_t count = micap_query_next_run(query, chunk, &row, view->since);
+            if (count) {
+                show(view, query, chunk, row, count);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* In a sorted query `chunk_index` is the place in the order. Rows that follow each other in memory come as one view. */
+static bool next_sorted(mica_view *view, mica_query *query)
+{
+    uint32_t at = view->chunk_index;
+    while (at < query->order_count &&
+           !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->since))
+        ++at;
+    if (at == query->order_count)
+        return false;
+    const micap_order *first = &query->order[at];
+    uint32_t count = 1;
+    while (at + count < query->order_count && first[count].chunk == first->chunk &&
+           first[count].row == first->row + count &&
+           micap_query_row_passes(query, first->chunk, first[count].row, view->since))
+        ++count;
+    view->chunk_index = at + count;
+    view->match = first->match;
+    show(view, query, first->chunk, first->row, count);
+    return true;
+}
+
+static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
+{
+    if (!query)
+        return false;
+    if (view->structure != view->world->structure) {
+        micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
+                   "%s: the structure of the world changed inside the loop, which ends here; record changes with "
+                   "mica_defer or mica_commands",
+                   query->name);
+        return false;
+    }
+    return query->compare ? next_sorted(view, query) : next_filtered(view, query);
+}
+
+bool mica_view_next(mica_view *view)
+{
+    mica_query *query = view->query;
+    if (MICAP_UNLIKELY(!query || query->filter_count || query->compare ||
+                       view->structure != view->world->structure))
+        return next_special(view, query);
+    while (view->match < query->match_count) {
+        const micap_archetype *archetype = query->archetypes[view->match];
+        if (view->chunk_index < archetype->chunk_count) {
+            micap_chunk *chunk = archetype->chunks[view->chunk_index++];
+            if (MICAP_LIKELY(chunk->count)) {
+                show(view, query, chunk, 0, chunk->count);
+                return true;
+            }
+        }
+        ++view->match;
+        view->chunk_index = 0;
+    }
+    return false;
+}
+
+static bool is_writing(mica_access access)
+{
+    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
+}
+
+static bool is_reading(mica_access access)
+{
+    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
+           access == MICA_ACCESS_OR || is_writing(access);
+}
+
+static void report_column(const mica_view *view, mica_component component, const char *what)
+{
+    const micap_type *type = micap_type_of(component);
+    micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
+               view->query->name, what, type ? type->type.name : "?");
+}
+
+const void *mica_view_read(const mica_view *view, mica_component component)
+{
+    const mica_query *query = view->query;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component && is_reading(query->terms[i].access))
+            return view->columns[i];
+    report_column(view, component, "read");
+    return NULL;
+}
+
+static void *write_term(mica_view *view, uint32_t term)
+{
+    void *values = view->columns[term];
+    if (!values)
+        return NULL;
+    uint32_t column = micap_query_columns(view->query, view->match)[term];
+    mica_version version = micap_version(view->world);
+    if (MICAP_LIKELY(column != MICAP_COLUMN_SINGLETON))
+        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
+    else
+        micap_component_of(&view->world->components, view->query->terms[term].component)->singleton_stamp = version;
+    return values;
+}
+
+void *mica_view_write(mica_view *view, mica_component component)
+{
+    const mica_query *query = view->query;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component && is_writing(query->terms[i].access))
+            return write_term(view, i);
+    report_column(view, component, "write");
+    return NULL;
+}
+
+const void *mica_view_read_at(const mica_view *view, uint32_t term)
+{
+    if (MICAP_LIKELY(term < view->query->term_count && is_reading(view->query->terms[term].access)))
+        return view->columns[term];
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "read");
+    return NULL;
+}
+
+void *mica_view_write_at(mica_view *view, uint32_t term)
+{
+    if (MICAP_LIKELY(term < view->query->term_count && is_writing(view->query->terms[term].access)))
+        return write_term(view, term);
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "write");
+    return NULL;
+}
+
+uint64_t mica_query_count(mica_query *query)
+{
+    uint64_t count = 0;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        const micap_archetype *archetype = query->archetypes[match];
+        if (!query->filter_count) {
+            count += archetype->row_count;
+            continue;
+        }
+        for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            uint32_t row = 0, run;
+            for (; (run = micap_query_next_run(query, archetype->chunks[i], &row, query->last_mark)); row += run)
+                count += run;
+        }
+    }
+    return count;
+}
+
+mica_entity mica_query_first(mica_query *query)
+{
+    mica_view view = begin(query, query->last_mark);
+    return mica_view_next(&view) ? view.entities[0] : mica_nil();
+}
+
+bool mica_query_matches(mica_query *query, mica_entity entity)
+{
+    micap_spot spot = micap_locate(query->world, entity);
+    return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
+           micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
+}
+
+void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
+{
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        void *columns[MICA_TERMS_MAX];
+        for (uint32_t term = 0; term < query->term_count; ++term)
+            columns[term] = is_writing(query->terms[term].access) ? write_term(&view, term) : view.columns[term];
+        for (uint32_t row = 0; row < view.count; ++row) {
+            fn(view.entities[row], columns, context);
+            for (uint32_t term = 0; term < query->term_count; ++term)
+                if (columns[term] && micap_query_columns(query, view.match)[term] != MICAP_COLUMN_SINGLETON)
+                    columns[term] = (char *)columns[term] + query->term_bytes[term];
+        }
+    }
+}

@@ -1,0 +1,149 @@
+#include "core/world.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+
+mica_world_def mica_world_def_default(void)
+{
+    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20};
+}
+
+static bool is_sane(const mica_world_def *def)
+{
+    return micap_is_power_of_two(def->chunk_bytes_first) && micap_is_power_of_two(def->chunk_bytes_last) &&
+           def->chunk_bytes_first >= 256 && def->chunk_bytes_first <= def->chunk_bytes_last &&
+           def->chunk_bytes_last <= 1 << 30 && (uint32_t)def->dead_target <= MICA_DEAD_TARGET_ERROR;
+}
+
+static void release(mica_world *world)
+{
+    micap_queries_free(world);
+    while (world->last_commands && world->last_commands != &world->deferred)
+        mica_commands_destroy(world->last_commands);
+    if (world->last_commands)
+        micap_commands_free(&world->deferred);
+    micap_flush_free(world);
+    micap_names_free(world);
+    micap_archetypes_free(world);
+    micap_components_free(world);
+    micap_chunks_free(world);
+    micap_entities_free(world);
+    micap_arena_free(&world->arena);
+    micap_memory memory = world->memory;
+    micap_release(&memory, world, sizeof *world, MICAP_CACHE_LINE);
+    MICAP_ASSERT(atomic_load(&memory.bytes) == 0, "a world releases all that it allocated");
+}
+
+mica_world *mica_world_create(const mica_world_def *def)
+{
+    mica_world_def chosen = def ? *def : mica_world_def_default();
+    micap_memory memory;
+    if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
+        micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID, "world: its def makes no sense", {0}});
+        return NULL;
+    }
+    mica_world *world = micap_allocate_zeroed(&memory, sizeof *world, MICAP_CACHE_LINE);
+    if (!world)
+        return NULL;
+    world->memory = memory;
+    world->def = chosen;
+    atomic_store_explicit(&world->version, 1, memory_order_relaxed);
+    static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
+    world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
+    micap_arena_init(&world->arena, &world->memory);
+    if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
+        release(world);
+        return NULL;
+    }
+    micap_commands_init(&world->deferred, world);
+    world->deferred.owned = true;
+    return world;
+}
+
+/* Last row first, so that nothing moves. */
+static void destroy_all(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
+        micap_archetype *archetype = world->archetypes.by_id[i];
+        for (uint32_t chunk = 0; archetype->row_count && chunk <= archetype->tail; ++chunk)
+            micap_hooks_removing(world, NULL, (micap_spot){archetype->chunks[chunk], 0},
+                                 archetype->chunks[chunk]->count);
+        while (archetype->row_count) {
+            micap_chunk *chunk = archetype->chunks[archetype->tail];
+            micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
+        }
+    }
+}
+
+mica_result mica_world_clear(mica_world *world)
+{
+    mica_result result = micap_refuse_while_recording(world, "clear");
+    if (result != MICA_OK)
+        return result;
+    destroy_all(world);
+    micap_hooks_end(world);
+    return MICA_OK;
+}
+
+void mica_world_destroy(mica_world *world)
+{
+    if (!world)
+        return;
+    world->flushing = true; /* what hooks still record is dropped */
+    destroy_all(world);
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    release(world);
+}
+
+size_t mica_world_trim(mica_world *world)
+{
+    size_t before = atomic_load(&world->memory.bytes);
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    if (!world->flushing) {
+        micap_flush_free(world);
+        for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+            micap_recording_free(world, &commands->applied);
+            if (!commands->recording.target_count)
+                micap_recording_free(world, &commands->recording);
+        }
+    }
+    micap_arena_trim(&world->arena);
+    return before - atomic_load(&world->memory.bytes);
+}
+
+void mica_world_seal(mica_world *world, bool sealed)
+{
+    world->archetypes.sealed = sealed;
+}
+
+mica_version mica_world_mark(mica_world *world)
+{
+    return atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
+}
+
+uint64_t micap_entity_count(const mica_world *world)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        count += world->archetypes.by_id[i]->row_count;
+    return count;
+}
+
+mica_world_stats mica_world_get_stats(const mica_world *world)
+{
+    uint32_t components = 0;
+    for (uint32_t id = 1; id < world->components.limit; ++id)
+        components += world->components.by_id[id] &&
+                      world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE;
+    return (mica_world_stats){
+        .entity_count = micap_entity_count(world),
+        .component_count = components,
+        .archetype_count = world->archetypes.count,
+        .chunk_count = world->chunks.count,
+        .query_count = world->queries.count,
+        .memory_bytes = atomic_load(&world->memory.bytes),
+        .chunk_bytes = world->chunks.bytes,
+    };
+}
