@@ -1,0 +1,99 @@
+/* Random operations on worlds, compared with a naive model step by step. Each world has a seed of its own; a failure
+ * prints it, and MICA_TEST_SEED set to it plays that world first. MICA_TEST_STEPS is the total number of operations,
+ * MICA_TEST_TRACE lists them. */
+#include "../support/play.h"
+#include "../support/test.h"
+
+#include <stdio.h>
+
+enum { STEPS_DEFAULT = 20000000, STEPS_UNDER_SANITIZER = 800000, SEED_DEFAULT = 20240 };
+
+/* Worlds of one size. Small ones reach every corner often and are checked after every step; large ones fill chunks. */
+typedef struct league {
+    const char *name;
+    uint32_t share_percent; /* of all steps */
+    uint32_t steps_per_world;
+    uint32_t entity_limit;
+    uint32_t sample_limit; /* of the kinds of components that take part */
+    uint32_t validate_every;
+} league;
+
+static const league tiny_worlds = {"tiny worlds", 2, 500, 12, 3, 1};
+static const league small_worlds = {"small worlds", 40, 5000, 60, 5, 40};
+static const league middling_worlds = {"middling worlds", 18, 200000, 2000, SAMPLE_COUNT, 20000};
+static const league large_worlds = {"large worlds", 40, 2000000, 40000, 8, 200000};
+
+/* Values with data are drawn too, so at least one of those takes part. */
+static uint32_t draw_participants(random_source *random, uint32_t limit)
+{
+    uint32_t participants = 1u << random_below(random, SAMPLE_TAG);
+    while ((uint32_t)__builtin_popcount(participants) < limit)
+        participants |= 1u << random_below(random, SAMPLE_COUNT);
+    return participants;
+}
+
+static play_config config_of_world(const league *league, uint64_t seed, uint64_t steps)
+{
+    random_source random = {seed};
+    return (play_config){
+        .seed = seed,
+        .steps = steps < league->steps_per_world ? steps : league->steps_per_world,
+        .entity_limit = league->entity_limit,
+        .samples = draw_participants(&random, league->sample_limit),
+        .validate_every = league->validate_every,
+    };
+}
+
+static void play_league(const league *league)
+{
+    uint64_t seed = setting_from_environment("MICA_TEST_SEED", SEED_DEFAULT);
+    uint64_t total =
+        setting_from_environment("MICA_TEST_STEPS", UNDER_SANITIZER ? STEPS_UNDER_SANITIZER : STEPS_DEFAULT);
+    uint64_t steps = total * league->share_percent / 100;
+    printf("%s: %llu steps from seed %llu\n", league->name, (unsigned long long)steps, (unsigned long long)seed);
+    fflush(stdout);
+    while (steps > 0) {
+        play_config config = config_of_world(league, seed++, steps);
+        play_run(config);
+        steps -= config.steps;
+    }
+}
+
+START_TEST(tiny_worlds_agree_with_the_model_after_every_step)
+{
+    play_league(&tiny_worlds);
+}
+END_TEST
+
+START_TEST(small_worlds_agree_with_the_model)
+{
+    play_league(&small_worlds);
+}
+END_TEST
+
+START_TEST(middling_worlds_agree_with_the_model)
+{
+    play_league(&middling_worlds);
+}
+END_TEST
+
+START_TEST(large_worlds_agree_with_the_model)
+{
+    play_league(&large_worlds);
+}
+END_TEST
+
+START_TEST(the_same_seed_leads_to_the_same_hash)
+{
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        play_config config = config_of_world(&small_worlds, seed, 2000);
+        config.validate_every = 1000;
+        uint64_t hash = play_run(config);
+        ck_assert_uint_eq(hash, play_run(config));
+    }
+}
+END_TEST
+
+TEST_SUITE(model, tiny_worlds_agree_with_the_model_after_every_step, small_worlds_agree_with_the_model,
+           middling_worlds_agree_with_the_model, large_worlds_agree_with_the_model,
+           the_same_seed_leads_to_the_same_hash)

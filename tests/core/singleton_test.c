@@ -1,0 +1,109 @@
+/* Singletons: one value per world, there from its first use on, that never moves. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+#include <string.h>
+
+static reports heard;
+
+/* A singleton that owns something. */
+typedef struct Motto { char *characters; uint32_t length; } Motto;
+MICA_COMPONENT_WITH(Motto,
+                    (.storage = MICA_STORAGE_SINGLETON, .construct = text_construct, .destruct = text_destruct,
+                     .copy = text_copy, .move = text_move),
+                    length)
+
+START_TEST(a_singleton_is_zero_at_first_and_never_moves)
+{
+    mica_world *world = open_world(&heard);
+    const Clock *clock = mica_see_the(world, Clock);
+    ck_assert_msg(clock && clock->seconds == 0 && clock->ticks == 0, "zero at first");
+    mica_the(world, Clock)->ticks = 5;
+    ck_assert_msg(clock->ticks == 5, "what is written is seen");
+    for (uint32_t i = 0; i < 10000; ++i)
+        mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position));
+    mica_world_trim(world);
+    ck_assert_msg(mica_see_the(world, Clock) == clock && clock->ticks == 5, "it is where it was");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(each_world_has_its_own_singleton)
+{
+    reports heard_by_other;
+    mica_world *world = open_world(&heard), *other = open_world(&heard_by_other);
+    mica_the(world, Clock)->ticks = 1;
+    mica_the(other, Clock)->ticks = 2;
+    ck_assert_msg(mica_see_the(world, Clock)->ticks == 1 && mica_see_the(other, Clock)->ticks == 2,
+                  "they share nothing");
+    close_world(other, &heard_by_other);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_singleton_is_constructed_and_destructed)
+{
+    mica_world *world = open_world(&heard);
+    ck_assert_msg(texts_alive == 0, "nothing is made before its first use");
+    ck_assert_str_eq(mica_see_the(world, Motto)->characters, "");
+    mica_the(world, Motto);
+    ck_assert_msg(texts_alive == 1, "it is made once");
+    close_world(world, &heard);
+    ck_assert_msg(texts_alive == 0, "and goes with its world");
+}
+END_TEST
+
+START_TEST(a_query_reads_and_writes_a_singleton_as_one_value)
+{
+    mica_world *world = open_world_of_small_chunks(&heard);
+    for (uint32_t i = 0; i < 300; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    mica_the(world, Clock)->ticks = 3;
+    mica_query *reader = mica_query_create(world, MICA_QUERY(MICA_WRITE(Number), MICA_READ(Clock)));
+    mica_query *writer = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WRITE(Clock)));
+    uint32_t rows = 0;
+    for (mica_view view = mica_query_begin(reader); mica_view_next(&view); rows += view.count)
+        ck_assert_msg(mica_read(&view, Clock) == mica_see_the(world, Clock), "the column is the one value");
+    ck_assert_msg(rows == 300 && mica_query_count(reader) == 300, "and shuts nobody out: %u", rows);
+    for (mica_view view = mica_query_begin(writer); mica_view_next(&view);)
+        mica_write(&view, Clock)->ticks += view.count;
+    ck_assert_msg(mica_see_the(world, Clock)->ticks == 303, "it can be written");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(what_is_no_singleton_is_refused_as_one)
+{
+    mica_world *world = open_world(&heard);
+    ck_assert_msg(mica_see_the(world, Position) == NULL, "Position is none");
+    expect_report(&heard, MICA_ERROR_INVALID, "Position");
+    ck_assert_msg(mica_singleton_write(world, MICA_ID(Frozen)) == NULL, "a tag is none");
+    expect_report(&heard, MICA_ERROR_INVALID, "Frozen");
+    ck_assert_msg(mica_singleton_get(world, 60000) == NULL, "nor is an unknown component");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_singleton_is_no_component_of_an_entity)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    uint64_t before = mica_world_hash(world);
+    ck_assert_msg(mica_add(world, entity, Clock) == NULL, "it is not added");
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock");
+    ck_assert_msg(!mica_set(world, entity, Clock, {1, 1}), "nor set");
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock");
+    ck_assert_msg(mica_is_nil(mica_create(world, MICA_WITH(Clock, {1, 1}))), "nor created with");
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock");
+    ck_assert_msg(!mica_has(world, entity, Clock) && mica_get(world, entity, Clock) == NULL, "nor there");
+    ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
+    forget_reports(&heard);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(singleton, a_singleton_is_zero_at_first_and_never_moves, each_world_has_its_own_singleton,
+           a_singleton_is_constructed_and_destructed, a_query_reads_and_writes_a_singleton_as_one_value,
+           what_is_no_singleton_is_refused_as_one, a_singleton_is_no_component_of_an_entity)

@@ -1,0 +1,134 @@
+/* Random play: a world and its reference model, to which the same things are done. Every operation is one function
+ * that draws its arguments, does it to both, and compares what came back. Everything follows from the seed.
+ *
+ * The operations live in play_direct.c (at once), play_recorded.c (by flush) and play_queries.c. */
+#ifndef MICA_TESTS_SUPPORT_PLAY_H
+#define MICA_TESTS_SUPPORT_PLAY_H
+
+#include "faulty_allocator.h"
+#include "model.h"
+#include "random.h"
+
+enum {
+    PLAY_BUFFERS = 5, /* 0 is the world's own */
+    PLAY_QUERIES = 6,
+    PLAY_MARKS = 4,
+    PLAY_REFS = 8,
+    PLAY_STALE = 16,
+    PLAY_BULK_MAX = 300,
+    PLAY_DECK_MAX = 1024,
+};
+
+typedef struct play_config {
+    uint64_t seed;
+    uint64_t steps;
+    uint32_t entity_limit;   /* above it, creation gives way to destruction */
+    uint32_t samples;        /* one bit per sample that takes part: few of them make few archetypes */
+    uint32_t validate_every; /* steps */
+} play_config;
+
+typedef struct play_query {
+    mica_query *query; /* NULL until it is needed */
+    model_query model;
+    bool sorted;
+} play_query;
+
+typedef struct play_mark {
+    mica_version version;
+    uint32_t epoch;
+} play_mark;
+
+typedef struct play_ref {
+    mica_ref ref;
+    sample_kind kind;
+} play_ref;
+
+typedef struct play play;
+
+typedef struct play_operation {
+    const char *name;
+    uint32_t weight;
+    void (*run)(play *play);
+    bool sweeps; /* costs as much as there are entities: done less often in large worlds */
+} play_operation;
+
+struct play {
+    play_config config;
+    random_source random;
+    faulty_allocator allocator;
+    mica_world *world;
+    mica_dead_target dead_target;
+    model model;
+    mica_component ids[SAMPLE_COUNT];
+    uint32_t defer_depth;
+    model_buffer buffers[PLAY_BUFFERS];
+    mica_commands *commands[PLAY_BUFFERS]; /* in the order they were made; [0] is unused */
+    play_query queries[PLAY_QUERIES];
+    play_mark marks[PLAY_MARKS];
+    play_ref refs[PLAY_REFS];
+    mica_entity stale[PLAY_STALE]; /* handles that have died */
+    uint32_t stale_count;
+    uint32_t *seen; /* by slot: the number of the last walk that showed it */
+    uint32_t seen_count;
+    uint32_t walk;
+    model_events heard; /* by hooks */
+    uint32_t dead_reports;
+    uint32_t other_reports;
+    char last_report[256];
+    uint64_t step;
+    const char *operation;
+    const play_operation *deck[PLAY_DECK_MAX]; /* every operation as often as it weighs */
+    uint32_t deck_count;
+};
+
+extern const play_operation play_direct_operations[], play_recorded_operations[], play_query_operations[];
+extern const uint32_t play_direct_count, play_recorded_count, play_query_count;
+
+/* Ends the test with the seed and the step that lead here, when the condition does not hold. */
+#define EXPECT(play, condition) EXPECT_SAYING(play, condition, "%s", "")
+#define EXPECT_SAYING(play, condition, ...)                                                                            \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            play_fail((play), __FILE__, __LINE__, #condition, __VA_ARGS__);                                            \
+    } while (0)
+
+_Noreturn void play_fail(const play *play, const char *file, int line, const char *condition, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Plays a whole world from its creation to its end. Returns its last hash: the same for the same config. */
+uint64_t play_run(play_config config);
+
+/* What operations share. */
+sample_kind play_draw_sample(play *play);
+sample_kind play_draw_sample_with_data(play *play);
+uint32_t play_draw_samples(play *play, uint32_t most); /* a set, as bits */
+uint32_t play_draw_number(play *play);
+mica_entity play_draw_living(play *play); /* nil when there is none */
+mica_entity play_draw_any(play *play);    /* living for the most part, sometimes stale or nil */
+bool play_is_full(const play *play);
+void play_bury(play *play, mica_entity entity);   /* remembers a dead handle */
+void play_kill(play *play, model_entity *entity); /* in the model, and buries it */
+bool play_is_quiet(const play *play);             /* nothing is recorded anywhere */
+
+/* Compares one entity, and the whole world, with the model. */
+void play_compare_entity(play *play, const model_entity *entity);
+void play_compare_all(play *play);
+
+/* A values array for creation, made from a set of samples. Some ask for the default value. */
+typedef struct play_values {
+    sample_kind kinds[SAMPLE_COUNT];
+    uint32_t numbers[SAMPLE_COUNT];
+    mica_value values[SAMPLE_COUNT];
+    sample_room rooms[SAMPLE_COUNT];
+    uint32_t count;
+} play_values;
+
+void play_values_begin(play *play, play_values *values, uint32_t samples);
+void play_values_end(play_values *values);
+
+/* Forgets and remakes what hangs on the world: queries and command buffers. */
+void play_queries_end(play *play);
+void play_buffers_begin(play *play);
+void play_buffers_end(play *play);
+
+#endif

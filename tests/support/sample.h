@@ -1,0 +1,75 @@
+/* The components that random tests play with: every trait and every awkward shape once. A value is made from one
+ * number, fills every byte it owns, and can be checked against that number, so a reference model needs only to
+ * remember the number. */
+#ifndef MICA_TESTS_SUPPORT_SAMPLE_H
+#define MICA_TESTS_SUPPORT_SAMPLE_H
+
+#include "mica/mica.h"
+
+typedef enum sample_kind {
+    SAMPLE_BYTE,           /* one byte */
+    SAMPLE_SMALL,          /* four bytes */
+    SAMPLE_PADDED,         /* with padding inside and at the end */
+    SAMPLE_WIDE,           /* aligned to 64 */
+    SAMPLE_BIG,            /* 3000 bytes: few rows per chunk */
+    SAMPLE_SEEDED,         /* starts with a value other than zero, owns nothing */
+    SAMPLE_OWNER,          /* owns memory and knows its own address: construct, destruct, copy and move */
+    SAMPLE_SWITCHED,       /* can be toggled */
+    SAMPLE_DATED,          /* remembers when it was added */
+    SAMPLE_SWITCHED_OWNER, /* all of it at once */
+    SAMPLE_TAG,
+    SAMPLE_SWITCHED_TAG,
+    SAMPLE_DATED_TAG,
+    SAMPLE_COUNT,
+} sample_kind;
+
+enum {
+    SAMPLE_BYTES_MAX = 3008,
+    SAMPLE_SEEDED_START = 9,
+    SAMPLE_OWNER_START = 7,
+};
+
+typedef struct sample {
+    const char *name;
+    mica_type *type;
+    void (*make)(void *raw, uint32_t number);          /* turns raw memory into a value */
+    void (*assign)(void *value, uint32_t number);      /* gives a value another number */
+    bool (*holds)(const void *value, uint32_t number); /* whether every byte of it says so */
+    uint32_t start;                                    /* the number of a default value */
+    bool has_data;
+    bool owns;
+} sample;
+
+extern const sample samples[SAMPLE_COUNT];
+
+/* Large enough and aligned for any sample. */
+typedef struct sample_room {
+    _Alignas(64) unsigned char bytes[SAMPLE_BYTES_MAX];
+} sample_room;
+
+static inline mica_component sample_id(sample_kind kind)
+{
+    return mica_type_id(samples[kind].type);
+}
+
+/* A value for a call; the room must be given back with sample_value_end when the call is done. */
+mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room);
+void sample_value_end(sample_kind kind, sample_room *room);
+
+/* Owning values alive in the process: what tests expect to be zero when a world is gone. */
+int64_t sample_owners_alive(void);
+
+/* Where owning values get their memory from: malloc, or an allocator that fails (NULL context: malloc again). */
+void sample_owners_use(const mica_allocator *allocator);
+
+/* Orders the values of SAMPLE_SMALL by their lowest bits only, so that many are equal. */
+int sample_small_compare(const void *a, const void *b, void *context);
+uint32_t sample_small_key(uint32_t number);
+
+typedef struct SampleClock {
+    uint32_t number;
+    uint32_t twice;
+} SampleClock;
+MICA_SINGLETON(SampleClock, number, twice)
+
+#endif
