@@ -1,0 +1,246 @@
+/* The core paths whose instructions are counted: a fixed number of operations on a small world, the same every time.
+ * They are done inside a function called `measured`, everything else outside of it, so that callgrind with
+ * --toggle-collect=measured counts the path and nothing but the path.
+ *
+ *     core --list        prints the workloads, one per line: the name, and how many operations it does
+ *     core WORKLOAD      does it, and prints the same line
+ */
+#include "mica/mica.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPERATIONS = 10000 };
+
+typedef struct Position { float x, y, z; } Position;
+typedef struct Velocity { float x, y, z; } Velocity;
+typedef struct Mass { float value; } Mass;
+
+/* What a workload works on; made before the counting begins. */
+typedef struct stage {
+    mica_world *world;
+    mica_query *query;
+    mica_commands *commands;
+    mica_entity entities[OPERATIONS];
+    Position positions[OPERATIONS];
+    Velocity velocities[OPERATIONS];
+    uint64_t result; /* so that nothing is computed in vain */
+} stage;
+
+typedef struct counted {
+    const char *name;
+    void (*prepare)(stage *stage);
+    void (*run)(stage *stage); /* OPERATIONS operations, and nothing else of weight */
+} counted;
+
+MICA_COMPONENT(Position, x, y, z)
+MICA_COMPONENT(Velocity, x, y, z)
+MICA_COMPONENT(Mass, value)
+MICA_TAG(Tag0)
+MICA_TAG(Tag1)
+MICA_TAG(Tag2)
+MICA_TAG(Tag3)
+MICA_TAG(Tag4)
+MICA_TAG(Tag5)
+MICA_TAG(Tag6)
+
+static void prepare_entities(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->entities[i] = mica_create(stage->world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity, {1, 1, 1}));
+}
+
+/* One entity that stays, so that the archetype is there and only the path itself is counted. */
+static void prepare_archetype(stage *stage)
+{
+    mica_create(stage->world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity, {1, 1, 1}));
+}
+
+static void prepare_entities_and_heavy_archetype(stage *stage)
+{
+    prepare_entities(stage);
+    mica_create(stage->world, MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Mass));
+}
+
+static void prepare_heavy_entities(stage *stage)
+{
+    prepare_archetype(stage);
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->entities[i] = mica_create(stage->world, MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Mass));
+}
+
+static void prepare_sweep(stage *stage)
+{
+    prepare_entities(stage);
+    stage->query = mica_query_create(stage->world, MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity)));
+}
+
+/* A hundred archetypes of one entity each: subsets of seven tags. */
+static void prepare_small_archetypes(stage *stage)
+{
+    const mica_component tags[] = {MICA_ID(Tag0), MICA_ID(Tag1), MICA_ID(Tag2), MICA_ID(Tag3),
+                                   MICA_ID(Tag4), MICA_ID(Tag5), MICA_ID(Tag6)};
+    for (uint32_t set = 0; set < 100; ++set) {
+        mica_value values[8] = {MICA_WITH(Position)};
+        uint32_t count = 1;
+        for (uint32_t tag = 0; tag < 7; ++tag)
+            if (set >> tag & 1)
+                values[count++] = (mica_value){tags[tag], 0, NULL};
+        mica_create_values(stage->world, values, count);
+    }
+    stage->query = mica_query_create(stage->world, MICA_QUERY(MICA_READ(Position)));
+}
+
+static void record_additions(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_command_set(stage->commands, stage->entities[i], Mass, {1});
+}
+
+static void prepare_recording(stage *stage)
+{
+    prepare_entities_and_heavy_archetype(stage);
+    stage->commands = mica_commands_create(stage->world);
+}
+
+static void prepare_flush(stage *stage)
+{
+    prepare_recording(stage);
+    record_additions(stage);
+}
+
+static void run_create(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->entities[i] = mica_create(stage->world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity, {1, 1, 1}));
+}
+
+static void run_create_bulk(stage *stage)
+{
+    const mica_value columns[] = {MICA_COLUMN(Position, stage->positions), MICA_COLUMN(Velocity, stage->velocities)};
+    mica_create_many(stage->world, OPERATIONS, columns, 2, stage->entities);
+}
+
+static void run_destroy(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += mica_destroy(stage->world, stage->entities[i]);
+}
+
+static void run_get(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += (uint64_t)mica_get(stage->world, stage->entities[i], Velocity)->x;
+}
+
+static void run_write(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_write(stage->world, stage->entities[i], Velocity)->x = 2;
+}
+
+static void run_has(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += mica_has(stage->world, stage->entities[i], Velocity);
+}
+
+static void run_add(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_add(stage->world, stage->entities[i], Mass)->value = 1;
+}
+
+static void run_remove(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += mica_remove(stage->world, stage->entities[i], Mass);
+}
+
+/* Overwrites; adding by set is counted with flush. */
+static void run_set(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += mica_set(stage->world, stage->entities[i], Velocity, {3, 2, 1});
+}
+
+static void run_query_iterate(stage *stage)
+{
+    for (mica_view view = mica_query_begin(stage->query); mica_view_next(&view);) {
+        Position *position = mica_write(&view, Position);
+        const Velocity *velocity = mica_read(&view, Velocity);
+        for (uint32_t i = 0; i < view.count; ++i)
+            position[i].x += velocity[i].x;
+    }
+}
+
+static void run_view_next(stage *stage)
+{
+    for (uint32_t loop = 0; loop < OPERATIONS / 100; ++loop)
+        for (mica_view view = mica_query_begin(stage->query); mica_view_next(&view);)
+            stage->result += view.count;
+}
+
+static void run_flush(stage *stage)
+{
+    stage->result += mica_flush(stage->world) == MICA_OK;
+}
+
+static const counted workloads[] = {
+    {"create", prepare_archetype, run_create},
+    {"create_bulk", prepare_archetype, run_create_bulk},
+    {"destroy", prepare_entities, run_destroy},
+    {"get", prepare_entities, run_get},
+    {"write", prepare_entities, run_write},
+    {"has", prepare_entities, run_has},
+    {"add", prepare_entities_and_heavy_archetype, run_add},
+    {"remove", prepare_heavy_entities, run_remove},
+    {"set", prepare_entities, run_set},
+    {"query_iterate", prepare_sweep, run_query_iterate},
+    {"view_next", prepare_small_archetypes, run_view_next},
+    {"command_record", prepare_recording, record_additions},
+    {"flush", prepare_flush, run_flush},
+    {0},
+};
+
+/* Neither inlined nor cloned under another name: what it runs is known only at run time. */
+void measured(void (*run)(stage *stage), stage *stage);
+
+__attribute__((noinline)) void measured(void (*run)(stage *stage), stage *stage)
+{
+    run(stage);
+    __asm__ volatile("" ::: "memory"); /* or the call would become a jump, and the function would never return */
+}
+
+static int run_workload(const counted *workload)
+{
+    stage *stage = calloc(1, sizeof *stage);
+    if (stage == NULL || (stage->world = mica_world_create(NULL)) == NULL) {
+        fprintf(stderr, "core: out of memory\n");
+        free(stage);
+        return EXIT_FAILURE;
+    }
+    workload->prepare(stage);
+    measured(workload->run, stage);
+    int status = mica_world_take_error(stage->world) == MICA_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+    printf("%s %d\n", workload->name, OPERATIONS);
+    mica_world_destroy(stage->world);
+    free(stage);
+    return status;
+}
+
+int main(int argument_count, char **arguments)
+{
+    bool list = argument_count == 2 && strcmp(arguments[1], "--list") == 0;
+    for (const counted *workload = workloads; workload->name != NULL; ++workload) {
+        if (list)
+            printf("%s %d\n", workload->name, OPERATIONS);
+        else if (argument_count == 2 && strcmp(arguments[1], workload->name) == 0)
+            return run_workload(workload);
+    }
+    if (list)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "usage: core --list | WORKLOAD\n");
+    return EXIT_FAILURE;
+}
