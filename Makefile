@@ -1,0 +1,55 @@
+.DEFAULT_GOAL := help
+.PHONY: help test demo bench check-long count-update format tidy style coverage install clean
+
+PREFIX ?= /usr/local
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: setup-check ## every check, about ten minutes; make test STAGES="style release" for some
+	@python3 tools/test.py $(STAGES)
+
+demo: TARGET = example_demo
+demo: release ## simulate 100 000 entities for 600 frames
+	@build/release/examples/demo
+
+bench: TARGET = mica_bench
+bench: release ## measure against hand-written arrays; writes build/bench.csv
+	@build/release/bench/mica_bench
+
+check-long: release ## random operations against the model, ten times as many, from a new seed
+	@MICA_TEST_STEPS=200000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_core_model
+
+count-update: setup-check release ## write the instruction counts of today into the baseline
+	@python3 tools/count.py build/release --update
+
+format: setup-check ## lay out the C files
+	@python3 tools/format.py
+
+tidy: setup-check ## what clang-tidy has to say
+	@cmake --preset clang >/dev/null
+	@run-clang-tidy -quiet -p build/clang '/(src|examples)/.*\.c$$'
+
+style: setup-check ## layers, sizes, names, thread rules
+	@python3 tools/style_test.py
+	@python3 tools/style.py
+
+coverage: setup-check ## which lines of src the tests reach
+	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
+	@ctest --preset coverage && python3 tools/coverage.py build/coverage
+
+install: TARGET = mica
+install: release ## into PREFIX, /usr/local if not said
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## remove everything that was built
+	rm -rf build
+
+.PHONY: release setup-build setup-check
+release: setup-build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target $(or $(TARGET),all)
+setup-build:
+	@sh tools/setup.sh build
+setup-check:
+	@sh tools/setup.sh check

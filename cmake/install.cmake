@@ -1,0 +1,33 @@
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mica)
+
+install(TARGETS mica EXPORT mica-targets)
+install(DIRECTORY include/mica TYPE INCLUDE)
+install(EXPORT mica-targets NAMESPACE mica:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/mica-config.cmake.in mica-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(mica-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/mica-config.cmake ${PROJECT_BINARY_DIR}/mica-config-version.cmake
+        DESTINATION ${package_dir})
+
+# The same definitions for those who ask pkg-config; a static library cannot say itself that it needs threads.
+set(pkg_config_flags)
+set(pkg_config_libraries)
+if(MICA_CHECKED)
+    string(APPEND pkg_config_flags " -DMICA_CHECKED=1")
+endif()
+if(BUILD_SHARED_LIBS)
+    string(APPEND pkg_config_flags " -DMICA_SHARED")
+else()
+    string(APPEND pkg_config_libraries " -pthread")
+endif()
+# Relative to the file itself, so that the tree can be installed elsewhere (cmake --install --prefix) or moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+           OUTPUT_VARIABLE pkg_config_up)
+foreach(kind LIB INCLUDE)
+    cmake_path(APPEND pkg_config_${kind} "\${prefix}" "${CMAKE_INSTALL_${kind}DIR}")
+endforeach()
+configure_file(cmake/mica.pc.in mica.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/mica.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE TYPE DOC)

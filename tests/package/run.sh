@@ -1,0 +1,39 @@
+#!/bin/sh
+# run.sh BUILD_DIR SCRATCH_DIR
+# Installs Mica and uses it as others do: by find_package, by pkg-config, and as a subdirectory, static and shared.
+set -eu
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+mkdir -p "$2"
+scratch=$(cd "$2" && pwd)
+consumer=$source/tests/package
+
+answer() { # what it is, command...
+    what=$1
+    shift
+    [ "$("$@")" = 42 ] || { echo "$what: wrong answer"; exit 1; }
+    echo "$what: ok"
+}
+build_consumer() { # name, cmake arguments...
+    name=$1
+    shift
+    cmake -G Ninja -S "$consumer" -B "$scratch/$name" "$@" >/dev/null
+    cmake --build "$scratch/$name"
+    answer "$name" "$scratch/$name/consumer"
+    answer "$name, C++" "$scratch/$name/consumer_cpp"
+}
+
+# An old stage could hide a header that is no longer installed.
+rm -rf "$scratch/stage"
+cmake --install "$build" --prefix "$scratch/stage" >/dev/null
+build_consumer find_package -DCMAKE_PREFIX_PATH="$scratch/stage"
+
+PKG_CONFIG_PATH=$(dirname "$(find "$scratch/stage" -name mica.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046 # the flags are words
+gcc -std=c17 "$consumer/consumer.c" -o "$scratch/by_pkg_config" \
+    $(pkg-config --cflags --libs mica)
+answer pkg-config "$scratch/by_pkg_config"
+
+build_consumer subdirectory -DMICA_SOURCE="$source"
+build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Formats the C files with clang-format, or with --check reports what it would change.
+
+Left as they were written: macros, for the formatter tears `#define MICA_READ(T) {...}` into five lines; tables, for it
+puts two rows on one line; and structs on one line, `typedef struct Position { float x, y; } Position;`.
+"""
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("include", "src", "tests", "examples", "bench")
+ONE_LINE_STRUCT = re.compile(r"typedef (struct|union|enum) \w+ \{.*\} \w+;")
+# An initialiser whose first row starts with a brace, up to the line that closes it at the same depth.
+TABLE = re.compile(r"^( *)[^ \n#][^\n]*\{\n +\{.*?^\1\}", re.DOTALL | re.MULTILINE)
+MACRO = re.compile(r"^# *define(?:[^\n]*\\\n)*", re.MULTILINE)
+
+
+def kept_lines(text):
+    """Returns the numbers, from 1, of the lines that the formatter may not touch."""
+    kept = {number for number, line in enumerate(text.split("\n"), 1) if ONE_LINE_STRUCT.match(line)}
+    for match in (*TABLE.finditer(text), *MACRO.finditer(text)):
+        kept.update(range(text.count("\n", 0, match.start()) + 1, text.count("\n", 0, match.end()) + 2))
+    return kept
+
+
+def formatted_ranges(text):
+    """Returns the runs of lines that it may touch."""
+    kept, last = kept_lines(text), text.count("\n") + 1
+    edges = [0, *sorted(kept), last + 1]
+    return [(before + 1, after - 1) for before, after in zip(edges, edges[1:]) if after - before > 1]
+
+
+def clang_format(path, *mode):
+    lines = [f"--lines={first}:{last}" for first, last in formatted_ranges(path.read_text(encoding="utf-8"))]
+    return subprocess.run(["clang-format", *mode, *lines, path], cwd=ROOT, capture_output=True, text=True, check=True)
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    differing = 0
+    for path in sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*.[ch]")):
+        if not check:
+            clang_format(path, "-i")
+            continue
+        before, after = path.read_text(encoding="utf-8"), clang_format(path).stdout
+        if before != after:
+            differing += 1
+            sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), after.splitlines(True),
+                                                       str(path.relative_to(ROOT)), "formatted", n=0))
+    if differing:
+        print(f"{differing} files are not formatted: make format")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

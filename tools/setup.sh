@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs what is missing to build (`setup.sh build`) or to build and check (`setup.sh check`) Mica on Debian or Ubuntu.
+# Does nothing, and asks for nothing, when everything is there.
+set -eu
+
+missing=
+need() { # command, package
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+need_library() { # pkg-config name, package
+    pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"
+}
+
+need make make
+need cmake cmake
+need ninja ninja-build
+need gcc gcc
+need pkg-config pkg-config
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+need_library check check
+if [ "${1:-build}" = check ]; then
+    need g++ g++
+    need clang clang
+    need clang-format clang-format
+    need clang-tidy clang-tidy
+    need valgrind valgrind
+    need python3 python3
+    need nm binutils
+    need diff diffutils
+fi
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "missing, and there is no apt-get to install them:$missing" >&2
+    exit 1
+fi
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "missing, and neither root nor sudo to install them:$missing" >&2
+        exit 1
+    fi
+    as_root="sudo DEBIAN_FRONTEND=noninteractive"
+fi
+export DEBIAN_FRONTEND=noninteractive
+
+echo "installing:$missing"
+install="$as_root apt-get install -qq -y --no-install-recommends $missing"
+# The package lists of a fresh machine are empty or old: fetch them only when the first attempt fails.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$install >"$log" 2>&1 || { $as_root apt-get update -qq >>"$log" 2>&1 && $install >>"$log" 2>&1; } || {
+    cat "$log" >&2
+    exit 1
+}
