@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: setup-check ## every check, about ten minutes; make test STAGES="style release" for some
+test: setup-check ## every check, about five minutes; make test STAGES="style release" for some
 	@python3 tools/test.py $(STAGES)
 
 demo: TARGET = example_demo
@@ -36,7 +36,7 @@ style: setup-check ## layers, sizes, names, thread rules
 
 coverage: setup-check ## which lines of src the tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
-	@ctest --preset coverage && python3 tools/coverage.py build/coverage
+	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage
 
 install: TARGET = mica
 install: release ## into PREFIX, /usr/local if not said

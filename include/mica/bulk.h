@@ -35,7 +35,7 @@ MICA_API mica_result mica_query_destroy_entities(mica_query *query);
 MICA_END
 
 /* A column of values for mica_create_many: an array of `count` T. */
-#define MICA_COLUMN(T, array) {MICA_ID(T), sizeof(T), (const T *){(array)}}
+#define MICA_COLUMN(T, array) MICA_FROM(T, array)
 
 #define mica_get_many(world, entities, count, T, out_pointers)                                                         \
     mica_get_many_component((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))

@@ -12,7 +12,7 @@
  * timing; the world's own buffer comes first. All changes to one entity become one move. Handles made by a recorded
  * create are valid at once and don't depend on timing either. Staged values stay where they are until the flush.
  *
- * A flush that runs out of memory changes nothing, and can be tried again.
+ * A flush that runs out of memory, or that a seal refuses, changes nothing and can be tried again.
  */
 #ifndef MICA_COMMAND_H
 #define MICA_COMMAND_H
@@ -48,7 +48,8 @@ MICA_API mica_entity mica_command_create_values(mica_commands *commands, const m
 MICA_API bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place);
 
 /* Records an addition and returns the staged value, to be filled in until the flush. When the entity has the
- * component, the staged value starts as a copy of it. NULL when it can't. Threads: one per buffer, any. */
+ * component in the world, the staged value starts as a copy of that; what other buffers stage is not looked at.
+ * NULL when it can't. Threads: one per buffer, any. */
 MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                           mica_place place);
 
@@ -56,8 +57,8 @@ MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity e
 MICA_API bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value,
                                          mica_place place);
 
-/* Records a removal. Returns false when, as far as this buffer knows, there is nothing to remove.
- * Threads: one per buffer, any. */
+/* Records a removal. Returns false when, as far as this buffer knows, there is nothing to remove; it still removes what
+ * an earlier buffer adds. Threads: one per buffer, any. */
 MICA_API bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
                                             mica_place place);
 

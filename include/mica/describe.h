@@ -17,7 +17,8 @@
  * fixed arrays of these. An entry in parentheses names the description of the field's type. Fields that are left
  * out are carried along but not hashed, saved or shown. A pointer field is a compile error: leave it out.
  *
- * A description in a header may be included everywhere: equal names with equal layouts are one component.
+ * A description in a header may be included everywhere: equal names with equal layouts and traits are one component,
+ * and the construct, destruct, copy and move functions of the first to be used stand for all.
  * From C++, or for types made at run time, fill in a mica_type and give it to mica_component_define.
  */
 #ifndef MICA_DESCRIBE_H

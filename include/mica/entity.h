@@ -2,13 +2,15 @@
  *
  *     mica_entity ship = mica_create(world, MICA_WITH(Position, {0, 0, 0}), MICA_WITH(Frozen));
  *     mica_set(world, ship, Velocity, {1, 0, 0});            adds it, or overwrites it
+ *     mica_set_from(world, ship, Velocity, &start);          the same from a variable; MICA_FROM with mica_create
  *     mica_write(world, ship, Position)->x += 1;             to change, stamped as changed
  *     float x = mica_get(world, ship, Position)->x;          to look
  *     mica_remove(world, ship, Frozen);
  *     mica_destroy(world, ship);
  *
  * Changes are immediate, except while the world is recording (mica/command.h), inside hooks for example: then they
- * are applied by the next flush, in order. A dead handle gives nil, NULL or false and a report, and nothing happens.
+ * are applied by the next flush, in order. A dead handle gives nil, NULL or false, and nothing happens; trying to change
+ * it is reported, looking at it (is_alive, has, get, write, is_enabled, components_of) is not.
  * Pointers to components live until the next structural change: create, destroy, add or remove of any entity.
  *
  * Each macro is sugar over the function with the same name and _component, which takes an id instead of a type.
@@ -79,6 +81,8 @@ MICA_END
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}
 #define MICA_WITH_2(T, ...) {MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__}
+/* MICA_FROM(T, pointer) takes a value that is there already. */
+#define MICA_FROM(T, pointer) {MICA_ID(T), sizeof(T), (const T *){(pointer)}}
 #define MICA_VALUE_(T, ...) ((mica_value)MICA_WITH_2(T, __VA_ARGS__))
 
 /* mica_create(world) or mica_create(world, MICA_WITH(...), ...) */
@@ -90,6 +94,8 @@ MICA_END
 
 #define mica_add(world, entity, T) ((T *)mica_add_component((world), (entity), MICA_ID(T)))
 #define mica_set(world, entity, T, ...) mica_set_component((world), (entity), MICA_VALUE_(T, __VA_ARGS__))
+#define mica_set_from(world, entity, T, pointer)                                                                       \
+    mica_set_component((world), (entity), (mica_value)MICA_FROM(T, pointer))
 #define mica_remove(world, entity, T) mica_remove_component((world), (entity), MICA_ID(T))
 #define mica_has(world, entity, T) mica_has_component((world), (entity), MICA_ID(T))
 #define mica_get(world, entity, T) ((const T *)mica_get_component((world), (entity), MICA_ID(T)))

@@ -8,7 +8,7 @@ MICA_BEGIN
 
 typedef enum mica_event_kind {
     MICA_EVENT_ADD = 0, /* after the component was added; its first value is in place */
-    MICA_EVENT_SET,     /* after a value was given: by set, or with create or add */
+    MICA_EVENT_SET,     /* after a value was given: by set, or with create; not by add, which gives a default */
     MICA_EVENT_REMOVE,  /* before the component goes, by remove or destroy; it can still be read */
     MICA_EVENT_DESTROY, /* before the entity goes; for component 0, of any entity */
     MICA_EVENT_KINDS,

@@ -1,5 +1,6 @@
 /* Mica, name: optional names, unique within a scope. The scope is another entity, or nil for the top:
- * a path such as "station/door" is the entity "door" in the scope of the top-level entity "station". */
+ * a path such as "station/door" is the entity "door" in the scope of the top-level entity "station".
+ * When a scope dies, what was named in it keeps its name, but is no longer found. */
 #ifndef MICA_NAME_H
 #define MICA_NAME_H
 

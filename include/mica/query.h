@@ -39,7 +39,8 @@ typedef enum mica_access {
     MICA_ACCESS_DISABLED,    /* must be there and be switched off: mica_disable */
 } mica_access;
 
-/* A component that can be toggled satisfies READ, WRITE, HAS, CHANGED and ADDED only where it is switched on. */
+/* A component that can be toggled satisfies READ, WRITE, HAS, CHANGED and ADDED only where it is switched on; MAYBE,
+ * EITHER and OR show it either way. */
 typedef struct mica_term {
     mica_component component;
     mica_access access;
@@ -63,7 +64,7 @@ typedef int (*mica_compare_fn)(const void *a, const void *b, void *context);
 typedef struct mica_query_def {
     const char *name; /* for messages; NULL is "query" */
     const mica_term *terms;
-    uint32_t term_count; /* up to MICA_TERMS_MAX; no term means every entity */
+    uint32_t term_count; /* up to MICA_TERMS_MAX; none means every entity, and is written &(mica_query_def){0} */
     mica_place place;
 
     /* With a compare function, entities come in the order of this component across all archetypes, equal ones in the
@@ -113,8 +114,9 @@ typedef void (*mica_each_fn)(mica_entity entity, void *const *columns, void *con
 /* Calls the function for every entity that matches. WRITE terms count as written. Threads: owner. */
 MICA_API void mica_query_each(mica_query *query, mica_each_fn fn, void *context);
 
-/* Sorts the rows themselves: within each archetype that matches, stable. Later loops run in that order until something
- * is added or removed. Pointers to components are void after it. Threads: owner. */
+/* Sorts the rows themselves by a component that the query reads or writes: within each archetype that matches, stable.
+ * Later loops run in that order until something is added or removed. Pointers to components are void after it. Refused
+ * while recording. Threads: owner. */
 MICA_API mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare,
                                           void *context);
 

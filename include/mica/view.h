@@ -19,7 +19,7 @@ typedef struct mica_view {
     mica_world *world;
     struct mica_query *query;
     struct micap_chunk *chunk;
-    uint64_t structure;            /* the world's when the loop began */
+    uint64_t structure; /* the world's when the loop began */
     uint64_t since;
     uint32_t match;                /* index into the matching archetypes */
     uint32_t chunk_index;          /* of the next chunk in that archetype */

@@ -162,7 +162,7 @@ static micap_region *find_block(micap_arena *arena, uint32_t wanted, uint32_t *o
 
 void *micap_arena_allocate(micap_arena *arena, size_t bytes)
 {
-    uint32_t wanted = order_of(bytes), order;
+    uint32_t wanted = order_of(bytes), order = wanted;
     MICAP_ASSERT(wanted < MICAP_BLOCK_ORDERS && micap_is_power_of_two(bytes), "block sizes are powers of two");
     micap_region *region = find_block(arena, wanted, &order);
     if (!region) {

@@ -1,5 +1,7 @@
 #include "base/hash.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 static const uint64_t lane_prime = 0x9e3779b185ebca87ull;
@@ -16,10 +18,7 @@ static uint64_t load_little_endian(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
-    return value;
+    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
 }
 
 static void eat_stripe(micap_hasher *hasher, const uint8_t *stripe)

@@ -24,7 +24,7 @@ static micap_archetype *find(const mica_world *world, const mica_component *comp
             return NULL;
         micap_archetype *archetype = archetypes->by_id[id - 1];
         if (archetype->set_hash == hash && archetype->component_count == count &&
-            memcmp(archetype->components, components, count * sizeof *components) == 0)
+            (count == 0 || memcmp(archetype->components, components, count * sizeof *components) == 0))
             return archetype;
     }
     return NULL;
@@ -119,8 +119,7 @@ static bool reserve_lists(mica_world *world, const mica_component *components, u
 {
     micap_archetypes *archetypes = &world->archetypes;
     uint64_t needed = (uint64_t)archetypes->count + 1;
-    if (!reserve_table(world) ||
-        !MICAP_RESERVE(&world->memory, archetypes->by_id, &archetypes->capacity, needed) ||
+    if (!reserve_table(world) || !MICAP_RESERVE(&world->memory, archetypes->by_id, &archetypes->capacity, needed) ||
         !MICAP_RESERVE(&world->memory, archetypes->signatures, &archetypes->signature_capacity, needed))
         return false;
     for (uint32_t i = 0; i < count; ++i) {

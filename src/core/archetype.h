@@ -8,8 +8,8 @@
 #include "core/component.h"
 
 enum {
-    MICAP_COLUMN_NONE = 0xFFFF, /* the archetype does not have the component */
-    MICAP_COLUMN_TAG = 0xFFFE,  /* it does, and the component has no data */
+    MICAP_COLUMN_NONE = 0xFFFF,           /* the archetype does not have the component */
+    MICAP_COLUMN_TAG = 0xFFFE,            /* it does, and the component has no data */
     MICAP_SLOT_EMPTY = MICAP_COLUMN_NONE, /* component 0, which nothing has */
 };
 
@@ -41,15 +41,15 @@ typedef struct micap_archetype {
     uint32_t tail; /* the last chunk that holds rows; 0 when none does */
     uint32_t id;
     uint64_t row_count;
-    micap_column *columns; /* by rising component id */
+    micap_column *columns;      /* by rising component id */
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
     bool plain;          /* all columns are */
     bool has_companions; /* some column is one */
-    uint8_t hook_mask;  /* bit per mica_event_kind that some component has a hook for */
-    uint32_t incoming;  /* rows a flush is about to add */
-    micap_edge *edges;  /* open addressing by component id */
+    uint8_t hook_mask;   /* bit per mica_event_kind that some component has a hook for */
+    uint32_t incoming;   /* rows a flush is about to add */
+    micap_edge *edges;   /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint64_t signature; /* a bit per component, id modulo 64: rules out most archetypes at a glance */

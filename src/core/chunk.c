@@ -13,10 +13,15 @@ static uint32_t color_bytes_of(uint32_t number, uint64_t bytes)
     return bytes < COLORED_BYTES_MIN ? 0 : number % COLORS * COLOR_BYTES;
 }
 
+static uint32_t finder_count(const micap_archetype *archetype)
+{
+    return (uint32_t)micap_power_of_two_at_least(archetype->column_count + archetype->column_count / 2 + 1);
+}
+
 static size_t header_bytes(const micap_archetype *archetype)
 {
-    return micap_align_up(sizeof(micap_chunk) + sizeof(struct micap_lane) * archetype->column_count +
-                              sizeof(micap_finder) * (archetype->slot_mask + (size_t)1),
+    return micap_align_up(sizeof(micap_chunk) + sizeof(micap_finder) * finder_count(archetype) +
+                              sizeof(micap_lane) * archetype->column_count,
                           sizeof(mica_version));
 }
 
@@ -46,7 +51,7 @@ static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, mic
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         at = micap_align_up(at + color_bytes, column_alignment(&archetype->columns[i])) - color_bytes;
         if (chunk)
-            chunk->lanes[i] = (struct micap_lane){(uint32_t)at, archetype->columns[i].bytes};
+            micap_chunk_lanes(chunk)[i] = (micap_lane){(uint32_t)at, archetype->columns[i].bytes};
         at += (uint64_t)rows * archetype->columns[i].bytes;
     }
     return at;
@@ -72,14 +77,14 @@ uint32_t micap_chunk_capacity(const micap_archetype *archetype, uint64_t bytes)
 static void fill_finders(micap_chunk *chunk)
 {
     const micap_archetype *archetype = chunk->archetype;
-    micap_finder *finders = (micap_finder *)(void *)&chunk->lanes[chunk->stride - 1];
-    for (uint32_t i = 0; i <= archetype->slot_mask; ++i) {
-        uint32_t component = archetype->slots[i] >> 16, column = archetype->slots[i] & 0xFFFF;
-        finders[i] = (micap_finder){.component = (uint16_t)component, .column = (uint16_t)column};
-        if (column < MICAP_COLUMN_TAG) {
-            finders[i].offset = chunk->lanes[column].offset;
-            finders[i].bytes = chunk->lanes[column].bytes;
-        }
+    memset(chunk->finders, 0, (chunk->finder_mask + (size_t)1) * sizeof *chunk->finders);
+    for (uint32_t column = 0; column < archetype->column_count; ++column) {
+        mica_component component = archetype->columns[column].component;
+        uint32_t at = component;
+        while (chunk->finders[at & chunk->finder_mask].component)
+            ++at;
+        const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
+        chunk->finders[at & chunk->finder_mask] = (micap_finder){component, column, lane->offset, lane->bytes};
     }
 }
 
@@ -89,12 +94,12 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->count = 0;
     chunk->capacity = capacity;
     chunk->stride = (uint16_t)(1 + archetype->column_count);
-    chunk->finder_mask = (uint16_t)archetype->slot_mask;
+    chunk->finder_mask = finder_count(archetype) - 1;
+    chunk->lanes_offset = (uint32_t)(sizeof *chunk + finder_count(archetype) * sizeof(micap_finder));
     chunk->order = (uint8_t)order;
     walk_layout(archetype, capacity, chunk);
     fill_finders(chunk);
-    memset((char *)chunk + chunk->stamps_offset, 0,
-           (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
+    memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
 }
 
 /* The two chunks that no entity is in. They belong to the archetype without components, but are not in its list. */
@@ -126,8 +131,7 @@ void micap_chunks_free(mica_world *world)
 {
     micap_chunks *chunks = &world->chunks;
     for (uint32_t number = 0; chunks->by_number && number <= MICAP_CHUNK_PENDING; ++number)
-        micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES,
-                      MICAP_CACHE_LINE);
+        micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES, MICAP_CACHE_LINE);
     MICAP_RELEASE_ARRAY(&world->memory, chunks->by_number, chunks->capacity);
 }
 

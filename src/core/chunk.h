@@ -1,6 +1,6 @@
 /* A chunk: one block of the arena with a header, the stamps, the entity column and a column per component with data.
  *
- *     | header | lanes | finders | stamps | entity column | column 0 | column 1 | ...    columns aligned to a cache line
+ *     | header | finders | lanes | stamps | entity column | column 0 | column 1 | ...    columns aligned to a cache line
  *
  * All chunks of an archetype but the last that holds rows are full, so that a loop meets no holes. Stamps say when a
  * slice of MICA_SLICE_ROWS rows was last changed: one stamp per slice for its structure (rows that came or moved), and
@@ -9,54 +9,62 @@
 #define MICAP_CORE_CHUNK_H
 
 #include "base/arena.h"
+#include "mica/describe.h"
 #include "mica/handle.h"
 #include "mica/view.h"
 #include "mica/world.h"
 
 enum {
-    MICAP_CHUNK_ROWS_MAX = 1 << 16,  /* a record has 16 bits for the row */
-    MICAP_CHUNKS_MAX = 1 << 24,      /* and 24 for the chunk */
-    MICAP_CHUNK_NONE = 0,            /* chunk number of a free slot: an empty chunk without components */
-    MICAP_CHUNK_PENDING = 1,         /* of an entity whose creation is recorded: likewise */
+    MICAP_CHUNK_ROWS_MAX = 1 << 16, /* a record has 16 bits for the row */
+    MICAP_CHUNKS_MAX = 1 << 24,     /* and 24 for the chunk */
+    MICAP_CHUNK_NONE = 0,           /* chunk number of a free slot: an empty chunk without components */
+    MICAP_CHUNK_PENDING = 1,        /* of an entity whose creation is recorded: likewise */
 };
 
 struct micap_archetype;
+
+/* From a component with data to its column, in the chunk itself: looking up a value of one entity reads nothing else but
+ * its record. Open addressing; component 0 ends a search. */
+typedef struct micap_finder {
+    mica_component component;
+    uint32_t column;
+    uint32_t offset; /* 0 where a search ends */
+    uint32_t bytes;
+} micap_finder;
+
+/* Where a column begins, from the start of the chunk, and the bytes of a value. */
+typedef struct micap_lane {
+    uint32_t offset;
+    uint32_t bytes;
+} micap_lane;
 
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
     uint32_t number; /* in the world's table of chunks */
     uint32_t count;
     uint32_t capacity;
-    uint32_t entities_offset;
+    uint32_t finder_mask; /* the size of the table of finders, less 1 */
+    uint32_t lanes_offset;
     uint32_t stamps_offset;
+    uint32_t entities_offset;
     uint16_t stride;      /* stamps per slice: 1 + columns */
-    uint16_t finder_mask; /* the size of the table of finders, less 1 */
     uint16_t color_bytes; /* how far the chunk begins behind its block */
     uint8_t order;        /* the block has 2^order bytes */
-    /* Where each column begins, from the start of the chunk, and the bytes of a value: together, for look-ups. */
-    struct micap_lane {
-        uint32_t offset;
-        uint32_t bytes;
-    } lanes[];
+    _Alignas(16) micap_finder finders[];
 } micap_chunk;
-
-/* From a component to its column, in the chunk itself: looking up one component of one entity reads nothing else but
- * its record. Open addressing; component 0 ends a search. They follow the lanes. */
-typedef struct micap_finder {
-    uint16_t component;
-    uint16_t column; /* MICAP_COLUMN_TAG for a tag */
-    uint32_t offset;
-    uint32_t bytes;
-} micap_finder;
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
 {
-    const micap_finder *finders = (const micap_finder *)(const void *)&chunk->lanes[chunk->stride - 1];
     for (uint32_t at = component;; ++at) {
-        const micap_finder *finder = &finders[at & chunk->finder_mask];
+        const micap_finder *finder = &chunk->finders[at & chunk->finder_mask];
         if (finder->component == component || !finder->component)
             return finder;
     }
+}
+
+static inline micap_lane *micap_chunk_lanes(const micap_chunk *chunk)
+{
+    return (micap_lane *)(void *)((char *)chunk + chunk->lanes_offset);
 }
 
 static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
@@ -66,12 +74,13 @@ static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
 
 static inline void *micap_chunk_column(const micap_chunk *chunk, uint32_t column)
 {
-    return (char *)chunk + chunk->lanes[column].offset;
+    return (char *)chunk + micap_chunk_lanes(chunk)[column].offset;
 }
 
 static inline void *micap_chunk_value(const micap_chunk *chunk, uint32_t column, uint32_t row)
 {
-    return (char *)chunk + chunk->lanes[column].offset + (size_t)row * chunk->lanes[column].bytes;
+    const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
+    return (char *)chunk + lane->offset + (size_t)row * lane->bytes;
 }
 
 /* The stamps of the slice that holds a row: [0] is its structure, [1 + column] the values of a column. */
@@ -102,7 +111,7 @@ void micap_chunk_lay_out(micap_chunk *chunk, struct micap_archetype *archetype, 
 typedef struct micap_chunks {
     micap_chunk **by_number; /* a free entry holds the next free number, shifted, with the lowest bit set */
     uint32_t capacity;
-    uint32_t limit; /* one more than the largest number ever used */
+    uint32_t limit;      /* one more than the largest number ever used */
     uint32_t first_free; /* 0 is none */
     uint32_t count;
     size_t bytes; /* in chunks that exist */

@@ -33,14 +33,10 @@ micap_target *micap_recording_find(const micap_recording *recording, mica_entity
     return target && mica_same(target->entity, entity) ? target : NULL;
 }
 
-static bool reserve_target(mica_commands *commands)
+static MICAP_COLD bool grow_table(mica_commands *commands)
 {
     micap_recording *recording = &commands->recording;
     micap_memory *memory = &commands->world->memory;
-    if (!MICAP_RESERVE(memory, recording->targets, &recording->target_capacity, (uint64_t)recording->target_count + 1))
-        return false;
-    if ((recording->target_count + 1) * 2 <= recording->table_capacity)
-        return true;
     uint32_t grown = recording->table_capacity ? recording->table_capacity * 2 : 64;
     uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
     if (!table)
@@ -53,12 +49,19 @@ static bool reserve_target(mica_commands *commands)
     return true;
 }
 
+static bool reserve_target(mica_commands *commands)
+{
+    micap_recording *recording = &commands->recording;
+    return ((recording->target_count + 1) * 2 <= recording->table_capacity || grow_table(commands)) &&
+           MICAP_RESERVE(&commands->world->memory, recording->targets, &recording->target_capacity,
+                         (uint64_t)recording->target_count + 1);
+}
+
 /* A target for an entity that has none yet; NULL when memory is short. */
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
-    micap_target *target =
-        reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
+    micap_target *target = reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
     if (!target) {
         micap_fail_memory(commands->world, "command");
         return NULL;
@@ -80,7 +83,8 @@ static void report_dead(const mica_commands *commands, mica_entity entity, mica_
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
     micap_target *known = micap_recording_find(&commands->recording, entity);
-    if ((known && known->destroyed) || !mica_is_alive(commands->world, entity)) {
+    uint64_t record = micap_record_of(&commands->world->entities, entity);
+    if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
         report_dead(commands, entity, place, what);
         return NULL;
     }
@@ -95,8 +99,7 @@ static micap_command *find_command(const micap_target *target, mica_component co
     return NULL;
 }
 
-static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
-                                 mica_place place)
+static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
     if (!command) {
@@ -112,24 +115,33 @@ static micap_command *command_of(mica_commands *commands, micap_target *target, 
             target->first = command;
         target->last = command;
     }
-    command->place = place;
     return command;
 }
 
-static const micap_type *type_to_record(const mica_commands *commands, mica_component component, mica_place place)
+static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
 {
     const micap_type *type = micap_type_of(component);
-    if (micap_component_of(&commands->world->components, component) == NULL && type &&
+    if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, place,
+                   "command: component %s is not one that an entity can have",
+                   type ? type->type.name : "without an id");
+        return NULL;
+    }
+    if (!micap_component_of(&commands->world->components, component) &&
         micap_component_namesake(commands->world, type)) {
         micap_fail(commands->world, MICA_ERROR_LAYOUT, place,
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
-    if (type && type->type.storage != MICA_STORAGE_SINGLETON && type->companion == MICAP_COMPANION_NONE)
-        return type;
-    micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, place,
-               "command: component %s is not one that an entity can have", type ? type->type.name : "without an id");
-    return NULL;
+    commands->checked_type = type;
+    return type;
+}
+
+/* The type of a component that can be recorded in this world; the last one is remembered as checked. */
+static inline const micap_type *type_to_record(mica_commands *commands, mica_component component, mica_place place)
+{
+    const micap_type *checked = commands->checked_type;
+    return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, place);
 }
 
 static bool has_value(const micap_command *command)
@@ -143,7 +155,9 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
     const micap_type *type = command->type;
     if (type->type.size_bytes) {
         void *value = stage(commands, type->type.size_bytes, type->type.alignment);
-        if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
+        if (value && from && !type->type.copy)
+            micap_copy_fresh_bytes(value, from, type->type.size_bytes);
+        else if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
             micap_fail_memory(commands->world, type->type.name);
             return false;
         }
@@ -163,8 +177,7 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
     return true;
 }
 
-static bool value_fits(const mica_commands *commands, const micap_type *type, const mica_value *value,
-                       mica_place place)
+static bool value_fits(const mica_commands *commands, const micap_type *type, const mica_value *value, mica_place place)
 {
     if (!value->data || !value->size_bytes || value->size_bytes == type->type.size_bytes)
         return true;
@@ -179,7 +192,7 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     const micap_type *type = type_to_record(commands, value->component, place);
     if (!type || !value_fits(commands, type, value, place))
         return false;
-    micap_command *command = command_of(commands, target, type, place);
+    micap_command *command = command_of(commands, target, type);
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
@@ -268,7 +281,7 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
 {
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
-    micap_command *command = target ? command_of(commands, target, type, place) : NULL;
+    micap_command *command = target ? command_of(commands, target, type) : NULL;
     if (!command)
         return NULL;
     if (command->operation != MICAP_OPERATION_VALUE) {
@@ -283,12 +296,11 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
     const micap_type *type = type_to_record(commands, value.component, place);
-    micap_target *target = type && value_fits(commands, type, &value, place)
-                               ? living_target(commands, entity, place, "set")
-                               : NULL;
+    micap_target *target =
+        type && value_fits(commands, type, &value, place) ? living_target(commands, entity, place, "set") : NULL;
     if (!target)
         return false;
-    micap_command *command = command_of(commands, target, type, place);
+    micap_command *command = command_of(commands, target, type);
     return command && stage_value(commands, command, value.data, true);
 }
 
@@ -309,7 +321,7 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
-    micap_command *command = command_of(commands, target, type, place);
+    micap_command *command = command_of(commands, target, type);
     if (!command)
         return false;
     micap_command_drop_value(command);
@@ -331,7 +343,7 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
     if (!target || !will_have(commands, target, component))
         return false; /* a target without commands is nothing to the flush */
-    micap_command *command = command_of(commands, target, type, place);
+    micap_command *command = command_of(commands, target, type);
     if (!command)
         return false;
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;

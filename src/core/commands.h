@@ -17,9 +17,8 @@ typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE
 typedef struct micap_command {
     struct micap_command *next;     /* of the same target */
     struct micap_command *original; /* in the copy that a flush merges: where the value is recorded */
-    void *value;                /* staged; NULL for a tag */
+    void *value;                    /* staged; NULL for a tag */
     const micap_type *type;
-    mica_place place;
     uint8_t operation;
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
@@ -35,12 +34,18 @@ typedef struct micap_target {
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
-    bool is_step;  /* from and to differ by one plain component, */
-    uint16_t gap;  /* whose column is this: see micap_row_step */
+    bool is_step;          /* from and to differ by one plain component, */
+    uint16_t gap;          /* whose column is this: see micap_row_step */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
     const char *label;
 } micap_target;
+
+/* A change that was refused when it was recorded may leave a target with nothing to do. */
+static inline bool micap_target_is_empty(const micap_target *target)
+{
+    return !target->created && !target->destroyed && !target->first;
+}
 
 /* Stable memory for commands and staged values: a chain of blocks, each twice as large as the one before it. They are
  * kept, and filled again by the next recording. */
@@ -90,11 +95,12 @@ struct mica_commands {
     micap_recording recording;
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
-    bool owned; /* the world's own buffer: records in the owner's thread, takes handles directly */
+    bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */
     uint32_t stock_count;
     uint32_t stock_capacity;
-    uint32_t taken_count; /* since the last flush */
+    uint32_t taken_count;           /* since the last flush */
+    const micap_type *checked_type; /* the last component that was found fit to be recorded */
 };
 
 /* What a flush works with; kept between flushes. */
@@ -113,7 +119,7 @@ typedef struct micap_flush {
     struct micap_group {
         const micap_archetype *from, *to;
         uint32_t count;
-    } *group_list;
+    } * group_list;
     uint32_t group_count;
     uint32_t group_capacity;
     uint32_t *group_table; /* open addressing by (from, to): 1 + group */
@@ -132,6 +138,12 @@ typedef struct micap_flush {
 } micap_flush;
 
 void micap_flush_free(mica_world *world);
+
+/* Fills the list of targets from what the buffers put aside to be applied; false when memory is short. */
+bool micap_flush_gather(mica_world *world);
+
+/* Notes that a target is dead: it is reported, and its values dropped, when the flush is applied. */
+bool micap_flush_set_aside(mica_world *world, const micap_target *target);
 
 /* Applies what the world recorded by itself, and not what is in other buffers. */
 mica_result micap_flush_own(mica_world *world);

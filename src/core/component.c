@@ -33,10 +33,11 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     const micap_type *other = micap_component_namesake(world, type);
     if (other) {
         out_problem->result = MICA_ERROR_LAYOUT;
-        snprintf(out_problem->text, sizeof out_problem->text,
-                 "component %.60s (%u bytes, layout %016llx) is in this world already as %.60s (%u bytes, layout %016llx)",
-                 type->type.name, type->type.size_bytes, (unsigned long long)type->layout_hash, other->type.name,
-                 other->type.size_bytes, (unsigned long long)other->layout_hash);
+        snprintf(
+            out_problem->text, sizeof out_problem->text,
+            "component %.60s (%u bytes, layout %016llx) is in this world already as %.60s (%u bytes, layout %016llx)",
+            type->type.name, type->type.size_bytes, (unsigned long long)type->layout_hash, other->type.name,
+            other->type.size_bytes, (unsigned long long)other->layout_hash);
         return NULL;
     }
     micap_component *component = NULL;
@@ -137,8 +138,8 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
         bool too_big = type && type->size_bytes > MICA_COMPONENT_BYTES_MAX;
-        micap_fail(world, too_big ? MICA_ERROR_LIMIT : MICA_ERROR_INVALID, (mica_place){0}, "component %s can't be used: %s",
-                   type && type->name ? type->name : "without a name", problem);
+        micap_fail(world, too_big ? MICA_ERROR_LIMIT : MICA_ERROR_INVALID, (mica_place){0},
+                   "component %s can't be used: %s", type && type->name ? type->name : "without a name", problem);
         return 0;
     }
     return micap_component_use(world, interned->id) ? interned->id : 0;

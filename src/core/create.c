@@ -59,8 +59,8 @@ static bool fill_column(mica_world *world, const micap_column *column, void *to,
     return false;
 }
 
-bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                     uint32_t value_count, uint64_t first)
+bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
+                     uint64_t first)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
@@ -71,8 +71,7 @@ bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const m
         if (fill_column(world, column, to, count, data))
             continue;
         while (i-- > 0)
-            micap_values_destruct(archetype->columns[i].type,
-                                  micap_chunk_value(spot.chunk, i, spot.row), count);
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
         return false;
     }
     return true;
@@ -132,7 +131,8 @@ static MICAP_COLD void run_hooks(mica_world *world, micap_spot spot, const mica_
     micap_hooks_end(world);
 }
 
-static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
+static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values,
+                                         uint32_t count)
 {
     uint64_t *record;
     mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
@@ -177,12 +177,13 @@ mica_entity mica_create_values(mica_world *world, const mica_value *values, uint
     if (MICAP_UNLIKELY(mica_is_nil(entity)))
         return create_row(world, shape->archetype, values, count); /* tries again, and reports */
     micap_spot spot = micap_rows_next(shape->archetype);
+    const micap_lane *lanes = micap_chunk_lanes(spot.chunk);
     const struct micap_shape_item *item = shape->items;
     const mica_value *value = values;
     for (uint32_t left = count; left > 0; --left, ++value, ++item) {
         if (MICAP_UNLIKELY(!item->bytes))
             continue;
-        char *to = (char *)spot.chunk + spot.chunk->lanes[item->column].offset + (size_t)spot.row * item->bytes;
+        char *to = (char *)spot.chunk + lanes[item->column].offset + (size_t)spot.row * item->bytes;
         if (MICAP_LIKELY(value->data))
             micap_copy_fresh_bytes(to, value->data, item->bytes);
         else
@@ -216,11 +217,9 @@ mica_entity mica_clone(mica_world *world, mica_entity entity)
         if (micap_type_of(component)->companion != MICAP_COMPANION_NONE)
             continue;
         uint32_t column = micap_archetype_column(archetype, component);
-        values[count++] = (mica_value){
-            .component = component,
-            .data = column == MICAP_COLUMN_TAG
-                        ? NULL
-                        : micap_chunk_value(spot.chunk, column, spot.row)};
+        values[count++] =
+            (mica_value){.component = component,
+                         .data = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row)};
     }
     mica_entity clone = mica_create_values(world, values, count);
     for (uint32_t i = 0; i < count && !mica_is_nil(clone); ++i)

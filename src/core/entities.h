@@ -46,7 +46,7 @@ typedef struct micap_entities {
     uint32_t *holes; /* then these blocks, last first, */
     uint32_t hole_count;
     uint32_t hole_capacity;
-    uint64_t high_water; /* then what lies from here on */
+    uint64_t high_water;  /* then what lies from here on */
     uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
     uint32_t lane_count;
     uint32_t lane_capacity;
@@ -144,8 +144,7 @@ static inline void micap_entity_put_free(micap_entities *entities, uint32_t inde
         entities->first_page = page_index + 1;
         page->first_free = MICAP_SLOT_END;
     }
-    page->records[index & (MICAP_PAGE_RECORDS - 1)] =
-        micap_record_pack(generation, MICAP_CHUNK_NONE, page->first_free);
+    page->records[index & (MICAP_PAGE_RECORDS - 1)] = micap_record_pack(generation, MICAP_CHUNK_NONE, page->first_free);
     page->first_free = (uint16_t)(index & (MICAP_PAGE_RECORDS - 1));
     ++entities->free_count;
 }

@@ -11,12 +11,18 @@ bool mica_is_alive(const mica_world *world, mica_entity entity)
     return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
 }
 
+/* Where there is no column: something to point to for a tag, and NULL for what is not there. */
+static MICAP_COLD void *tag_of(micap_spot spot, mica_component component)
+{
+    return micap_archetype_has(spot.chunk->archetype, component) ? &tag_value : NULL;
+}
+
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (MICAP_UNLIKELY(!finder->offset))
-        return finder->component ? &tag_value : NULL;
+        return tag_of(spot, component);
     return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
 }
 
@@ -25,14 +31,14 @@ void *mica_write_component(mica_world *world, mica_entity entity, mica_component
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (MICAP_UNLIKELY(!finder->offset))
-        return finder->component ? &tag_value : NULL;
+        return tag_of(spot, component);
     micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
     return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
 {
-    return micap_chunk_find(micap_locate(world, entity).chunk, component)->component != 0;
+    return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
 }
 
 void micap_destroy_row(mica_world *world, micap_spot spot)
@@ -52,17 +58,29 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
     micap_destroy_row(world, spot);
 }
 
-bool mica_destroy(mica_world *world, mica_entity entity)
+static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
+    if (world->recording_depth)
         return mica_command_destroy_entity(&world->deferred, entity, no_place);
     micap_spot spot = micap_locate(world, entity);
-    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+    if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
         return false;
     }
     micap_destroy_row_with_hooks(world, spot);
     micap_hooks_end(world);
+    return true;
+}
+
+bool mica_destroy(mica_world *world, mica_entity entity)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->plain || archetype->hook_mask))
+        return destroy_any(world, entity);
+    micap_row_fill_hole(world, spot);
+    micap_entity_forget(world, entity);
+    ++world->structure;
     return true;
 }
 
@@ -99,32 +117,60 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
         if (!make_value(world, &to->columns[edge->column], value, from))
             return NULL;
     }
-    if (MICAP_LIKELY(edge->plain))
-        micap_row_step(world, spot, to, edge->column);
-    else
-        micap_row_change_archetype(world, spot, to);
+    micap_row_change_archetype(world, spot, to);
     ++world->structure;
     if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
         micap_hooks_added(world, old, next, 1);
     return value;
 }
 
-void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
+static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
+    if (world->recording_depth)
         return mica_command_add_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
-    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+    if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
         return NULL;
     }
-    if (micap_chunk_find(spot.chunk, component)->component)
+    if (micap_archetype_has(spot.chunk->archetype, component))
         return mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
-    if (MICAP_UNLIKELY(value && world->deferred.recording.target_count)) {
+    if (value && world->deferred.recording.target_count) {
         micap_hooks_end(world);
         value = mica_write_component(world, entity, component);
     }
+    return value;
+}
+
+/* The edge that an immediate change can take at once: known, plain, with room at its end and no hooks; or NULL. */
+static inline const micap_edge *open_edge(const mica_world *world, micap_spot spot, mica_component component, bool add)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
+        return NULL;
+    const micap_edge *edge = micap_archetype_edge(archetype, component);
+    const micap_archetype *to = add ? edge->with : edge->without;
+    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
+        return NULL;
+    return edge;
+}
+
+void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_edge *edge = open_edge(world, spot, component, true);
+    if (MICAP_UNLIKELY(!edge || edge->column == MICAP_COLUMN_TAG))
+        return add_any(world, entity, component);
+    micap_spot next = micap_rows_next(edge->with);
+    const micap_lane *lane = &micap_chunk_lanes(next.chunk)[edge->column];
+    char *value = (char *)next.chunk + lane->offset + (size_t)next.row * lane->bytes;
+    if (lane->bytes == 4)
+        memset(value, 0, 4);
+    else
+        memset(value, 0, lane->bytes);
+    micap_row_step(world, spot, edge->with, edge->column);
+    ++world->structure;
     return value;
 }
 
@@ -183,16 +229,16 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     return true;
 }
 
-bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
+static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
+    if (world->recording_depth)
         return mica_command_remove_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
-    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+    if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
         return false;
     }
-    if (!micap_chunk_find(spot.chunk, component)->component)
+    if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
     micap_edge *edge = micap_archetype_without(world, spot.chunk->archetype, component);
     if (!edge)
@@ -202,14 +248,22 @@ bool mica_remove_component(mica_world *world, mica_entity entity, mica_component
         micap_fail_memory(world, "remove");
         return false;
     }
-    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE)))
+    if (micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE))
         micap_hooks_removing(world, to, spot, 1);
-    if (MICAP_LIKELY(edge->plain))
-        micap_row_step(world, spot, to, edge->column);
-    else
-        micap_row_change_archetype(world, spot, to);
+    micap_row_change_archetype(world, spot, to);
     ++world->structure;
     micap_hooks_end(world);
+    return true;
+}
+
+bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_edge *edge = open_edge(world, spot, component, false);
+    if (MICAP_UNLIKELY(!edge))
+        return remove_any(world, entity, component);
+    micap_row_step(world, spot, edge->without, edge->column);
+    ++world->structure;
     return true;
 }
 
@@ -234,7 +288,8 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
     }
     const micap_type *type = micap_type_of(component);
     if (!type || !type->enabled) {
-        micap_fail(world, MICA_ERROR_INVALID, no_place, "component %s can't be toggled: describe it with .toggle = true",
+        micap_fail(world, MICA_ERROR_INVALID, no_place,
+                   "component %s can't be toggled: describe it with .toggle = true",
                    type ? type->type.name : "without a description");
         return false;
     }

@@ -32,8 +32,7 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
     --world->recording_depth;
 }
 
-void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
-                     uint32_t count)
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
     if (!used->hooks[kind].fn)

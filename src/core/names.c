@@ -127,8 +127,8 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     micap_names *names = &world->names;
     size_t bytes = strlen(text) + 1;
     char *copy = NULL;
-    if (reserve_buckets(world) && MICAP_RESERVE(&world->memory, names->entries, &names->entry_capacity,
-                                                (uint64_t)names->entry_count + 1))
+    if (reserve_buckets(world) &&
+        MICAP_RESERVE(&world->memory, names->entries, &names->entry_capacity, (uint64_t)names->entry_count + 1))
         copy = micap_allocate(&world->memory, bytes, 1);
     if (!copy)
         return micap_fail_memory(world, "name");

@@ -8,7 +8,7 @@
 typedef struct micap_name {
     mica_entity entity;
     mica_entity scope;
-    char *text; /* NULL in a free entry */
+    char *text;            /* NULL in a free entry */
     uint32_t next_by_text; /* 1 + index; of free entries too */
     uint32_t next_by_entity;
 } micap_name;

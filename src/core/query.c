@@ -207,8 +207,7 @@ static const micap_component *rarest(const mica_query *query)
 {
     const micap_component *found = NULL;
     for (uint32_t i = 0; i < query->term_count; ++i) {
-        const micap_component *component =
-            micap_component_of(&query->world->components, query->terms[i].component);
+        const micap_component *component = micap_component_of(&query->world->components, query->terms[i].component);
         if (must_be_there(query->terms[i].access) && !is_singleton(query->terms[i].component) &&
             (!found || component->archetype_count < found->archetype_count))
             found = component;
@@ -310,6 +309,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->compare = def->compare;
     query->context = def->context;
     compile_terms(query);
+    query->special = query->filter_count || query->compare;
     if (!copy_name(query, def->name ? def->name : "query") || !match_all(query)) {
         release(query);
         micap_fail_memory(world, "query");

@@ -44,6 +44,7 @@ struct mica_query {
     uint32_t term_bytes[MICA_TERMS_MAX]; /* the size of a term's values; 0 for one without a column */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
+    bool special;       /* it has filters or an order: not the plain loop over chunks */
     uint64_t signature; /* of what must be there, */
     uint64_t banned;    /* and of what must not */
     mica_version last_mark;

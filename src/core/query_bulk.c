@@ -41,8 +41,8 @@ static void keep_if(mica_world *world, selection *selected, mica_component compo
 
 static micap_archetype *target_of(mica_world *world, micap_archetype *from, mica_component component, bool add)
 {
-    micap_edge *edge = add ? micap_archetype_with(world, from, component)
-                           : micap_archetype_without(world, from, component);
+    micap_edge *edge =
+        add ? micap_archetype_with(world, from, component) : micap_archetype_without(world, from, component);
     return !edge ? NULL : add ? edge->with : edge->without;
 }
 

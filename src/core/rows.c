@@ -82,8 +82,7 @@ void micap_row_destruct(micap_spot spot)
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i)
         if (!archetype->columns[i].plain)
-            micap_values_destruct(archetype->columns[i].type,
-                                  micap_chunk_value(spot.chunk, i, spot.row), 1);
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), 1);
 }
 
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep)
@@ -98,18 +97,17 @@ uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32
     return dropped;
 }
 
-static void move_into_hole(mica_world *world, micap_spot last, micap_spot hole)
+static inline void move_into_hole(mica_world *world, micap_spot last, micap_spot hole)
 {
     const micap_archetype *archetype = hole.chunk->archetype;
     mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
     uint64_t *record = micap_record_at(&world->entities, moved.index);
     __builtin_prefetch(record, 1); /* it lies anywhere; the copies hide the wait */
     if (MICAP_LIKELY(archetype->plain)) {
-        for (uint32_t i = 0; i < archetype->column_count; ++i) {
-            uint32_t bytes = archetype->columns[i].bytes;
-            micap_copy_bytes(micap_chunk_value(hole.chunk, i, hole.row),
-                             micap_chunk_value(last.chunk, i, last.row), bytes);
-        }
+        const micap_lane *to = micap_chunk_lanes(hole.chunk), *from = micap_chunk_lanes(last.chunk);
+        for (uint32_t i = hole.chunk->stride - 1u; i > 0; --i, ++to, ++from)
+            micap_copy_bytes((char *)hole.chunk + to->offset + (size_t)hole.row * to->bytes,
+                             (char *)last.chunk + from->offset + (size_t)last.row * to->bytes, to->bytes);
     } else {
         micap_row_move(last, hole);
     }
@@ -168,9 +166,9 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
 static inline void move_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen)
 {
     uint32_t count = narrow.chunk->stride - 1u;
+    const micap_lane *lanes = micap_chunk_lanes(narrow.chunk), *others = micap_chunk_lanes(wide.chunk);
     for (uint32_t i = 0; i < count; ++i) {
-        const struct micap_lane *lane = &narrow.chunk->lanes[i];
-        const struct micap_lane *other = &wide.chunk->lanes[i + (i >= gap)];
+        const micap_lane *lane = &lanes[i], *other = &others[i + (i >= gap)];
         char *near = (char *)narrow.chunk + lane->offset + (size_t)narrow.row * lane->bytes;
         char *far = (char *)wide.chunk + other->offset + (size_t)wide.row * lane->bytes;
         micap_copy_bytes(widen ? far : near, widen ? near : far, lane->bytes);

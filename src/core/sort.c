@@ -102,8 +102,7 @@ bool micap_query_sort(mica_query *query)
     query->order_count = 0;
     for (uint32_t match = 0; match < query->match_count; ++match)
         query->order_count += list_rows(query->archetypes[match], match, query->order + query->order_count);
-    sorting how = {query->compare, query->context, query->order_by,
-                   micap_type_of(query->order_by)->type.size_bytes};
+    sorting how = {query->compare, query->context, query->order_by, micap_type_of(query->order_by)->type.size_bytes};
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;
     query->order_version = mica_world_mark(query->world); /* what is written from now on is newer */
@@ -156,8 +155,8 @@ static void permute_rows(mica_world *world, micap_archetype *archetype, micap_or
 static bool reserve_sorting(mica_query *query, micap_archetype *archetype)
 {
     query->order_valid = false; /* its memory is used for this */
-    return archetype->row_count < 2 || (reserve_order(query, 2 * archetype->row_count) &&
-                                        micap_rows_reserve(query->world, archetype, 1));
+    return archetype->row_count < 2 ||
+           (reserve_order(query, 2 * archetype->row_count) && micap_rows_reserve(query->world, archetype, 1));
 }
 
 static void sort_archetype(mica_query *query, micap_archetype *archetype, const sorting *how)

@@ -49,10 +49,11 @@ static inline void show(mica_view *view, mica_query *query, micap_chunk *chunk, 
     if (!query->term_count)
         return;
     const uint16_t *columns = micap_query_columns(query, view->match);
+    const micap_lane *lanes = micap_chunk_lanes(chunk);
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = micap_chunk_value(chunk, column, row);
+            view->columns[i] = (char *)chunk + lanes[column].offset + (size_t)row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
             view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
         else
@@ -113,25 +114,77 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
     return query->compare ? next_sorted(view, query) : next_filtered(view, query);
 }
 
+/* A place in a loop: the chunk that comes `chunk_index`th in a match. */
+typedef struct micap_step {
+    uint32_t match;
+    uint32_t chunk_index;
+} step;
+
+/* The chunk that a loop shows next, NULL at the end; moves on. */
+static inline micap_chunk *next_chunk(const mica_query *query, step *at)
+{
+    while (at->match < query->match_count) {
+        const micap_archetype *archetype = query->archetypes[at->match];
+        if (at->chunk_index < archetype->chunk_count) {
+            micap_chunk *chunk = archetype->chunks[at->chunk_index++];
+            if (MICAP_LIKELY(chunk->count))
+                return chunk;
+        }
+        ++at->match;
+        at->chunk_index = 0;
+    }
+    return NULL;
+}
+
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12 };
+
+static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
+{
+    const micap_lane *lanes = micap_chunk_lanes(chunk);
+    const uint16_t *columns = micap_query_columns(query, match);
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        if (columns[i] >= MICAP_COLUMN_UNKNOWN)
+            continue;
+        const char *column = (const char *)chunk + lanes[columns[i]].offset;
+        uint32_t bytes = chunk->count * lanes[columns[i]].bytes;
+        for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
+            __builtin_prefetch(column + at);
+    }
+}
+
+/* Many small archetypes lie anywhere in the cache, where no hardware looks ahead, and each is found through the one
+ * before: archetype, chunk, columns. Asks for the columns of the next chunk, for the chunk of the archetype after that,
+ * and for the archetype after that one, so that each is there when the next is asked for. */
+static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
+{
+    if (at.match + 3 >= query->match_count)
+        return;
+    __builtin_prefetch(query->archetypes[at.match + 3]);
+    const micap_archetype *later = query->archetypes[at.match + 2];
+    if (later->chunk_count) {
+        __builtin_prefetch(later->chunks[0]);
+        __builtin_prefetch((const char *)later->chunks[0] + MICAP_CACHE_LINE);
+    }
+    const micap_chunk *next = next_chunk(query, &at);
+    if (next)
+        prefetch_columns(query, next, at.match);
+}
+
 bool mica_view_next(mica_view *view)
 {
     mica_query *query = view->query;
-    if (MICAP_UNLIKELY(!query || query->filter_count || query->compare ||
-                       view->structure != view->world->structure))
+    if (MICAP_UNLIKELY(!query || query->special || view->structure != view->world->structure))
         return next_special(view, query);
-    while (view->match < query->match_count) {
-        const micap_archetype *archetype = query->archetypes[view->match];
-        if (view->chunk_index < archetype->chunk_count) {
-            micap_chunk *chunk = archetype->chunks[view->chunk_index++];
-            if (MICAP_LIKELY(chunk->count)) {
-                show(view, query, chunk, 0, chunk->count);
-                return true;
-            }
-        }
-        ++view->match;
-        view->chunk_index = 0;
-    }
-    return false;
+    step at = {view->match, view->chunk_index};
+    micap_chunk *chunk = next_chunk(query, &at);
+    view->match = at.match;
+    view->chunk_index = at.chunk_index;
+    if (!chunk)
+        return false;
+    if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
+        prefetch_ahead(query, at);
+    show(view, query, chunk, 0, chunk->count);
+    return true;
 }
 
 static bool is_writing(mica_access access)
@@ -162,17 +215,19 @@ const void *mica_view_read(const mica_view *view, mica_component component)
     return NULL;
 }
 
-static void *write_term(mica_view *view, uint32_t term)
+static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
-    if (!values)
+    if (MICAP_UNLIKELY(!values))
         return NULL;
-    uint32_t column = micap_query_columns(view->query, view->match)[term];
+    uint32_t column = view->query->columns[(size_t)view->match * view->query->term_count + term];
     mica_version version = micap_version(view->world);
-    if (MICAP_LIKELY(column != MICAP_COLUMN_SINGLETON))
-        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
-    else
+    if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         micap_component_of(&view->world->components, view->query->terms[term].component)->singleton_stamp = version;
+    else if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
+        micap_chunk_stamps(view->chunk, 0)[1 + column] = version;
+    else
+        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
     return values;
 }
 

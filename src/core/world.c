@@ -135,8 +135,8 @@ mica_world_stats mica_world_get_stats(const mica_world *world)
 {
     uint32_t components = 0;
     for (uint32_t id = 1; id < world->components.limit; ++id)
-        components += world->components.by_id[id] &&
-                      world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE;
+        components +=
+            world->components.by_id[id] && world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE;
     return (mica_world_stats){
         .entity_count = micap_entity_count(world),
         .component_count = components,

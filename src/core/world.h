@@ -42,7 +42,7 @@ struct mica_world {
     micap_names names;
     micap_shape shapes[MICAP_SHAPES];
 
-    mica_commands deferred;       /* what the world records by itself */
+    mica_commands deferred;        /* what the world records by itself */
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */
     mica_commands *last_commands;
     uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
@@ -148,8 +148,8 @@ micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *
 
 /* Fills the raw columns of `count` rows that lie in one chunk: from the values' data, element `first` on, or with
  * defaults. Companions too. False with a report when a value can't be made: all is raw again. */
-bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                     uint32_t value_count, uint64_t first);
+bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
+                     uint64_t first);
 
 /* Runs the add and set hooks of rows that were just created from values. */
 void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,

@@ -1,6 +1,7 @@
 /* The hash of everything a program can observe. Archetypes, components and names are combined in an order that does not
  * depend on when they were first used: each is hashed by itself under its name, and the hashes are added. Rows and
  * columns are hashed in the order they lie. Fields are hashed, never padding, as little-endian bytes. */
+#include "base/bits.h"
 #include "base/hash.h"
 #include "core/world.h"
 
@@ -43,8 +44,7 @@ static void hash_field(micap_hasher *hasher, const mica_field *field, const char
 
 static bool lies_as_hashed(const micap_type *type)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (!type->gapless)
+    if (MICAP_IS_BIG_ENDIAN || !type->gapless)
         return false;
     uint32_t at = 0; /* and the fields are listed in the order they lie */
     for (uint32_t i = 0; i < type->type.field_count; ++i) {
@@ -54,10 +54,6 @@ static bool lies_as_hashed(const micap_type *type)
         at += field->element_bytes * field->count;
     }
     return true;
-#else
-    (void)type;
-    return false;
-#endif
 }
 
 static void hash_values(micap_hasher *hasher, const micap_type *type, const char *values, uint32_t count)

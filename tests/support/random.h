@@ -42,15 +42,20 @@ static inline uint64_t setting_from_environment(const char *name, uint64_t other
     return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Sanitizers make everything several times slower: random runs are shortened by this. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define UNDER_SANITIZER 1
-#elif defined(__has_feature)
-#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#        define UNDER_SANITIZER 1
-#    endif
+/* Sanitizers make everything several times slower: random runs are shortened where one is at work. */
+#if defined(__has_feature)
+#    define HAS_SANITIZER(feature) __has_feature(feature)
+#else
+#    define HAS_SANITIZER(feature) 0
 #endif
-#ifndef UNDER_SANITIZER
+#if defined(__SANITIZE_THREAD__) || HAS_SANITIZER(thread_sanitizer)
+#    define UNDER_THREAD_SANITIZER 1
+#else
+#    define UNDER_THREAD_SANITIZER 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_SANITIZER(address_sanitizer) || UNDER_THREAD_SANITIZER
+#    define UNDER_SANITIZER 1
+#else
 #    define UNDER_SANITIZER 0
 #endif
 

@@ -1,0 +1,194 @@
+/* The first step of a flush: one list of targets, in order of buffer and of first touch. An entity that several buffers
+ * touch gets a merged copy, in which later buffers have the last word. The recordings are only read. */
+#include "base/bits.h"
+#include "core/world.h"
+
+/* Memory of the plan, for merged targets; given back when the flush is over. */
+static void *plan(mica_world *world, size_t bytes)
+{
+    return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
+}
+
+static bool plan_list(mica_world *world, micap_command ***list, uint32_t *count, uint32_t *capacity,
+                      micap_command *command)
+{
+    micap_command **commands = *list;
+    if (!MICAP_RESERVE(&world->memory, commands, capacity, (uint64_t)*count + 1))
+        return false;
+    *list = commands;
+    commands[(*count)++] = command;
+    return true;
+}
+
+/* Notes that the value of a recorded command is not needed. */
+static bool plan_drop(mica_world *world, micap_command *command)
+{
+    micap_flush *flush = &world->flush;
+    return plan_list(world, &flush->dropped, &flush->dropped_count, &flush->dropped_capacity, command);
+}
+
+static bool plan_drops(mica_world *world, const micap_target *target)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (!plan_drop(world, command->original ? command->original : command))
+            return false;
+    return true;
+}
+
+bool micap_flush_set_aside(mica_world *world, const micap_target *target)
+{
+    micap_flush *flush = &world->flush;
+    if (!MICAP_RESERVE(&world->memory, flush->dead, &flush->dead_capacity, (uint64_t)flush->dead_count + 1))
+        return false;
+    flush->dead[flush->dead_count++] = *target;
+    return plan_drops(world, target);
+}
+
+static bool append_copy(mica_world *world, micap_target *into, micap_command *command)
+{
+    micap_command *copy = plan(world, sizeof *copy);
+    if (!copy)
+        return false;
+    *copy = *command;
+    copy->original = command;
+    copy->next = NULL;
+    if (into->last)
+        into->last->next = copy;
+    else
+        into->first = copy;
+    into->last = copy;
+    return true;
+}
+
+/* What is left of the toggles of two buffers. One that was recorded for a component which the earlier buffer removes
+ * finds nothing, and one that the earlier buffer adds is there for it. */
+static void merge_toggle(micap_command *into, micap_operation before, const micap_command *later)
+{
+    if (before == MICAP_OPERATION_REMOVE) {
+        bool anew = later->operation == MICAP_OPERATION_VALUE;
+        into->toggle = anew ? MICAP_TOGGLE_ON : MICAP_TOGGLE_KEEP;
+        into->toggle_first = false;
+        if (anew && later->toggle != MICAP_TOGGLE_KEEP && !later->toggle_first)
+            into->toggle = later->toggle;
+    } else if (later->toggle != MICAP_TOGGLE_KEEP) {
+        into->toggle = later->toggle;
+        into->toggle_first = later->toggle_first && before != MICAP_OPERATION_VALUE;
+    } else if (later->operation == MICAP_OPERATION_VALUE && before == MICAP_OPERATION_NONE) {
+        into->toggle_first = into->toggle != MICAP_TOGGLE_KEEP;
+    } else if (later->operation == MICAP_OPERATION_REMOVE) {
+        into->toggle = MICAP_TOGGLE_KEEP;
+    }
+}
+
+/* The later buffer has the last word on a component. */
+static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
+{
+    micap_command *earlier = into->first;
+    while (earlier && earlier->type != later->type)
+        earlier = earlier->next;
+    if (!earlier)
+        return append_copy(world, into, later);
+    merge_toggle(earlier, (micap_operation)earlier->operation, later);
+    if (later->operation == MICAP_OPERATION_NONE)
+        return true;
+    if (!plan_drop(world, earlier->original))
+        return false;
+    earlier->original = later;
+    earlier->operation = later->operation;
+    earlier->value = later->value;
+    earlier->is_set = later->is_set;
+    return true;
+}
+
+/* A copy of a target that can be merged into. */
+static micap_target *copy_target(mica_world *world, const micap_target *target)
+{
+    micap_target *copy = plan(world, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *target;
+    copy->first = copy->last = NULL;
+    copy->merged = true;
+    for (micap_command *command = target->first; command; command = command->next)
+        if (!append_copy(world, copy, command))
+            return NULL;
+    return copy;
+}
+
+/* Changes of the same entity in two buffers become one target. */
+static bool merge_target(mica_world *world, micap_target **slot, const micap_target *later)
+{
+    if (!(*slot)->merged) {
+        micap_target *copy = copy_target(world, *slot);
+        if (!copy)
+            return false;
+        *slot = copy;
+    }
+    micap_target *into = *slot;
+    into->created |= later->created;
+    if (into->destroyed)
+        return micap_flush_set_aside(world, later);
+    if (!later->destroyed) {
+        for (micap_command *command = later->first; command; command = command->next)
+            if (!merge_command(world, into, command))
+                return false;
+        return true;
+    }
+    if (!plan_drops(world, into))
+        return false;
+    into->first = into->last = NULL;
+    into->destroyed = true;
+    into->place = later->place;
+    into->label = later->label;
+    return true;
+}
+
+static uint32_t slot_of(const micap_flush *flush, mica_entity entity)
+{
+    for (uint32_t attempt = 0;; ++attempt) {
+        uint32_t slot = micap_probe(entity.index, attempt) & flush->table_mask;
+        if (!flush->table[slot] || mica_same(flush->targets[flush->table[slot] - 1]->entity, entity))
+            return slot;
+    }
+}
+
+static bool reserve_table(mica_world *world, uint32_t target_count)
+{
+    micap_flush *flush = &world->flush;
+    flush->table_mask = (uint32_t)micap_power_of_two_at_least((uint64_t)target_count * 2) - 1;
+    if (!MICAP_RESERVE(&world->memory, flush->table, &flush->table_capacity, (uint64_t)flush->table_mask + 1))
+        return false;
+    memset(flush->table, 0, (flush->table_mask + (size_t)1) * sizeof *flush->table);
+    return true;
+}
+
+bool micap_flush_gather(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    uint32_t total = 0, buffers = 0;
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        total += commands->applied.target_count;
+        buffers += commands->applied.target_count != 0;
+    }
+    if (!MICAP_RESERVE(&world->memory, flush->targets, &flush->target_capacity, total) ||
+        (buffers > 1 && !reserve_table(world, total)))
+        return false;
+    flush->target_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
+        for (uint32_t i = 0; i < commands->applied.target_count; ++i) {
+            micap_target *target = commands->applied.targets[i];
+            if (buffers > 1) {
+                if (micap_target_is_empty(target))
+                    continue;
+                uint32_t slot = slot_of(flush, target->entity);
+                if (flush->table[slot]) {
+                    if (!merge_target(world, &flush->targets[flush->table[slot] - 1], target))
+                        return false;
+                    continue;
+                }
+                flush->table[slot] = flush->target_count + 1;
+            }
+            flush->targets[flush->target_count++] = target;
+        }
+    return true;
+}
