@@ -82,23 +82,23 @@ static uint32_t slice_end(const micap_chunk *chunk, uint32_t row)
 /* The usual case of one CHANGED term: nothing but a walk over stamps. */
 static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint32_t *row, mica_version since)
 {
-    uint32_t count = chunk->count, begin = *row, stride = chunk->stride;
-    if (begin >= count)
+    if (*row >= chunk->count)
         return 0;
-    const mica_version *stamps = micap_chunk_stamps(chunk, begin);
-    while (stamps[0] <= since && stamps[1 + column] <= since) {
-        begin = (begin / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
-        if (begin >= count)
-            return 0;
+    uint32_t first = *row / MICA_SLICE_ROWS, stride = chunk->stride;
+    const mica_version *begin = micap_chunk_stamps(chunk, *row);
+    const mica_version *end = micap_chunk_stamps(chunk, chunk->count - 1) + stride, *stamps = begin;
+    while (stamps < end && stamps[0] <= since && stamps[1 + column] <= since)
         stamps += stride;
-    }
-    uint32_t end = begin;
-    do {
-        end = (end / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
+    if (stamps == end)
+        return 0;
+    uint32_t skipped = (uint32_t)(stamps - begin) / stride;
+    const mica_version *changed = stamps;
+    while (stamps < end && (stamps[0] > since || stamps[1 + column] > since))
         stamps += stride;
-    } while (end < count && (stamps[0] > since || stamps[1 + column] > since));
-    *row = begin;
-    return (end < count ? end : count) - begin;
+    uint32_t last = (first + skipped + (uint32_t)(stamps - changed) / stride) * MICA_SLICE_ROWS;
+    if (skipped)
+        *row = (first + skipped) * MICA_SLICE_ROWS;
+    return (last < chunk->count ? last : chunk->count) - *row;
 }
 
 /* The usual case of one toggle: a search for bytes, for which libc has the fastest loops there are. */
