@@ -37,7 +37,7 @@ MICA_BEGIN
 /* The one door to everything: see mica/world.h. */
 typedef struct mica_world mica_world;
 
-/* What became of a call. Everything but MICA_OK left the world as it was. */
+/* What became of a call. Everything but MICA_OK left the world as it was, but for a flush, which says what it drops. */
 typedef enum mica_result {
     MICA_OK = 0,
     MICA_ERROR_MEMORY,  /* the allocator returned NULL */
@@ -75,7 +75,8 @@ typedef struct mica_report {
 /* Receives every report of a world, in the thread that caused it. */
 typedef void (*mica_report_fn)(const mica_report *report, void *context);
 
-/* Where memory comes from. `allocate` returns NULL when it can't; `alignment` is a power of two.
+/* Where memory comes from. `allocate` returns NULL when it can't; `alignment` is a power of two, for large
+ * blocks as large as the block.
  * `release` gets the very size and alignment of the allocation. Both must be callable from any thread
  * that records commands. Leave both NULL for the default: malloc, and huge pages for large blocks. */
 typedef struct mica_allocator {

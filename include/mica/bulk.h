@@ -1,5 +1,12 @@
 /* Mica, bulk: the same things done to many entities in one call, column by column. Where there is one, there are many:
- * this is how levels are spawned and crowds are killed. Each call does all of it, or nothing. */
+ * this is how levels are spawned and crowds are killed. Each call does all of it, or nothing.
+ *
+ *     Position where[1000];
+ *     mica_entity crowd[1000];
+ *     mica_create_many(world, 1000, (mica_value[]){MICA_COLUMN(Position, where), MICA_WITH(Walking)}, 2, crowd);
+ *     mica_query_add_tag(wounded, Fleeing);
+ *     mica_destroy_many(world, crowd, 1000);
+ */
 #ifndef MICA_BULK_H
 #define MICA_BULK_H
 
@@ -23,7 +30,7 @@ MICA_API uint32_t mica_get_many_component(const mica_world *world, const mica_en
                                           mica_component component, const void **out_pointers);
 
 /* Adds a component to every entity the query shows and that lacks it; `data` (NULL: default) is the one value that
- * all get. Whole runs of rows move at once. Refused while recording. Threads: owner. */
+ * all get. Refused while recording. Threads: owner. */
 MICA_API mica_result mica_query_add_component(mica_query *query, mica_value value);
 
 /* Removes a component from every entity the query shows. Refused while recording. Threads: owner. */
@@ -40,6 +47,7 @@ MICA_END
 #define mica_get_many(world, entities, count, T, out_pointers)                                                         \
     mica_get_many_component((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))
 #define mica_query_add(query, T, ...) mica_query_add_component((query), MICA_VALUE_(T, __VA_ARGS__))
+#define mica_query_add_from(query, T, pointer) mica_query_add_component((query), (mica_value)MICA_FROM(T, pointer))
 #define mica_query_add_tag(query, T) mica_query_add_component((query), (mica_value)MICA_WITH_1(T))
 #define mica_query_remove(query, T) mica_query_remove_component((query), MICA_ID(T))
 

@@ -4,8 +4,11 @@
  *
  *     mica_defer(world);                                     from here on, the world records by itself
  *     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
- *         mica_destroy(world, view.entities[0]);
+ *         for (uint32_t i = 0; i < view.count; ++i)
+ *             mica_destroy(world, view.entities[i]);
  *     mica_flush(world);                                     applied here, recording ends
+ *
+ * Until the flush, has, get and queries show the world as it was.
  *
  * Threads record into buffers of their own: one mica_commands per task, made by the owner beforehand. A flush applies
  * the buffers in the order in which they were made, each in the order of its calls, so the outcome does not depend on
@@ -33,7 +36,7 @@ MICA_API mica_result mica_flush(mica_world *world);
 /* Makes a buffer, to be used by one thread at a time. Returns NULL when it can't. Threads: owner. */
 MICA_API mica_commands *mica_commands_create(mica_world *world);
 
-/* Drops what is recorded and gives the buffer back; NULL is fine. Threads: owner. */
+/* Drops what is recorded and gives the buffer back; NULL is fine. Refused inside a hook. Threads: owner. */
 MICA_API void mica_commands_destroy(mica_commands *commands);
 
 /* Names who records, for reports: a system, say. The text must live until the flush. Threads: one per buffer, any. */
@@ -77,6 +80,8 @@ MICA_END
     ((T *)mica_command_add_component((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_set(commands, entity, T, ...)                                                                     \
     mica_command_set_component((commands), (entity), MICA_VALUE_(T, __VA_ARGS__), MICA_HERE)
+#define mica_command_set_from(commands, entity, T, pointer)                                                            \
+    mica_command_set_component((commands), (entity), (mica_value)MICA_FROM(T, pointer), MICA_HERE)
 #define mica_command_remove(commands, entity, T)                                                                       \
     mica_command_remove_component((commands), (entity), MICA_ID(T), MICA_HERE)
 #define mica_command_enable(commands, entity, T)                                                                       \

@@ -14,8 +14,10 @@
  *     MICA_COMPONENT_WITH(Health, (.toggle = true, .track_added = true), current, maximum)
  *
  * A plain entry is a field whose type is deduced: the integer and floating types, bool, char, mica_entity, and
- * fixed arrays of these. An entry in parentheses names the description of the field's type. Fields that are left
- * out are carried along but not hashed, saved or shown. A pointer field is a compile error: leave it out.
+ * fixed arrays of these with one dimension. An entry in parentheses names the description of the field's type. Fields
+ * that are left out are carried along but not hashed, saved or shown. A pointer field is a compile error ("size of unnamed
+ * array is negative"): leave it out, and describe a struct of nothing but pointers with MICA_COMPONENT_OPAQUE(Sprite).
+ * Up to 40 fields; no semicolon.
  *
  * A description in a header may be included everywhere: equal names with equal layouts and traits are one component,
  * and the construct, destruct, copy and move functions of the first to be used stand for all.
@@ -130,6 +132,10 @@ MICA_END
 
 #define MICA_STRUCT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
 #define MICA_COMPONENT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
+/* A component of which no field is described: it is carried along, but not hashed, saved or shown. */
+#define MICA_COMPONENT_OPAQUE(T)                                                                                       \
+    MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
+        .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT};
 #define MICA_SINGLETON(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, traits, __VA_ARGS__)
 
@@ -143,7 +149,7 @@ MICA_END
 #define MICA_ENUM(T, ...) MICA_NAMED_(T, MICA_KIND_ENUM, __VA_ARGS__)
 #define MICA_FLAGS(T, ...) MICA_NAMED_(T, MICA_KIND_FLAGS, __VA_ARGS__)
 
-/* ---- how it works: nothing below is for direct use ---------------------------------------------------------- */
+/* How it works: nothing below is for direct use. */
 
 #define MICA_UNUSED_ __attribute__((unused))
 #define MICA_UNWRAP_(...) __VA_ARGS__

@@ -1,7 +1,7 @@
 /* Mica, entity: what is done to one entity.
  *
  *     mica_entity ship = mica_create(world, MICA_WITH(Position, {0, 0, 0}), MICA_WITH(Frozen));
- *     mica_set(world, ship, Velocity, {1, 0, 0});            adds it, or overwrites it
+ *     mica_set(world, ship, Velocity, {1, 0, 0});            adds it, or overwrites it; a value in braces
  *     mica_set_from(world, ship, Velocity, &start);          the same from a variable; MICA_FROM with mica_create
  *     mica_write(world, ship, Position)->x += 1;             to change, stamped as changed
  *     float x = mica_get(world, ship, Position)->x;          to look
@@ -13,7 +13,8 @@
  * it is reported, looking at it (is_alive, has, get, write, is_enabled, components_of) is not.
  * Pointers to components live until the next structural change: create, destroy, add or remove of any entity.
  *
- * Each macro is sugar over the function with the same name and _component, which takes an id instead of a type.
+ * Each macro is sugar over the function with the same name and _component, which takes an id instead of a type;
+ * mica_create is sugar over mica_create_values.
  */
 #ifndef MICA_ENTITY_H
 #define MICA_ENTITY_H
@@ -36,7 +37,8 @@ MICA_API mica_entity mica_create_values(mica_world *world, const mica_value *val
 /* Destroys an entity with all its components. Returns false when it is dead already. Threads: owner. */
 MICA_API bool mica_destroy(mica_world *world, mica_entity entity);
 
-/* Returns whether the handle names a living entity, or one whose creation is recorded. Threads: reader. */
+/* Returns whether the handle names a living entity, or one whose creation is recorded; has and get see nothing of the
+ * latter until the flush. Threads: reader. */
 MICA_API bool mica_is_alive(const mica_world *world, mica_entity entity);
 
 /* Adds a component with its default value and returns it, to be filled in; when it is there already, returns that.
@@ -71,8 +73,8 @@ MICA_API bool mica_is_enabled_component(const mica_world *world, mica_entity ent
 MICA_API uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out,
                                      uint32_t capacity);
 
-/* Creates an entity with the components, values, names excepted, of another. Returns nil when it can't.
- * Threads: owner. */
+/* Creates an entity with the components, values and switches of another, which must have been flushed; the name stays
+ * with that one. Returns nil when it can't. Threads: owner. */
 MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
 MICA_END

@@ -1,4 +1,13 @@
-/* Mica, hook: one function per component and event, called with whole runs of entities. */
+/* Mica, hook: one function per component and event, called with whole runs of entities. Setting one replaces the other.
+ *
+ *     static void on_add(const mica_event *event, void *context)
+ *     {
+ *         Sprite *sprites = event->values;
+ *         for (uint32_t i = 0; i < event->count; ++i)
+ *             sprites[i].id = register_sprite(context, event->entities[i]);
+ *     }
+ *     mica_hook_set(world, Sprite, MICA_EVENT_ADD, on_add, renderer);
+ */
 #ifndef MICA_HOOK_H
 #define MICA_HOOK_H
 
@@ -23,8 +32,9 @@ typedef struct mica_event {
     void *values; /* `count` values, or NULL for a tag or MICA_EVENT_DESTROY */
 } mica_event;
 
-/* Called after (ADD, SET) or before (REMOVE, DESTROY) the change. The world records while a hook runs: changes made in
- * it are applied when the operation that called it ends. */
+/* Called after (ADD, SET) or before (REMOVE, DESTROY) the change; it may write the values. For a dying entity DESTROY
+ * comes first, then REMOVE by rising component id. The world records while a hook runs: changes made in it are applied
+ * when the operation that called it ends. */
 typedef void (*mica_hook_fn)(const mica_event *event, void *context);
 
 /* Sets the hook of a component for an event; a NULL function takes it away. MICA_EVENT_DESTROY takes component 0.
@@ -34,6 +44,8 @@ MICA_API mica_result mica_hook_set_component(mica_world *world, mica_component c
 
 MICA_END
 
+#define mica_hook_set_destroy(world, fn, context)                                                                      \
+    mica_hook_set_component((world), 0, MICA_EVENT_DESTROY, (fn), (context))
 #define mica_hook_set(world, T, kind, fn, context)                                                                     \
     mica_hook_set_component((world), MICA_ID(T), (kind), (fn), (context))
 

@@ -1,5 +1,9 @@
 /* Mica, name: optional names, unique within a scope. The scope is another entity, or nil for the top:
  * a path such as "station/door" is the entity "door" in the scope of the top-level entity "station".
+ *
+ *     mica_name_set(world, door, station, "door");
+ *     mica_entity found = mica_find(world, "station/door");
+ *
  * When a scope dies, what was named in it keeps its name, but is no longer found. */
 #ifndef MICA_NAME_H
 #define MICA_NAME_H
@@ -8,9 +12,10 @@
 
 MICA_BEGIN
 
-/* Names an entity within a scope, in place of any name it had; NULL or "" takes the name away. The text is copied.
- * Fails with MICA_ERROR_EXISTS when the scope has the name, MICA_ERROR_INVALID when it contains '/', and
- * MICA_ERROR_DEAD for a dead entity or scope. Threads: owner. */
+/* Names an entity within a scope, in place of any name it had; NULL or "" takes the name away. The text is copied. At
+ * once, also while changes are recorded, and for an entity whose creation is. Fails with MICA_ERROR_EXISTS when the scope
+ * has the name, MICA_ERROR_INVALID when it contains '/' or the entity is its own scope, and MICA_ERROR_DEAD for a dead
+ * entity or scope. Threads: owner. */
 MICA_API mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name);
 
 /* Returns the name, or NULL; it lives until the name changes or the entity dies. Threads: reader. */

@@ -34,13 +34,14 @@ typedef enum mica_access {
     MICA_ACCESS_MAYBE_WRITE, /* gives a column to write, NULL where it is not there */
     MICA_ACCESS_EITHER,      /* starts a group of which at least one must be there; gives a column to read or NULL */
     MICA_ACCESS_OR,          /* one more of the group that the terms before it started */
-    MICA_ACCESS_CHANGED,     /* must be there and, slice by slice, have been written or moved since the mark */
-    MICA_ACCESS_ADDED,       /* must be there and have been added since the mark; described with .track_added */
-    MICA_ACCESS_DISABLED,    /* must be there and be switched off: mica_disable */
+    MICA_ACCESS_CHANGED,  /* must be there and, slice by slice, have been written or moved since the mark; no column */
+    MICA_ACCESS_ADDED,    /* must be there and have been added since the mark; .track_added; no column */
+    MICA_ACCESS_DISABLED, /* must be there and be switched off: mica_disable; no column */
 } mica_access;
 
 /* A component that can be toggled satisfies READ, WRITE, HAS, CHANGED and ADDED only where it is switched on; MAYBE,
- * EITHER and OR show it either way. */
+ * EITHER and OR show it either way, and WITHOUT means that it is not there at all. A component has one term with a
+ * column; CHANGED, ADDED and DISABLED come beside it. */
 typedef struct mica_term {
     mica_component component;
     mica_access access;
@@ -85,8 +86,8 @@ typedef struct mica_query_def {
                              .compare = (compare_),                                                                    \
                              .context = (context_)})
 
-/* Makes a query; the def is copied. Returns NULL with a report naming the query, the term and the source line.
- * Threads: owner. */
+/* Makes a query; the def is copied. Returns NULL with a report naming the query, the term and the source line; as a
+ * query, NULL matches nothing. Threads: owner. */
 MICA_API mica_query *mica_query_create(mica_world *world, const mica_query_def *def);
 
 /* Gives a query back; NULL is fine. Threads: owner. */
@@ -99,7 +100,8 @@ MICA_API mica_view mica_query_begin(mica_query *query);
 /* As mica_query_begin, with CHANGED and ADDED meaning since that mark (mica_world_mark). Threads: as above, reader. */
 MICA_API mica_view mica_query_begin_since(mica_query *query, mica_version since);
 
-/* Returns how many entities match, without looking at rows where the terms allow. Threads: reader. */
+/* Returns how many entities match, without looking at rows where the terms allow. Here and below, CHANGED and ADDED
+ * mean since the last loop began. Threads: reader. */
 MICA_API uint64_t mica_query_count(mica_query *query);
 
 /* Returns the first entity that matches, or nil. Threads: reader. */

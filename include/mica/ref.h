@@ -1,5 +1,9 @@
 /* Mica, ref: a reference to a component of an entity that outlives moves: it finds the component wherever it went,
- * and is NULL once the entity is dead or the component removed. Copy and assign it freely. */
+ * and is NULL once the entity is dead or the component removed. Copy and assign it freely.
+ *
+ *     mica_ref target = mica_ref_of(enemy, Position);
+ *     const Position *there = mica_ref_read(world, &target, Position);        NULL when it is gone
+ */
 #ifndef MICA_REF_H
 #define MICA_REF_H
 
@@ -11,7 +15,6 @@ MICA_BEGIN
 typedef struct mica_ref {
     mica_entity entity;
     mica_component component;
-    uint32_t private_offset;
     uint64_t private_structure;
     void *private_value;
 } mica_ref;
@@ -19,7 +22,7 @@ typedef struct mica_ref {
 /* Makes a reference; the component need not be there yet. Threads: any. */
 static inline mica_ref mica_ref_component(mica_entity entity, mica_component component)
 {
-    mica_ref ref = {entity, component, 0, 0, 0};
+    mica_ref ref = {entity, component, 0, 0};
     return ref;
 }
 

@@ -1,6 +1,10 @@
 /* Mica, singleton: components of which a world has exactly one: time, settings, input. Described with MICA_SINGLETON;
- * the value is there, zero or constructed, from its first use on, and never moves. Queries may READ and WRITE it: the
- * column then is the one value. */
+ * the value is there, zero or constructed, from its first use on, and never moves.
+ *
+ *     mica_write_the(world, Clock)->seconds += 1;
+ *     float now = mica_get_the(world, Clock)->seconds;
+ *
+ * Queries may READ and WRITE it beside other terms: the column then is the one value, column[0] and never column[i]. */
 #ifndef MICA_SINGLETON_H
 #define MICA_SINGLETON_H
 
@@ -17,7 +21,7 @@ MICA_API void *mica_singleton_write(mica_world *world, mica_component component)
 
 MICA_END
 
-#define mica_the(world, T) ((T *)mica_singleton_write((world), MICA_ID(T)))
-#define mica_see_the(world, T) ((const T *)mica_singleton_get((world), MICA_ID(T)))
+#define mica_get_the(world, T) ((const T *)mica_singleton_get((world), MICA_ID(T)))
+#define mica_write_the(world, T) ((T *)mica_singleton_write((world), MICA_ID(T)))
 
 #endif

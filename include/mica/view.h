@@ -11,10 +11,10 @@ enum {
     MICA_SLICE_ROWS = 512, /* the unit of change stamps and of parallel work */
 };
 
-/* Valid until the next mica_view_next. Read `count`, `entities` and `world`; the rest is private. */
+/* Valid until the next mica_view_next. Read `count`, `entities` and `world`; the others are private. */
 typedef struct mica_view {
     uint32_t count;
-    uint32_t row; /* private from here: of the chunk, where this view begins */
+    uint32_t row; /* of the chunk, where this view begins */
     const mica_entity *entities;
     mica_world *world;
     struct mica_query *query;

@@ -39,7 +39,8 @@ MICA_API void mica_world_destroy(mica_world *world);
  * Returns MICA_ERROR_REFUSED while changes are being recorded. Threads: owner. */
 MICA_API mica_result mica_world_clear(mica_world *world);
 
-/* Gives unused memory back to the allocator and returns how many bytes that were. Threads: owner. */
+/* Gives unused memory back to the allocator and returns how many bytes that were; 0 while changes are recorded, inside
+ * hooks for example. Threads: owner. */
 MICA_API size_t mica_world_trim(mica_world *world);
 
 /* A sealed world refuses operations that would need a new archetype. Threads: owner. */
@@ -68,7 +69,7 @@ typedef struct mica_world_stats {
     uint32_t chunk_count;
     uint32_t query_count;
     size_t memory_bytes; /* asked of the allocator and not released yet */
-    size_t chunk_bytes;  /* of that, in chunks that hold rows */
+    size_t chunk_bytes;  /* of that, in chunks */
 } mica_world_stats;
 
 /* Returns what the world holds. Threads: reader. */

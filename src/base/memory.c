@@ -86,9 +86,11 @@ bool micap_array_reserve(micap_memory *memory, void *array_pointer, uint32_t *ca
 {
     if (needed <= *capacity)
         return true;
-    if (needed > UINT32_MAX / 2 || needed > SIZE_MAX / 2 / element_bytes)
+    if (needed > UINT32_MAX / 2)
         return false;
     uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed < 4 ? 4 : needed);
+    if (grown > SIZE_MAX / 2 / element_bytes)
+        return false;
     void *fresh = micap_allocate(memory, grown * element_bytes, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
         return false;

@@ -1,5 +1,7 @@
 /* Applying the net change of one entity: at most one move. */
 #include "base/assert.h"
+#include "core/hooks.h"
+#include "core/life.h"
 #include "core/world.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */

@@ -1,11 +1,11 @@
 #include "core/archetype.h"
 
-#include "base/assert.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/report.h"
 #include "core/world.h"
 
-enum { ROW_BYTES_MAX = 1 << 30 };
+enum { ROW_BYTES_MAX = 1 << 30, COMPONENTS_MAX = 32000 };
 
 static uint64_t hash_set(const mica_component *components, uint32_t count)
 {
@@ -66,7 +66,7 @@ static void fill_slots(micap_archetype *archetype)
 
 static void fill_columns(mica_world *world, micap_archetype *archetype)
 {
-    archetype->plain = true;
+    archetype->plain = archetype->small = true;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
@@ -79,6 +79,7 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         column->companion = type->companion;
         column->type = type;
         archetype->plain &= column->plain;
+        archetype->small &= column->plain && micap_is_small(column->bytes);
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
     }
 }
@@ -155,6 +156,11 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
         if (!component)
             return NULL;
         row_bytes += component->type->type.size_bytes;
+    }
+    if (count > COMPONENTS_MAX) {
+        micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "an entity has at most %d components, not %u",
+                   COMPONENTS_MAX, count);
+        return NULL;
     }
     if (row_bytes > ROW_BYTES_MAX) {
         micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0},

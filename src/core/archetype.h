@@ -46,6 +46,7 @@ typedef struct micap_archetype {
     uint32_t component_count;
     uint32_t row_bytes;
     bool plain;          /* all columns are */
+    bool small;          /* and all their values are small: see micap_copy_small */
     bool has_companions; /* some column is one */
     uint8_t hook_mask;   /* bit per mica_event_kind that some component has a hook for */
     uint32_t incoming;   /* rows a flush is about to add */

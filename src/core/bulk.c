@@ -1,8 +1,11 @@
+#include "core/hooks.h"
+#include "core/life.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/bulk.h"
 
 /* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
-static void commit_run(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+static void commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
@@ -12,8 +15,6 @@ static void commit_run(mica_world *world, micap_spot spot, uint32_t count, mica_
         *record = micap_record_pack(entity.generation, chunk->number, spot.row + i);
         entities[i] = entity;
     }
-    if (out)
-        memcpy(out, entities, count * sizeof *out);
     mica_version version = micap_version(world);
     for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
         micap_chunk_stamps(chunk, row)[0] = version;
@@ -33,19 +34,24 @@ static void undo_rows(mica_world *world, micap_archetype *archetype, uint64_t co
     }
 }
 
-static void run_hooks(mica_world *world, micap_spot first, uint64_t count, const mica_value *columns,
-                      uint32_t column_count)
+/* Goes over rows that were just created, run by run: hands out their handles, and runs their hooks. */
+static void announce(mica_world *world, micap_spot first, uint32_t count, const mica_value *columns,
+                     uint32_t column_count, mica_entity *out)
 {
     micap_archetype *archetype = first.chunk->archetype;
-    if (!micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
-        return;
-    uint32_t chunk_index = 0;
+    bool hooks = micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET);
+    uint32_t chunk_index = archetype->tail;
     while (archetype->chunks[chunk_index] != first.chunk)
-        ++chunk_index;
-    for (uint32_t row = first.row; count; row = 0) {
+        --chunk_index;
+    for (uint32_t row = first.row; count && (out || hooks); row = 0) {
         micap_chunk *chunk = archetype->chunks[chunk_index++];
-        uint64_t run = chunk->count - row < count ? chunk->count - row : count;
-        micap_hooks_created(world, (micap_spot){chunk, row}, (uint32_t)run, columns, column_count);
+        uint32_t run = chunk->count - row < count ? chunk->count - row : count;
+        if (out) {
+            memcpy(out, micap_chunk_entities(chunk) + row, run * sizeof *out);
+            out += run;
+        }
+        if (hooks)
+            micap_hooks_created(world, (micap_spot){chunk, row}, run, columns, column_count);
         count -= run;
     }
     micap_hooks_end(world);
@@ -59,9 +65,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         return result;
     micap_archetype *archetype = micap_archetype_of_values(world, columns, column_count);
     if (!archetype)
-        return atomic_load(&world->last_error);
-    if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count))
+        return micap_failure(world);
+    if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count)) {
+        micap_rows_shrink(world, archetype, 1);
         return micap_fail_memory(world, "create_many");
+    }
     ++world->structure;
     micap_spot first = micap_rows_next(archetype);
     for (uint32_t done = 0; done < count;) {
@@ -70,12 +78,13 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         uint32_t run = room < count - done ? room : count - done;
         if (!micap_rows_fill(world, spot, run, columns, column_count, done)) {
             undo_rows(world, archetype, done);
+            micap_rows_shrink(world, archetype, 1);
             return MICA_ERROR_MEMORY;
         }
-        commit_run(world, spot, run, out_entities ? out_entities + done : NULL);
+        commit_run(world, spot, run);
         done += run;
     }
-    run_hooks(world, first, count, columns, column_count);
+    announce(world, first, count, columns, column_count, out_entities);
     return MICA_OK;
 }
 
@@ -84,7 +93,9 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
     uint32_t died = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (world->recording_depth) {
-            died += mica_is_alive(world, entities[i]) && mica_destroy(world, entities[i]);
+            const micap_target *target = micap_recording_find(&world->deferred.recording, entities[i]);
+            if (mica_is_alive(world, entities[i]) && !(target && target->destroyed))
+                died += mica_destroy(world, entities[i]);
             continue;
         }
         micap_spot spot = micap_locate(world, entities[i]);
@@ -105,9 +116,10 @@ static uint32_t get_block(const mica_world *world, const mica_entity *entities, 
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        out[i] = mica_get_component(world, entities[i], component);
-        __builtin_prefetch(out[i]);
-        found += out[i] != NULL;
+        const void *value = mica_get_component(world, entities[i], component);
+        __builtin_prefetch(value);
+        memcpy(&out[i], &value, sizeof value); /* the caller's pointers have another type */
+        found += value != NULL;
     }
     return found;
 }

@@ -36,11 +36,11 @@ static size_t column_alignment(const micap_column *column)
     return alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
 }
 
-/* Walks the layout of a chunk with that many rows; returns its bytes, and writes the offsets when there is a chunk. */
-static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, micap_chunk *chunk)
+/* Walks the layout of a chunk with that many rows that begins `color_bytes` behind its block; returns its bytes, and
+ * writes the offsets when there is a chunk. Columns are aligned in the block, so that the color matters. */
+static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uint32_t color_bytes, micap_chunk *chunk)
 {
     uint64_t at = header_bytes(archetype);
-    uint32_t color_bytes = chunk ? chunk->color_bytes : COLORS * COLOR_BYTES - COLOR_BYTES;
     if (chunk)
         chunk->stamps_offset = (uint32_t)at;
     at += (uint64_t)slices_of(rows) * (1 + archetype->column_count) * sizeof(mica_version);
@@ -57,15 +57,27 @@ static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, mic
     return at;
 }
 
+/* Whatever the color: alignments are powers of two and colors multiples of a cache line, so that the worst padding of a
+ * column is its alignment. */
+static uint64_t bytes_at_most(const micap_archetype *archetype, uint32_t rows, uint64_t block_bytes)
+{
+    uint64_t worst = 0;
+    uint32_t colors = block_bytes < COLORED_BYTES_MIN ? 1 : COLORS;
+    for (uint32_t color = 0; color < colors; ++color) {
+        uint64_t bytes = color * COLOR_BYTES + walk_layout(archetype, rows, color * COLOR_BYTES, NULL);
+        if (bytes > worst)
+            worst = bytes;
+    }
+    return worst;
+}
+
 uint32_t micap_chunk_capacity(const micap_archetype *archetype, uint64_t bytes)
 {
-    if (bytes >= COLORED_BYTES_MIN)
-        bytes -= COLORS * COLOR_BYTES;
     uint64_t rows = bytes / archetype->row_bytes;
     if (rows > MICAP_CHUNK_ROWS_MAX)
         rows = MICAP_CHUNK_ROWS_MAX;
     while (rows > 0) {
-        uint64_t needed = walk_layout(archetype, (uint32_t)rows, NULL);
+        uint64_t needed = bytes_at_most(archetype, (uint32_t)rows, bytes);
         if (needed <= bytes)
             break;
         uint64_t excess = (needed - bytes + archetype->row_bytes - 1) / archetype->row_bytes;
@@ -97,7 +109,9 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->finder_mask = finder_count(archetype) - 1;
     chunk->lanes_offset = (uint32_t)(sizeof *chunk + finder_count(archetype) * sizeof(micap_finder));
     chunk->order = (uint8_t)order;
-    walk_layout(archetype, capacity, chunk);
+    uint64_t bytes = walk_layout(archetype, capacity, chunk->color_bytes, chunk);
+    MICAP_ASSERT(chunk->color_bytes + bytes <= (uint64_t)1 << order, "a chunk ends within its block");
+    (void)bytes;
     fill_finders(chunk);
     memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
 }

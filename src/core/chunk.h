@@ -90,6 +90,12 @@ static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_
            (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
 }
 
+/* Threads that write different rows of one slice stamp it alike. */
+static inline void micap_stamp(mica_version *stamp, mica_version version)
+{
+    __atomic_store_n(stamp, version, __ATOMIC_RELAXED);
+}
+
 /* Notes that values of a column were written in rows [row, row + count). */
 static inline void micap_chunk_stamp_column(micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,
                                             mica_version version)
@@ -98,7 +104,7 @@ static inline void micap_chunk_stamp_column(micap_chunk *chunk, uint32_t column,
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
     mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
     for (; stamp <= last; stamp += stride)
-        *stamp = version;
+        micap_stamp(stamp, version);
 }
 
 /* How many rows fit into a block of that many bytes; 0 when not even one does. */

@@ -1,7 +1,6 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
-#include "base/bits.h"
-#include "base/hash.h"
+#include "core/report.h"
 #include "core/world.h"
 
 static char tag_value;
@@ -74,9 +73,10 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
 
 static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
-    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) is not alive",
+    bool alive = mica_is_alive(commands->world, entity);
+    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
                commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
-               entity.generation);
+               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
 }
 
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
@@ -177,20 +177,10 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
     return true;
 }
 
-static bool value_fits(const mica_commands *commands, const micap_type *type, const mica_value *value, mica_place place)
-{
-    if (!value->data || !value->size_bytes || value->size_bytes == type->type.size_bytes)
-        return true;
-    micap_fail(commands->world, MICA_ERROR_INVALID, place,
-               "a value of %u bytes was given for component %s, which has %u", value->size_bytes, type->type.name,
-               type->type.size_bytes);
-    return false;
-}
-
 static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_place place)
 {
     const micap_type *type = type_to_record(commands, value->component, place);
-    if (!type || !value_fits(commands, type, value, place))
+    if (!type || !micap_value_fits(commands->world, type, value, place))
         return false;
     micap_command *command = command_of(commands, target, type);
     return command && stage_value(commands, command, value->data, value->data != NULL);
@@ -296,8 +286,9 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
     const micap_type *type = type_to_record(commands, value.component, place);
-    micap_target *target =
-        type && value_fits(commands, type, &value, place) ? living_target(commands, entity, place, "set") : NULL;
+    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
+                               ? living_target(commands, entity, place, "set")
+                               : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);

@@ -2,6 +2,7 @@
 #include "core/commands.h"
 
 #include "base/bits.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "os/pages.h"
 
@@ -56,6 +57,7 @@ static micap_block *add_block(micap_memory *memory, micap_stage *stage, size_t n
         block->next = stage->current->next;
         stage->current->next = block;
     } else {
+        block->next = stage->first;
         stage->first = block;
     }
     return block;
@@ -157,6 +159,10 @@ void mica_commands_destroy(mica_commands *commands)
     if (!commands)
         return;
     mica_world *world = commands->world;
+    if (world->hook_depth) {
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "commands: a buffer can't be destroyed inside a hook");
+        return;
+    }
     micap_entities_drop_lane(world);
     micap_commands_free(commands);
     for (mica_commands *other = world->first_commands; other; other = other->next) {

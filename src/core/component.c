@@ -1,3 +1,4 @@
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/component.h"
 
@@ -8,7 +9,8 @@ const micap_type *micap_component_namesake(const mica_world *world, const micap_
 {
     for (uint32_t id = 1; id < world->components.limit; ++id) {
         const micap_component *other = world->components.by_id[id];
-        if (other && other->type != type && other->type->name_hash == type->name_hash)
+        if (other && other->type != type && other->type->name_hash == type->name_hash &&
+            other->type->companion == type->companion)
             return other->type;
     }
     return NULL;
@@ -50,7 +52,6 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     }
     component->type = type;
     world->components.by_id[type->id] = component;
-    ++world->components.count;
     return component;
 }
 
@@ -79,6 +80,15 @@ micap_component *micap_component_use(mica_world *world, mica_component id)
     if (!component)
         micap_fail(world, problem.result, (mica_place){0}, "%s", problem.text);
     return component;
+}
+
+bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place)
+{
+    if (!value->size_bytes || value->size_bytes == type->type.size_bytes)
+        return true;
+    micap_fail(world, MICA_ERROR_INVALID, place, "a value of %u bytes was given for component %s, which has %u",
+               value->size_bytes, type->type.name, type->type.size_bytes);
+    return false;
 }
 
 void micap_components_free(mica_world *world)
@@ -137,9 +147,8 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
-        bool too_big = type && type->size_bytes > MICA_COMPONENT_BYTES_MAX;
-        micap_fail(world, too_big ? MICA_ERROR_LIMIT : MICA_ERROR_INVALID, (mica_place){0},
-                   "component %s can't be used: %s", type && type->name ? type->name : "without a name", problem);
+        micap_fail(world, micap_type_problem_result(problem), (mica_place){0}, "component %s can't be used: %s",
+                   type && type->name ? type->name : "without a name", problem);
         return 0;
     }
     return micap_component_use(world, interned->id) ? interned->id : 0;

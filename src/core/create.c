@@ -1,5 +1,8 @@
 /* Creating entities, one at a time. */
 #include "base/assert.h"
+#include "core/hooks.h"
+#include "core/life.h"
+#include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
 
@@ -8,13 +11,8 @@ static const mica_place no_place = {0};
 static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
 {
     const micap_type *type = micap_type_for_entities(world, value->component);
-    if (!type)
+    if (!type || !micap_value_fits(world, type, value, no_place))
         return false;
-    if (value->data && value->size_bytes && value->size_bytes != type->type.size_bytes) {
-        micap_fail(world, MICA_ERROR_INVALID, no_place, "a value of %u bytes was given for component %s, which has %u",
-                   value->size_bytes, type->type.name, type->type.size_bytes);
-        return false;
-    }
     if (!micap_set_insert(set, type)) {
         micap_fail(world, MICA_ERROR_INVALID, no_place, "component %s is given twice", type->type.name);
         return false;
@@ -115,9 +113,13 @@ static void learn_shape(mica_world *world, micap_archetype *archetype, const mic
     uint32_t filled = 0;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t column = micap_archetype_column(archetype, values[i].component);
-        shape.items[i] = (struct micap_shape_item){values[i].component, values[i].size_bytes, column, 0};
+        /* A tag is a value of no bytes in some column. */
+        shape.items[i] =
+            (struct micap_shape_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
         if (column == MICAP_COLUMN_TAG)
             continue;
+        shape.items[i].column = (uint16_t)column;
+        shape.items[i].is_small = micap_is_small(archetype->columns[column].bytes);
         shape.items[i].bytes = archetype->columns[column].bytes;
         ++filled;
     }
@@ -164,36 +166,68 @@ static MICAP_COLD mica_entity create_unknown(mica_world *world, const mica_value
     return create_row(world, archetype, values, count);
 }
 
-/* The way that everybody takes: a known list, room in the chunk, no hooks. */
+static MICAP_COLD void fill_other(char *to, const void *data, uint32_t bytes)
+{
+    if (data)
+        memcpy(to, data, bytes);
+    else
+        memset(to, 0, bytes);
+}
+
+/* Fills the raw row of a shape, before anything else is on the way that would have to wait on the stack for it. */
+static inline void fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values)
+{
+    const micap_lane *lanes = micap_chunk_lanes(spot.chunk);
+    const struct micap_shape_item *item = shape->items, *end = item + shape->count;
+    for (; item < end; ++item, ++values) {
+        uint32_t bytes = item->bytes;
+        char *to = (char *)spot.chunk + lanes[item->column].offset + (size_t)spot.row * bytes;
+        if (MICAP_LIKELY(item->is_small && values->data))
+            micap_copy_small_fresh(to, values->data, bytes);
+        else if (bytes)
+            fill_other(to, values->data, bytes);
+    }
+}
+
+/* The way that everybody takes: a known list, and room in the chunk. */
 mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
     if (MICAP_UNLIKELY(world->recording_depth || !is_shape(shape, values, count)))
         return create_unknown(world, values, count);
-    if (MICAP_UNLIKELY(!shape->archetype->open))
-        return create_row(world, shape->archetype, values, count);
+    micap_archetype *archetype = shape->archetype;
+    if (MICAP_UNLIKELY(!archetype->open))
+        return create_row(world, archetype, values, count);
+    micap_spot spot = micap_rows_next(archetype);
+    fill_shape(shape, spot, values);
     uint64_t *record;
     mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
     if (MICAP_UNLIKELY(mica_is_nil(entity)))
-        return create_row(world, shape->archetype, values, count); /* tries again, and reports */
-    micap_spot spot = micap_rows_next(shape->archetype);
-    const micap_lane *lanes = micap_chunk_lanes(spot.chunk);
-    const struct micap_shape_item *item = shape->items;
-    const mica_value *value = values;
-    for (uint32_t left = count; left > 0; --left, ++value, ++item) {
-        if (MICAP_UNLIKELY(!item->bytes))
-            continue;
-        char *to = (char *)spot.chunk + lanes[item->column].offset + (size_t)spot.row * item->bytes;
-        if (MICAP_LIKELY(value->data))
-            micap_copy_fresh_bytes(to, value->data, item->bytes);
-        else
-            memset(to, 0, item->bytes);
-    }
+        return create_row(world, archetype, values, count); /* tries again, and reports */
     micap_rows_commit_record(world, spot, entity, record);
     ++world->structure;
-    if (MICAP_UNLIKELY(micap_has_hooks(shape->archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
+    if (MICAP_UNLIKELY(micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
         run_hooks(world, spot, values, count);
     return entity;
+}
+
+/* Lists the components of a row, with pointers to their values, and which of them are switched off. */
+static uint32_t list_values(const mica_world *world, micap_spot spot, mica_value *values, bool *off)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        mica_component component = archetype->components[i];
+        if (micap_type_of(component)->companion != MICAP_COMPANION_NONE)
+            continue;
+        uint32_t column = micap_archetype_column(archetype, component);
+        values[count].component = component;
+        values[count].size_bytes = 0;
+        values[count].data = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
+        off[count++] = !mica_is_enabled_component(world, entity, component);
+    }
+    return count;
 }
 
 mica_entity mica_clone(mica_world *world, mica_entity entity)
@@ -203,29 +237,19 @@ mica_entity mica_clone(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "clone");
         return mica_nil();
     }
-    const micap_archetype *archetype = spot.chunk->archetype;
-    mica_value small[32];
-    size_t bytes = archetype->component_count * sizeof *small;
-    mica_value *values = small;
-    if (archetype->component_count > 32 && !(values = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT))) {
+    uint32_t room = spot.chunk->archetype->component_count;
+    size_t bytes = room * (sizeof(mica_value) + sizeof(bool));
+    mica_value *values = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!values) {
         micap_fail_memory(world, "clone");
         return mica_nil();
     }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < archetype->component_count; ++i) {
-        mica_component component = archetype->components[i];
-        if (micap_type_of(component)->companion != MICAP_COMPANION_NONE)
-            continue;
-        uint32_t column = micap_archetype_column(archetype, component);
-        values[count++] =
-            (mica_value){.component = component,
-                         .data = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row)};
-    }
+    bool *off = (bool *)(void *)(values + room);
+    uint32_t count = list_values(world, spot, values, off);
     mica_entity clone = mica_create_values(world, values, count);
     for (uint32_t i = 0; i < count && !mica_is_nil(clone); ++i)
-        if (!mica_is_enabled_component(world, entity, values[i].component))
+        if (off[i])
             mica_enable_component(world, clone, values[i].component, false);
-    if (values != small)
-        micap_release(&world->memory, values, bytes, MICAP_ARRAY_ALIGNMENT);
+    micap_release(&world->memory, values, bytes, MICAP_ARRAY_ALIGNMENT);
     return clone;
 }

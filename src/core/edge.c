@@ -1,4 +1,5 @@
 /* The graph between archetypes: one step is one component more or less. */
+#include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
 

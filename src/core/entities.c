@@ -1,6 +1,5 @@
 #include "core/entities.h"
 
-#include "base/assert.h"
 #include "base/bits.h"
 #include "core/world.h"
 
@@ -177,7 +176,6 @@ void micap_entity_retire(micap_entities *entities, uint32_t index)
 {
     /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */
     *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
-    ++entities->retired_count;
 }
 
 bool micap_entities_add_lane(mica_world *world)

@@ -5,7 +5,7 @@
  * new pages. A free slot names chunk 0, which has no components: looking something up through a stale or forged handle
  * falls out of the ordinary path without a test of its own. Its row is the next free slot of the page.
  *
- * Threads that record take handles without a lock and without depending on timing. Each buffer has a stock, filled at
+ * Threads that record take handles without depending on timing, and mostly without a lock. Each buffer has a stock, filled at
  * flush in buffer order. When it runs out, the buffer takes blocks of fresh indices from a lane of its own: of T buffers,
  * buffer t takes the blocks t, t + T, t + 2T, ... behind the last index in use. The holes are used first afterwards. */
 #ifndef MICAP_CORE_ENTITIES_H
@@ -50,7 +50,6 @@ typedef struct micap_entities {
     uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
     uint32_t lane_count;
     uint32_t lane_capacity;
-    uint64_t retired_count;
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */

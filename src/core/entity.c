@@ -1,5 +1,8 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
+#include "core/hooks.h"
+#include "core/life.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/entity.h"
 
@@ -195,15 +198,6 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-static bool size_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place)
-{
-    if (!value->data || !value->size_bytes || value->size_bytes == type->type.size_bytes)
-        return true;
-    micap_fail(world, MICA_ERROR_INVALID, place, "a value of %u bytes was given for component %s, which has %u",
-               value->size_bytes, type->type.name, type->type.size_bytes);
-    return false;
-}
-
 bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
@@ -213,9 +207,10 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
         micap_fail_dead(world, entity, "set");
         return false;
     }
-    const micap_component *used = micap_component_use(world, value.component);
-    if (!used || !size_fits(world, used->type, &value, no_place))
+    const micap_type *type = micap_type_for_entities(world, value.component);
+    if (!type || !micap_value_fits(world, type, &value, no_place))
         return false;
+    const micap_component *used = micap_component_of(&world->components, value.component);
     if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
         if (!add_value(world, spot, value.component, value.data))
             return false;

@@ -1,9 +1,9 @@
 /* The flush: gather what the buffers recorded, one target per entity; find where each goes; make room; then apply, in
  * batches of equal (from, to). Everything that can fail only reads the recordings and comes before the first change, so
  * that a flush is whole, and one that runs out of memory can be tried again. */
-#include "base/assert.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
 
@@ -92,7 +92,7 @@ static bool is_alike(const micap_target *a, const micap_target *b)
 
 static bool is_worth_another_try(const mica_world *world)
 {
-    mica_result result = atomic_load_explicit(&world->last_error, memory_order_relaxed);
+    mica_result result = micap_failure(world);
     return result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
 }
 
@@ -260,9 +260,9 @@ static void apply_plan(mica_world *world)
     }
 }
 
-static void drop_all(mica_world *world)
+static void drop_recordings(mica_world *world, bool all)
 {
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+    for (mica_commands *commands = world->first_commands; commands; commands = all ? commands->next : NULL) {
         micap_recording_drop(world, &commands->applied);
         micap_recording_drop(world, &commands->recording);
     }
@@ -275,13 +275,13 @@ static mica_result apply_round(mica_world *world, bool all)
     if (!micap_flush_gather(world))
         result = micap_fail_memory(world, "flush");
     else if (!find_places(world) || !make_groups(world))
-        result = atomic_load_explicit(&world->last_error, memory_order_relaxed);
+        result = micap_failure(world);
     if (result != MICA_OK) {
         forget_incoming(world);
         swap_recordings(world, all); /* as before, for another try */
     } else if (!accept_dead(world)) {
         forget_incoming(world);
-        drop_all(world);
+        drop_recordings(world, all);
         result = MICA_ERROR_DEAD;
     } else {
         apply_plan(world);
@@ -306,7 +306,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
         if (round < ROUNDS_MAX) {
             result = apply_round(world, all);
         } else {
-            drop_all(world);
+            drop_recordings(world, all);
             result = micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0},
                                 "flush: hooks keep recording changes after %d rounds; the rest is dropped", ROUNDS_MAX);
         }

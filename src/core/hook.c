@@ -1,4 +1,5 @@
-#include "core/world.h"
+#include "core/hooks.h"
+#include "core/report.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
@@ -11,7 +12,7 @@ mica_result mica_hook_set_component(mica_world *world, mica_component component,
     if (component) {
         micap_component *used = micap_component_use(world, component);
         if (!used)
-            return atomic_load_explicit(&world->last_error, memory_order_relaxed);
+            return micap_failure(world);
         if (used->type->type.storage == MICA_STORAGE_SINGLETON)
             return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "hook: %s is a singleton",
                               used->type->type.name);

@@ -1,6 +1,7 @@
 #include "core/names.h"
 
 #include "base/hash.h"
+#include "core/report.h"
 #include "core/world.h"
 
 static const mica_place no_place = {0};
@@ -153,6 +154,9 @@ mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity sco
     }
     if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
         return micap_fail_dead(world, scope, "name: scope");
+    if (mica_same(entity, scope))
+        return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\": an entity can't be its own scope",
+                          name);
     if (strchr(name, '/'))
         return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\" contains a '/'", name);
     const micap_name *taken = find_text(&world->names, scope, name, strlen(name));

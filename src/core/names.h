@@ -29,7 +29,7 @@ void micap_names_free(mica_world *world);
 /* Takes the name of a dying entity away, if it has one. */
 void micap_name_forget(mica_world *world, mica_entity entity);
 
-/* A bound for mica_world_validate: entries reachable by text and by entity; UINT32_MAX for a broken table. */
+/* How many names are found by text and by entity, for mica_world_validate; UINT32_MAX when one is not. */
 uint32_t micap_names_check(const mica_world *world);
 
 #endif

@@ -1,6 +1,7 @@
 #include "core/query.h"
 
 #include "base/assert.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/singleton.h"
 
@@ -62,6 +63,22 @@ static bool is_group(mica_access access)
     return access == MICA_ACCESS_EITHER || access == MICA_ACCESS_OR;
 }
 
+/* Asking for a component and excluding it, or for two columns of it, is a mistake. */
+static const char *repetition_problem(const mica_query_def *def, uint32_t term)
+{
+    mica_term one = def->terms[term];
+    for (uint32_t i = 0; i < term; ++i) {
+        mica_term other = def->terms[i];
+        if (other.component != one.component)
+            continue;
+        if ((other.access == MICA_ACCESS_WITHOUT) != (one.access == MICA_ACCESS_WITHOUT))
+            return "it is both asked for and excluded";
+        if (has_column(other.access) && has_column(one.access))
+            return "it is given twice";
+    }
+    return NULL;
+}
+
 /* Whether a term can be used; when not, `out_problem` says why. */
 static bool check_term(mica_world *world, const mica_query_def *def, uint32_t term, micap_problem *out_problem)
 {
@@ -73,6 +90,8 @@ static bool check_term(mica_world *world, const mica_query_def *def, uint32_t te
     const char *problem = access_problem(used->type, access);
     if (!problem && access == MICA_ACCESS_OR && (term == 0 || !is_group(def->terms[term - 1].access)))
         problem = "MICA_OR must follow MICA_EITHER or MICA_OR";
+    if (!problem)
+        problem = repetition_problem(def, term);
     out_problem->result = MICA_ERROR_INVALID;
     if (!problem && used->type->type.storage == MICA_STORAGE_SINGLETON && !mica_singleton_get(world, component)) {
         out_problem->result = MICA_ERROR_MEMORY;

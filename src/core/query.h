@@ -89,7 +89,7 @@ static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t ma
     return columns;
 }
 
-/* Whether a row passes all filters; `match` gives the archetype of the chunk. */
+/* Whether a row of a matching archetype passes all filters. */
 bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since);
 
 /* Finds the next run of rows at or after `row` that passes all filters; 0 when there is none. */

@@ -1,4 +1,7 @@
 /* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
+#include "core/hooks.h"
+#include "core/life.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/bulk.h"
 
@@ -118,13 +121,15 @@ static void add_to_all(mica_world *world, const selection *selected, const micap
 
 mica_result mica_query_add_component(mica_query *query, mica_value value)
 {
+    if (!query)
+        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_add");
     if (result != MICA_OK)
         return result;
-    if (!micap_archetype_of_values(world, &value, 1))
-        return atomic_load(&world->last_error);
-    const micap_type *type = micap_type_of(value.component);
+    const micap_type *type = micap_type_for_entities(world, value.component);
+    if (!type || !micap_value_fits(world, type, &value, (mica_place){0}))
+        return micap_failure(world);
     selection selected;
     staged_values staged;
     bool done = false;
@@ -148,17 +153,19 @@ mica_result mica_query_add_component(mica_query *query, mica_value value)
     }
     drop_selection(world, &selected);
     micap_hooks_end(world);
-    return done ? MICA_OK : atomic_load(&world->last_error);
+    return done ? MICA_OK : micap_failure(world);
 }
 
 mica_result mica_query_remove_component(mica_query *query, mica_component component)
 {
+    if (!query)
+        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_remove");
     if (result != MICA_OK)
         return result;
     if (!micap_type_for_entities(world, component))
-        return atomic_load(&world->last_error);
+        return micap_failure(world);
     selection selected;
     bool done = select_all(query, &selected);
     if (!done)
@@ -176,7 +183,7 @@ mica_result mica_query_remove_component(mica_query *query, mica_component compon
     }
     drop_selection(world, &selected);
     micap_hooks_end(world);
-    return done ? MICA_OK : atomic_load(&world->last_error);
+    return done ? MICA_OK : micap_failure(world);
 }
 
 /* While all are still there, in runs of those that lie one after the other. */
@@ -190,6 +197,8 @@ static void run_destroy_hooks(mica_world *world, const selection *selected)
 
 mica_result mica_query_destroy_entities(mica_query *query)
 {
+    if (!query)
+        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_destroy_entities");
     if (result != MICA_OK)

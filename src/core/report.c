@@ -1,3 +1,5 @@
+#include "core/report.h"
+
 #include "core/world.h"
 
 #include <stdarg.h>
@@ -40,6 +42,7 @@ mica_result micap_fail(const mica_world *world, mica_result result, mica_place p
     /* Looking something up may fail too: noting that is no change of the world. */
     atomic_store_explicit(&((mica_world *)world)->last_error, result, memory_order_relaxed);
     micap_report_to(&world->def, &report);
+    atomic_store_explicit(&((mica_world *)world)->failure, result, memory_order_relaxed); /* whatever the handler did */
     return result;
 }
 
@@ -50,6 +53,10 @@ mica_result micap_fail_memory(const mica_world *world, const char *what)
 
 mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what)
 {
+    if (mica_is_alive(world, entity))
+        return micap_fail(world, MICA_ERROR_DEAD, (mica_place){0},
+                          "%s: the creation of entity %u (generation %u) is recorded, not applied yet: flush first",
+                          what, entity.index, entity.generation);
     return micap_fail(world, MICA_ERROR_DEAD, (mica_place){0}, "%s: entity %u (generation %u) is not alive", what,
                       entity.index, entity.generation);
 }

@@ -9,8 +9,10 @@ static uint32_t next_order(const mica_world *world, const micap_archetype *arche
 {
     uint32_t first = micap_log2(world->def.chunk_bytes_first), last = micap_log2(world->def.chunk_bytes_last);
     uint32_t order = first;
-    if (archetype->chunk_count)
-        order = archetype->chunks[archetype->chunk_count - 1]->order + 1u;
+    if (archetype->chunk_count) { /* unless the number of rows is at its limit */
+        const micap_chunk *before = archetype->chunks[archetype->chunk_count - 1];
+        order = before->order + (before->capacity < MICAP_CHUNK_ROWS_MAX / 2 + MICAP_CHUNK_ROWS_MAX / 8);
+    }
     while (order < last && micap_chunk_capacity(archetype, (uint64_t)1 << order) < rows)
         ++order;
     if (order > last)
@@ -103,10 +105,10 @@ static inline void move_into_hole(mica_world *world, micap_spot last, micap_spot
     mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
     uint64_t *record = micap_record_at(&world->entities, moved.index);
     __builtin_prefetch(record, 1); /* it lies anywhere; the copies hide the wait */
-    if (MICAP_LIKELY(archetype->plain)) {
+    if (MICAP_LIKELY(archetype->small)) {
         const micap_lane *to = micap_chunk_lanes(hole.chunk), *from = micap_chunk_lanes(last.chunk);
         for (uint32_t i = hole.chunk->stride - 1u; i > 0; --i, ++to, ++from)
-            micap_copy_bytes((char *)hole.chunk + to->offset + (size_t)hole.row * to->bytes,
+            micap_copy_small((char *)hole.chunk + to->offset + (size_t)hole.row * to->bytes,
                              (char *)last.chunk + from->offset + (size_t)last.row * to->bytes, to->bytes);
     } else {
         micap_row_move(last, hole);
@@ -163,7 +165,7 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
 }
 
 /* Columns before the gap have the same number on both sides, those behind it differ by one. */
-static inline void move_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen)
+static inline void move_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen, bool small)
 {
     uint32_t count = narrow.chunk->stride - 1u;
     const micap_lane *lanes = micap_chunk_lanes(narrow.chunk), *others = micap_chunk_lanes(wide.chunk);
@@ -171,18 +173,30 @@ static inline void move_across(micap_spot narrow, micap_spot wide, uint32_t gap,
         const micap_lane *lane = &lanes[i], *other = &others[i + (i >= gap)];
         char *near = (char *)narrow.chunk + lane->offset + (size_t)narrow.row * lane->bytes;
         char *far = (char *)wide.chunk + other->offset + (size_t)wide.row * lane->bytes;
-        micap_copy_bytes(widen ? far : near, widen ? near : far, lane->bytes);
+        if (small)
+            micap_copy_small(widen ? far : near, widen ? near : far, lane->bytes);
+        else
+            memcpy(widen ? far : near, widen ? near : far, lane->bytes);
     }
+}
+
+static __attribute__((noinline)) void move_large_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen)
+{
+    move_across(narrow, wide, gap, widen, false);
 }
 
 micap_spot micap_row_step(mica_world *world, micap_spot from, micap_archetype *to, uint32_t gap)
 {
     mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
     micap_spot spot = micap_rows_next(to);
-    if (spot.chunk->stride >= from.chunk->stride)
-        move_across(from, spot, gap, true);
+    bool widen = spot.chunk->stride >= from.chunk->stride;
+    micap_spot narrow = widen ? from : spot, wide = widen ? spot : from;
+    if (MICAP_UNLIKELY(!narrow.chunk->archetype->small))
+        move_large_across(narrow, wide, gap, widen);
+    else if (widen)
+        move_across(from, spot, gap, true, true);
     else
-        move_across(spot, from, gap, false);
+        move_across(spot, from, gap, false, true);
     micap_rows_commit(world, spot, entity);
     micap_row_fill_hole(world, from);
     return spot;

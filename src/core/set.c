@@ -1,5 +1,6 @@
 #include "core/set.h"
 
+#include "core/report.h"
 #include "core/world.h"
 
 bool micap_set_init(micap_set *set, mica_world *world, const micap_archetype *archetype, uint32_t more)

@@ -1,5 +1,6 @@
 #include "mica/singleton.h"
 
+#include "core/report.h"
 #include "core/world.h"
 
 static micap_component *singleton_of(mica_world *world, mica_component id)
@@ -20,7 +21,6 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
         return NULL;
     }
     component->singleton = value;
-    component->singleton_stamp = micap_version(world);
     return component;
 }
 
@@ -33,8 +33,5 @@ const void *mica_singleton_get(mica_world *world, mica_component component)
 void *mica_singleton_write(mica_world *world, mica_component component)
 {
     micap_component *used = singleton_of(world, component);
-    if (!used)
-        return NULL;
-    used->singleton_stamp = micap_version(world);
-    return used->singleton;
+    return used ? used->singleton : NULL;
 }

@@ -1,5 +1,6 @@
 /* Order: sorted loops over all archetypes, and sorting the rows themselves. Both are stable merge sorts, so that equal
  * values keep the order they lie in and the outcome is the same everywhere. */
+#include "core/report.h"
 #include "core/world.h"
 
 typedef struct micap_sorting {
@@ -31,7 +32,7 @@ static void insertion_sort(const sorting *how, micap_order *items, uint32_t coun
     }
 }
 
-/* Bottom-up over blocks that insertion sorted. Runs that are in order already are copied, not merged. */
+/* Bottom-up over blocks that insertion sorted. Runs that are in order already are left alone. */
 static void merge_sort(const sorting *how, micap_order *items, micap_order *scratch, uint32_t count)
 {
     enum { BLOCK = 16 };
@@ -183,6 +184,8 @@ static bool is_in_every_match(const mica_query *query, mica_component component)
 
 mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare, void *context)
 {
+    if (!query)
+        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "sort_rows");
     if (result != MICA_OK)

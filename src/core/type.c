@@ -14,6 +14,10 @@ enum {
     NESTING_MAX = 16,
 };
 
+static const char no_memory[] = "out of memory";
+static const char too_many[] = "there are too many component types";
+static const char too_big[] = "it is too big: a component has at most 256 MiB";
+
 /* Half a megabyte of zero pages, touched only as far as ids go. Published with release, read with acquire. */
 static _Atomic(const micap_type *) types[MICA_COMPONENTS_MAX + 1];
 
@@ -89,7 +93,9 @@ static const char *problem_of(const mica_type *type, uint32_t depth)
     if (type->size_bytes == 0)
         return "it has no size; describe it as a tag";
     if (type->size_bytes > MICA_COMPONENT_BYTES_MAX)
-        return "it is too big: a component has at most 256 MiB";
+        return too_big;
+    if (type->kind != MICA_KIND_STRUCT && (!micap_is_power_of_two(type->size_bytes) || type->size_bytes > 8))
+        return "an enum or flags type has 1, 2, 4 or 8 bytes";
     if (!micap_is_power_of_two(type->alignment) || type->alignment > MICA_COMPONENT_ALIGNMENT_MAX)
         return "its alignment is not a power of two up to 4096";
     if (type->size_bytes % type->alignment != 0)
@@ -250,15 +256,15 @@ static bool same_traits(const mica_type *a, const mica_type *b)
 }
 
 /* Returns the slot of the description in the table: its id, or 0 where it would go. */
-static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash)
+static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash, micap_companion companion)
 {
     for (uint64_t at = key_of(type, name_hash, layout_hash);; ++at) {
         uint32_t *slot = &table[at & (table_capacity - 1)];
         if (!*slot)
             return slot;
         const micap_type *known = atomic_load_explicit(&types[*slot], memory_order_relaxed);
-        if (known->name_hash == name_hash && known->layout_hash == layout_hash && same_traits(&known->type, type) &&
-            strcmp(known->type.name, type->name) == 0)
+        if (known->name_hash == name_hash && known->layout_hash == layout_hash && known->companion == companion &&
+            same_traits(&known->type, type) && strcmp(known->type.name, type->name) == 0)
             return slot;
     }
 }
@@ -267,14 +273,18 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
 
 static mica_component intern_companion(const mica_type *of, micap_companion companion, const char **out_problem)
 {
-    char name[256];
     bool enabled = companion == MICAP_COMPANION_ENABLED;
-    snprintf(name, sizeof name, "%.200s.%s", of->name, enabled ? "enabled" : "added");
+    size_t bytes = strlen(of->name) + sizeof ".enabled";
+    char *name = malloc(bytes);
+    if (!name)
+        return 0;
+    snprintf(name, bytes, "%s.%s", of->name, enabled ? "enabled" : "added");
     mica_type type = {.name = name,
                       .kind = MICA_KIND_STRUCT,
                       .size_bytes = enabled ? 1 : 8,
                       .alignment = enabled ? 1 : _Alignof(uint64_t)};
     const micap_type *interned = intern_locked(&type, companion, out_problem);
+    free(name);
     return interned ? interned->id : 0;
 }
 
@@ -282,10 +292,10 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
 {
     uint64_t name_hash = micap_hash_text(type->name);
     uint64_t layout_hash = layout_hash_of(type);
-    *out_problem = "out of memory";
+    *out_problem = no_memory;
     if (!grow_table())
         return NULL;
-    uint32_t id = *find_slot(type, name_hash, layout_hash);
+    uint32_t id = *find_slot(type, name_hash, layout_hash, companion);
     if (id)
         return atomic_load_explicit(&types[id], memory_order_relaxed);
 
@@ -301,7 +311,7 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     if (type->track_added && !(fresh->added = intern_companion(type, MICAP_COMPANION_ADDED, out_problem)))
         goto failed;
     if (type_count == MICA_COMPONENTS_MAX) {
-        *out_problem = "there are too many component types";
+        *out_problem = too_many;
         goto failed;
     }
     if (!grow_table()) /* the companions took places */
@@ -309,7 +319,7 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->id = ++type_count;
     fresh->type.id_cache = fresh->id;
     atomic_store_explicit(&types[fresh->id], fresh, memory_order_release);
-    *find_slot(type, name_hash, layout_hash) = fresh->id;
+    *find_slot(type, name_hash, layout_hash, companion) = fresh->id;
     return fresh;
 
 failed:
@@ -317,6 +327,13 @@ failed:
         free_copy(&fresh->type);
     free(fresh);
     return NULL;
+}
+
+mica_result micap_type_problem_result(const char *problem)
+{
+    return problem == no_memory                        ? MICA_ERROR_MEMORY
+           : problem == too_big || problem == too_many ? MICA_ERROR_LIMIT
+                                                       : MICA_ERROR_INVALID;
 }
 
 const micap_type *micap_type_intern(const mica_type *type, const char **out_problem)

@@ -30,6 +30,9 @@ const micap_type *micap_type_of(mica_component id);
 /* As mica_type_intern; on failure `*out_problem` says what is wrong with the description. */
 const micap_type *micap_type_intern(const mica_type *type, const char **out_problem);
 
+/* The result that goes with a problem. */
+mica_result micap_type_problem_result(const char *problem);
+
 uint32_t micap_kind_bytes(mica_kind kind); /* 0 for kinds without a size of their own */
 
 #endif

@@ -1,4 +1,5 @@
 /* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+#include "core/report.h"
 #include "core/world.h"
 
 static bool broken(const mica_world *world, const char *what, uint64_t a, uint64_t b)
@@ -28,6 +29,10 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
         return broken(world, "a chunk is in its archetype and in the table", chunk->number, index);
     if (chunk->count > chunk->capacity || chunk->capacity > MICAP_CHUNK_ROWS_MAX)
         return broken(world, "a chunk holds no more than it can", chunk->count, chunk->capacity);
+    const micap_lane *last = archetype->column_count ? &micap_chunk_lanes(chunk)[archetype->column_count - 1] : NULL;
+    if (last && chunk->color_bytes + last->offset + (uint64_t)chunk->capacity * last->bytes > (uint64_t)1
+                                                                                                  << chunk->order)
+        return broken(world, "the last column ends within the block", chunk->number, chunk->capacity);
     if (index < archetype->tail && chunk->count != chunk->capacity)
         return broken(world, "chunks before the tail are full", chunk->count, chunk->capacity);
     if (index > archetype->tail && chunk->count)

@@ -1,5 +1,6 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/report.h"
 #include "core/world.h"
 #include "mica/view.h"
 
@@ -16,6 +17,8 @@ static mica_view begin(mica_query *query, mica_version since)
     mica_view view;
     /* Not the columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
     memset(&view, 0, offsetof(mica_view, columns));
+    if (!query) /* it could not be made, which was reported: nothing matches */
+        return view;
     view.world = query->world;
     view.query = query;
     view.structure = query->world->structure;
@@ -34,8 +37,8 @@ mica_view mica_query_begin_since(mica_query *query, mica_version since)
 
 mica_view mica_query_begin(mica_query *query)
 {
-    mica_version since = query->last_mark;
-    if (MICAP_UNLIKELY(query->filter_count) && is_marked(query))
+    mica_version since = query ? query->last_mark : 0;
+    if (query && MICAP_UNLIKELY(query->filter_count) && is_marked(query))
         query->last_mark = mica_world_mark(query->world);
     return begin(query, since);
 }
@@ -143,10 +146,11 @@ static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32
     const micap_lane *lanes = micap_chunk_lanes(chunk);
     const uint16_t *columns = micap_query_columns(query, match);
     for (uint32_t i = 0; i < query->term_count; ++i) {
-        if (columns[i] >= MICAP_COLUMN_UNKNOWN)
+        uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
+        if (index >= MICAP_COLUMN_UNKNOWN)
             continue;
-        const char *column = (const char *)chunk + lanes[columns[i]].offset;
-        uint32_t bytes = chunk->count * lanes[columns[i]].bytes;
+        const char *column = (const char *)chunk + lanes[index].offset;
+        uint32_t bytes = chunk->count * lanes[index].bytes;
         for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
             __builtin_prefetch(column + at);
     }
@@ -215,17 +219,24 @@ const void *mica_view_read(const mica_view *view, mica_component component)
     return NULL;
 }
 
+/* Of a match whose columns are known, since the view shows it. */
+static inline uint32_t column_of(const mica_view *view, uint32_t term)
+{
+    size_t at = (size_t)view->match * view->query->term_count + term;
+    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
+}
+
 static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
         return NULL;
-    uint32_t column = view->query->columns[(size_t)view->match * view->query->term_count + term];
-    mica_version version = micap_version(view->world);
+    uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
-        micap_component_of(&view->world->components, view->query->terms[term].component)->singleton_stamp = version;
-    else if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
-        micap_chunk_stamps(view->chunk, 0)[1 + column] = version;
+        return values;
+    mica_version version = micap_version(view->world);
+    if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
+        micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
     else
         micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
     return values;
@@ -260,7 +271,7 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
 uint64_t mica_query_count(mica_query *query)
 {
     uint64_t count = 0;
-    for (uint32_t match = 0; match < query->match_count; ++match) {
+    for (uint32_t match = 0; query && match < query->match_count; ++match) {
         const micap_archetype *archetype = query->archetypes[match];
         if (!query->filter_count) {
             count += archetype->row_count;
@@ -277,12 +288,14 @@ uint64_t mica_query_count(mica_query *query)
 
 mica_entity mica_query_first(mica_query *query)
 {
-    mica_view view = begin(query, query->last_mark);
+    mica_view view = begin(query, query ? query->last_mark : 0);
     return mica_view_next(&view) ? view.entities[0] : mica_nil();
 }
 
 bool mica_query_matches(mica_query *query, mica_entity entity)
 {
+    if (!query)
+        return false;
     micap_spot spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
@@ -294,10 +307,10 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term)
             columns[term] = is_writing(query->terms[term].access) ? write_term(&view, term) : view.columns[term];
-        for (uint32_t row = 0; row < view.count; ++row) {
+        for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)
-                if (columns[term] && micap_query_columns(query, view.match)[term] != MICAP_COLUMN_SINGLETON)
+                if (columns[term] && column_of(&view, term) != MICAP_COLUMN_SINGLETON)
                     columns[term] = (char *)columns[term] + query->term_bytes[term];
         }
     }

@@ -2,6 +2,9 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/hooks.h"
+#include "core/life.h"
+#include "core/report.h"
 
 mica_world_def mica_world_def_default(void)
 {
@@ -98,16 +101,16 @@ void mica_world_destroy(mica_world *world)
 
 size_t mica_world_trim(mica_world *world)
 {
+    if (world->recording_depth || world->flushing) /* what a flush has reserved is not unused */
+        return 0;
     size_t before = atomic_load(&world->memory.bytes);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
-    if (!world->flushing) {
-        micap_flush_free(world);
-        for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-            micap_recording_free(world, &commands->applied);
-            if (!commands->recording.target_count)
-                micap_recording_free(world, &commands->recording);
-        }
+    micap_flush_free(world);
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        micap_recording_free(world, &commands->applied);
+        if (!commands->recording.target_count)
+            micap_recording_free(world, &commands->recording);
     }
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);

@@ -24,7 +24,8 @@ typedef struct micap_shape {
     struct micap_shape_item {
         mica_component component;
         uint32_t size_bytes; /* as the caller gives it */
-        uint32_t column;
+        uint16_t column;
+        bool is_small;
         uint32_t bytes; /* 0 for a tag */
     } items[MICAP_SHAPE_COMPONENTS];
 } micap_shape;
@@ -54,7 +55,8 @@ struct mica_world {
     micap_memory memory;
     micap_arena arena;
     mica_world_def def;
-    _Atomic(mica_result) last_error;
+    _Atomic(mica_result) last_error; /* for the user, who takes it away */
+    _Atomic(mica_result) failure;    /* of the last operation that failed, for those who return it */
 };
 
 static inline mica_version micap_version(const mica_world *world)
@@ -101,58 +103,10 @@ static inline void micap_rows_commit(mica_world *world, micap_spot spot, mica_en
     micap_rows_commit_record(world, spot, entity, micap_record_at(&world->entities, entity.index));
 }
 
-/* Notes the error and reports it; returns the result for the caller to pass on. The text is built with printf. */
-mica_result micap_fail(const mica_world *world, mica_result result, mica_place place, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-mica_result micap_fail_memory(const mica_world *world, const char *what);
-mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what);
-
-/* Hands a report to the handler of the def, or prints it. */
-void micap_report_to(const mica_world_def *def, const mica_report *report);
-
-/* MICA_OK, or a report that the operation can't be recorded. */
-mica_result micap_refuse_while_recording(const mica_world *world, const char *what);
-
-/* Hooks of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
-void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
-                     uint32_t count);
-/* How many of these living entities, from the first on, lie one after the other in one chunk. */
-uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
-/* The same for entities in any places: called with runs of those that lie one after the other. */
-void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
-                          const mica_entity *entities, uint32_t count);
-/* The add hook for each component of the row's archetype that `from` (NULL: the empty set) does not have. */
-void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
-/* The remove hook for each component that `to` (NULL: none, with the destroy hook) will not have. */
-void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
-/* Applies what hooks recorded, unless something outside records or flushes. */
-static inline void micap_hooks_end(mica_world *world)
+/* Why the operation that just returned NULL or false has failed. */
+static inline mica_result micap_failure(const mica_world *world)
 {
-    if (MICAP_UNLIKELY(world->deferred.recording.target_count) && !world->recording_depth && !world->flushing)
-        micap_flush_own(world);
+    return atomic_load_explicit(&world->failure, memory_order_relaxed);
 }
-
-/* Whether any of the archetype's components has one of these hooks: bits 1 << kind. */
-static inline bool micap_has_hooks(const micap_archetype *archetype, uint32_t mask)
-{
-    return (archetype->hook_mask & mask) != 0;
-}
-
-/* Destroys the entity of a row; its hooks are run by the caller, or with the second. */
-void micap_destroy_row(mica_world *world, micap_spot spot);
-void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
-
-/* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
- * disagrees, a singleton, memory. */
-micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);
-
-/* Fills the raw columns of `count` rows that lie in one chunk: from the values' data, element `first` on, or with
- * defaults. Companions too. False with a report when a value can't be made: all is raw again. */
-bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
-                     uint64_t first);
-
-/* Runs the add and set hooks of rows that were just created from values. */
-void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                         uint32_t value_count);
 
 #endif

@@ -1,0 +1,36 @@
+/* Running hooks. The world records while a hook runs, so that nothing moves under the operation that called it. */
+#ifndef MICAP_CORE_HOOKS_H
+#define MICAP_CORE_HOOKS_H
+
+#include "core/world.h"
+
+/* Hooks of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
+                     uint32_t count);
+/* How many of these living entities, from the first on, lie one after the other in one chunk. */
+uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
+/* The same for entities in any places: called with runs of those that lie one after the other. */
+void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
+                          const mica_entity *entities, uint32_t count);
+/* The add hook for each component of the row's archetype that `from` (NULL: the empty set) does not have. */
+void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
+/* The remove hook for each component that `to` (NULL: none, with the destroy hook) will not have. */
+void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
+/* Applies what hooks recorded, unless something outside records or flushes. */
+static inline void micap_hooks_end(mica_world *world)
+{
+    if (MICAP_UNLIKELY(world->deferred.recording.target_count) && !world->recording_depth && !world->flushing)
+        micap_flush_own(world);
+}
+
+/* Whether any of the archetype's components has one of these hooks: bits 1 << kind. */
+static inline bool micap_has_hooks(const micap_archetype *archetype, uint32_t mask)
+{
+    return (archetype->hook_mask & mask) != 0;
+}
+
+/* Runs the add and set hooks of rows that were just created from values. */
+void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+                         uint32_t value_count);
+
+#endif

@@ -1,0 +1,20 @@
+/* How rows begin and end: what creating one and many, cloning, destroying and the flush share. */
+#ifndef MICAP_CORE_LIFE_H
+#define MICAP_CORE_LIFE_H
+
+#include "core/world.h"
+
+/* Destroys the entity of a row; its hooks are run by the caller, or with the second. */
+void micap_destroy_row(mica_world *world, micap_spot spot);
+void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
+
+/* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
+ * disagrees, a singleton, memory. */
+micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);
+
+/* Fills the raw columns of `count` rows that lie in one chunk: from the values' data, element `first` on, or with
+ * defaults. Companions too. False with a report when a value can't be made: all is raw again. */
+bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
+                     uint64_t first);
+
+#endif
