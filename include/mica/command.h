@@ -15,7 +15,9 @@
  * timing; the world's own buffer comes first. All changes to one entity become one move. Handles made by a recorded
  * create are valid at once and don't depend on timing either. Staged values stay where they are until the flush.
  *
- * A flush that runs out of memory, or that a seal refuses, changes nothing and can be tried again.
+ * A flush that runs out of memory, or that a seal refuses, changes nothing and can be tried again. What hooks record while
+ * it runs is applied in further rounds, each whole or not at all. Changes that can never be made, for an entity that would
+ * be too big for example, are reported and dropped, and the flush returns that after it has applied the others.
  */
 #ifndef MICA_COMMAND_H
 #define MICA_COMMAND_H

@@ -17,6 +17,7 @@
 #include "mica/name.h"
 #include "mica/query.h"
 #include "mica/ref.h"
+#include "mica/removal.h"
 #include "mica/singleton.h"
 #include "mica/view.h"
 #include "mica/world.h"

@@ -222,7 +222,7 @@ void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
         for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
-            if (component->hooks[kind].fn)
+            if (component->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && component->removals))
                 archetype->hook_mask |= (uint8_t)(1 << kind);
     }
 }

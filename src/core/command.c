@@ -220,8 +220,12 @@ static void drop_last_target(micap_recording *recording)
     const micap_target *target = recording->targets[recording->target_count - 1];
     for (micap_command *command = target->first; command; command = command->next)
         micap_command_drop_value(command);
-    recording->table[slot_of(recording, target->entity.index)] = 0; /* the newest ends its probe sequence */
+    uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
+    *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        if (recording->targets[i]->entity.index == target->entity.index)
+            *slot = i + 1;
 }
 
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,

@@ -4,6 +4,7 @@
 #define MICAP_CORE_COMMANDS_H
 
 #include "core/archetype.h"
+#include "core/stage.h"
 #include "mica/command.h"
 
 typedef enum micap_operation {
@@ -47,34 +48,6 @@ static inline bool micap_target_is_empty(const micap_target *target)
     return !target->created && !target->destroyed && !target->first;
 }
 
-/* Stable memory for commands and staged values: a chain of blocks, each twice as large as the one before it. They are
- * kept, and filled again by the next recording. */
-typedef struct micap_block {
-    struct micap_block *next;
-    size_t bytes;
-} micap_block;
-
-typedef struct micap_stage {
-    micap_block *first;
-    micap_block *current; /* the blocks before it are full, those after it empty */
-    size_t used;          /* of the current block */
-} micap_stage;
-
-/* Memory that stays where it is until the stage is reset; NULL when there is none. */
-void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment);
-void micap_stage_reset(micap_stage *stage);
-void micap_stage_free(micap_memory *memory, micap_stage *stage);
-
-static inline void *micap_stage_allocate(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment)
-{
-    uintptr_t base = (uintptr_t)stage->current;
-    uintptr_t at = (base + stage->used + alignment - 1) & ~(uintptr_t)(alignment - 1);
-    if (!base || at + bytes > base + stage->current->bytes)
-        return micap_stage_allocate_block(memory, stage, bytes, alignment);
-    stage->used = at + bytes - base;
-    return (void *)at;
-}
-
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
 
@@ -103,55 +76,8 @@ struct mica_commands {
     const micap_type *checked_type; /* the last component that was found fit to be recorded */
 };
 
-/* What a flush works with; kept between flushes. */
-typedef struct micap_flush {
-    micap_target **targets; /* one per entity, in order of first touch over all buffers */
-    uint32_t target_count;
-    uint32_t target_capacity;
-    uint32_t *table; /* by entity index: 1 + position, when several buffers have something */
-    uint32_t table_capacity;
-    uint32_t table_mask;
-    bool grouped;     /* there is more than one (from, to) */
-    uint32_t *groups; /* per target the number of its (from, to) */
-    uint32_t groups_capacity;
-    uint32_t *order; /* the positions of the targets, group by group */
-    uint32_t order_capacity;
-    struct micap_group {
-        const micap_archetype *from, *to;
-        uint32_t count;
-    } * group_list;
-    uint32_t group_count;
-    uint32_t group_capacity;
-    uint32_t *group_table; /* open addressing by (from, to): 1 + group */
-    uint32_t group_table_capacity;
-    uint32_t group_mask;
-    micap_command **dropped; /* values that are not needed */
-    uint32_t dropped_count;
-    uint32_t dropped_capacity;
-    micap_target *dead; /* what was recorded for the dead */
-    uint32_t dead_count;
-    uint32_t dead_capacity;
-    micap_archetype **destinations; /* those with incoming rows */
-    uint32_t destination_count;
-    uint32_t destination_capacity;
-    micap_stage stage;
-} micap_flush;
-
-void micap_flush_free(mica_world *world);
-
-/* Fills the list of targets from what the buffers put aside to be applied; false when memory is short. */
-bool micap_flush_gather(mica_world *world);
-
-/* Notes that a target is dead: it is reported, and its values dropped, when the flush is applied. */
-bool micap_flush_set_aside(mica_world *world, const micap_target *target);
-
-/* Applies what the world recorded by itself, and not what is in other buffers. */
-mica_result micap_flush_own(mica_world *world);
-
-/* Does what a target says. Everything it needs is reserved: it can't fail. */
-void micap_target_apply(mica_world *world, micap_target *target);
-
-bool micap_commands_init(mica_commands *commands, mica_world *world);
+/* Puts an empty buffer behind the others of the world. */
+void micap_commands_init(mica_commands *commands, mica_world *world);
 void micap_commands_free(mica_commands *commands);
 
 /* Drops what is recorded: staged values destroyed, handles of creations dead. */

@@ -1,3 +1,4 @@
+#include "core/removals.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/component.h"
@@ -103,6 +104,7 @@ void micap_components_free(mica_world *world)
             micap_release(&world->memory, component->singleton, component->type->type.size_bytes,
                           component->type->type.alignment);
         }
+        micap_removals_free(component->removals);
         MICAP_RELEASE_ARRAY(&world->memory, component->archetypes, component->archetype_capacity);
         micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
     }

@@ -27,6 +27,7 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
+    struct mica_removals *removals;       /* who keeps a list of removals */
 } micap_component;
 
 /* By id; NULL until the world uses the component. */

@@ -146,6 +146,7 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
         target->to = destination(world, base, target);
     }
     if (!target->to && !is_worth_another_try(world)) {
+        world->flush.refusal = micap_failure(world);
         refuse_target(target);
         target->to = base;
     }
@@ -301,6 +302,7 @@ static bool is_anything_recorded(const mica_world *world, bool all)
 static mica_result apply_rounds(mica_world *world, bool all)
 {
     mica_result result = MICA_OK;
+    world->flush.refusal = MICA_OK;
     world->flushing = true;
     for (uint32_t round = 0; result == MICA_OK && is_anything_recorded(world, all); ++round) {
         if (round < ROUNDS_MAX) {
@@ -312,7 +314,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
         }
     }
     world->flushing = false;
-    return result;
+    return result == MICA_OK ? world->flush.refusal : result;
 }
 
 mica_result micap_flush_own(mica_world *world)

@@ -9,22 +9,14 @@ static void *plan(mica_world *world, size_t bytes)
     return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
 }
 
-static bool plan_list(mica_world *world, micap_command ***list, uint32_t *count, uint32_t *capacity,
-                      micap_command *command)
-{
-    micap_command **commands = *list;
-    if (!MICAP_RESERVE(&world->memory, commands, capacity, (uint64_t)*count + 1))
-        return false;
-    *list = commands;
-    commands[(*count)++] = command;
-    return true;
-}
-
 /* Notes that the value of a recorded command is not needed. */
 static bool plan_drop(mica_world *world, micap_command *command)
 {
     micap_flush *flush = &world->flush;
-    return plan_list(world, &flush->dropped, &flush->dropped_count, &flush->dropped_capacity, command);
+    if (!MICAP_RESERVE(&world->memory, flush->dropped, &flush->dropped_capacity, (uint64_t)flush->dropped_count + 1))
+        return false;
+    flush->dropped[flush->dropped_count++] = command;
+    return true;
 }
 
 static bool plan_drops(mica_world *world, const micap_target *target)

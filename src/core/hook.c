@@ -1,4 +1,5 @@
 #include "core/hooks.h"
+#include "core/removals.h"
 #include "core/report.h"
 #include "mica/hook.h"
 
@@ -36,11 +37,14 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
+    const mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
+    if (kind == MICA_EVENT_REMOVE)
+        micap_removals_note(world, used->removals, entities, count);
     if (!used->hooks[kind].fn)
         return;
     uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
-    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+    event.entities = entities;
     if (column < MICAP_COLUMN_TAG)
         event.values = micap_chunk_value(spot.chunk, column, spot.row);
     call(world, used->hooks[kind], &event);
@@ -61,7 +65,8 @@ uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint
 void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
                           const mica_entity *entities, uint32_t count)
 {
-    if (!micap_component_of(&world->components, component)->hooks[kind].fn)
+    const micap_component *used = micap_component_of(&world->components, component);
+    if (!used->hooks[kind].fn && !(kind == MICA_EVENT_REMOVE && used->removals))
         return;
     for (uint32_t begin = 0, run; begin < count; begin += run) {
         run = micap_run_of(world, entities + begin, count - begin);

@@ -27,12 +27,22 @@ static inline micap_spot micap_rows_next(const micap_archetype *archetype)
     return (micap_spot){archetype->open, archetype->open->count};
 }
 
-/* Makes `count` rows that begin at micap_rows_next and lie in its chunk exist, once entities and records name each
- * other. */
-static inline void micap_rows_count_up(micap_spot spot, uint32_t count);
-
 /* Works out `open` after the first or last row of a chunk came or went. */
 MICAP_COLD void micap_rows_update_open(micap_archetype *archetype);
+
+/* Makes `count` rows that begin at micap_rows_next and lie in its chunk exist, once entities and records name each
+ * other. */
+static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
+{
+    micap_chunk *chunk = spot.chunk;
+    micap_archetype *archetype = chunk->archetype;
+    if (spot.row == 0 && archetype->row_count)
+        ++archetype->tail;
+    chunk->count += count;
+    archetype->row_count += count;
+    if (chunk->count == chunk->capacity)
+        micap_rows_update_open(archetype);
+}
 
 /* The primitive: moves the values of all columns that both rows' archetypes have, and destroys those that only `from`
  * has. Columns that only `to` has stay raw. Neither row's entity changes. */
@@ -57,17 +67,5 @@ void micap_row_init_companions(mica_world *world, const micap_archetype *from, m
 
 /* Gives back chunks without rows, all but `keep` of them; returns how many. */
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);
-
-static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
-{
-    micap_chunk *chunk = spot.chunk;
-    micap_archetype *archetype = chunk->archetype;
-    if (spot.row == 0 && archetype->row_count)
-        ++archetype->tail;
-    chunk->count += count;
-    archetype->row_count += count;
-    if (chunk->count == chunk->capacity)
-        micap_rows_update_open(archetype);
-}
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/commands.h"
 #include "core/component.h"
 #include "core/entities.h"
+#include "core/flush.h"
 #include "core/names.h"
 #include "core/query.h"
 #include "core/rows.h"
