@@ -114,6 +114,7 @@ MICA_API mica_component mica_type_intern(mica_type *type);
 
 enum {
     MICA_COMPONENTS_MAX = 65535,
+    MICA_ENTITY_COMPONENTS_MAX = 32000, /* of one entity */
     MICA_COMPONENT_BYTES_MAX = 256 << 20,
     MICA_COMPONENT_ALIGNMENT_MAX = 4096,
 };

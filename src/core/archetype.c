@@ -5,7 +5,7 @@
 #include "core/report.h"
 #include "core/world.h"
 
-enum { ROW_BYTES_MAX = 1 << 30, COMPONENTS_MAX = 32000 };
+enum { ROW_BYTES_MAX = 1 << 30 };
 
 static uint64_t hash_set(const mica_component *components, uint32_t count)
 {
@@ -157,9 +157,9 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
             return NULL;
         row_bytes += component->type->type.size_bytes;
     }
-    if (count > COMPONENTS_MAX) {
+    if (count > MICA_ENTITY_COMPONENTS_MAX) {
         micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "an entity has at most %d components, not %u",
-                   COMPONENTS_MAX, count);
+                   MICA_ENTITY_COMPONENTS_MAX, count);
         return NULL;
     }
     if (row_bytes > ROW_BYTES_MAX) {

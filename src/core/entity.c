@@ -139,7 +139,7 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
     if (micap_archetype_has(spot.chunk->archetype, component))
         return mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
-    if (value && world->deferred.recording.target_count) {
+    if (value && world->hooks_recorded) {
         micap_hooks_end(world);
         value = mica_write_component(world, entity, component);
     }

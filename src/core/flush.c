@@ -303,6 +303,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
 {
     mica_result result = MICA_OK;
     world->flush.refusal = MICA_OK;
+    world->hooks_recorded = false;
     world->flushing = true;
     for (uint32_t round = 0; result == MICA_OK && is_anything_recorded(world, all); ++round) {
         if (round < ROUNDS_MAX) {

@@ -19,8 +19,9 @@ void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_sp
 /* Applies what hooks recorded, unless something outside records or flushes. */
 static inline void micap_hooks_end(mica_world *world)
 {
-    if (MICAP_UNLIKELY(world->deferred.recording.target_count) && !world->recording_depth && !world->flushing)
-        micap_flush_own(world);
+    if (MICAP_LIKELY(!world->hooks_recorded) || world->recording_depth || world->flushing)
+        return;
+    micap_flush_own(world);
 }
 
 /* Whether any of the archetype's components has one of these hooks: bits 1 << kind. */

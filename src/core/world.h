@@ -49,6 +49,7 @@ struct mica_world {
     mica_commands *last_commands;
     uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
     uint32_t hook_depth;
+    bool hooks_recorded; /* something that is to be applied when the operation that called them ends */
     bool flushing;
     micap_flush flush;
     micap_hook destroy_hook;

@@ -293,9 +293,97 @@ START_TEST(bulk_mistakes_change_nothing)
 }
 END_TEST
 
+START_TEST(a_sealed_world_adds_where_every_archetype_exists)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity plain = mica_create(world, MICA_WITH(Number, {1}));
+    mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Mass, {5}));
+    mica_query *light = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Mass)));
+    mica_world_seal(world, true);
+    uint32_t archetypes = mica_world_get_stats(world).archetype_count;
+    ck_assert_msg(mica_query_add(light, Mass, {7}) == MICA_OK, "the set of components exists");
+    ck_assert_msg(mica_has(world, plain, Mass) && mica_get(world, plain, Mass)->value == 7, "and the value is there");
+    mica_query *all = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    uint64_t before = mica_world_hash(world);
+    ck_assert_msg(mica_query_add_tag(all, Enemy) == MICA_ERROR_REFUSED, "one that does not is refused");
+    expect_report(&heard, MICA_ERROR_REFUSED, "seal");
+    ck_assert_msg(mica_world_hash(world) == before, "and nothing has changed");
+    ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "nor is there a new archetype");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(adding_to_nobody_makes_no_archetype)
+{
+    mica_world *world = open_world(&heard);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    uint32_t archetypes = mica_world_get_stats(world).archetype_count;
+    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_OK, "nobody is fine");
+    ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "an empty world stays empty");
+    mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
+    archetypes = mica_world_get_stats(world).archetype_count;
+    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_OK, "so is an archetype without entities");
+    ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "which needs no other beside it");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(creating_many_in_vain_hands_out_no_handles)
+{
+    enum { WANTED = 5000 };
+    mica_world *world = open_world_of_small_chunks(&heard);
+    memset(entities, 0, sizeof entities);
+    texts_allowed = 100;
+    ck_assert_msg(mica_create_many(world, WANTED, &(const mica_value)MICA_WITH(Text), 1, entities) != MICA_OK,
+                  "only a hundred can be made");
+    ck_assert_msg(forget_reports(&heard) > 0 && texts_alive == 0, "it is reported and nothing is left");
+    for (uint32_t i = 0; i < WANTED; ++i)
+        ck_assert_msg(mica_is_nil(entities[i]), "handle %u is handed out", i);
+    mica_entity next = mica_create(world);
+    for (uint32_t i = 0; i < WANTED; ++i)
+        ck_assert_msg(!mica_same(entities[i], next), "handle %u is another's", i);
+    texts_allowed = 1000000;
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(destroying_many_while_recording_passes_over_repetitions)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity first = mica_create(world), second = mica_create(world), dead = mica_create(world);
+    mica_destroy(world, dead);
+    const mica_entity list[] = {first, second, first, dead, mica_nil(), second, first};
+    mica_defer(world);
+    ck_assert_msg(mica_destroy_many(world, list, COUNT_OF(list)) == 2, "two will die");
+    expect_no_report(&heard);
+    mica_flush(world);
+    ck_assert_msg(mica_world_get_stats(world).entity_count == 0, "and have died");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_variable_is_added_to_all_that_a_query_shows)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    Mass mass = {4};
+    const Mass *heavier = &(const Mass){8};
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    ck_assert_msg(mica_query_add_from(query, Mass, &mass) == MICA_OK, "from a variable");
+    ck_assert_msg(mica_get(world, entity, Mass)->value == 4, "its value is copied");
+    mica_query_remove(query, Mass);
+    ck_assert_msg(mica_query_add_from(query, Mass, heavier) == MICA_OK, "and from a constant");
+    ck_assert_msg(mica_get(world, entity, Mass)->value == 8, "its value is copied");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(bulk, many_are_created_with_whole_columns, creating_many_is_the_same_as_one_by_one,
            none_and_plain_ones_can_be_created_too, freed_slots_are_used_again_by_many, owned_columns_are_copied,
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
            a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
            an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,
-           bulk_changes_are_refused_while_recording, destroying_many_can_be_recorded, bulk_mistakes_change_nothing)
+           bulk_changes_are_refused_while_recording, destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
+           a_sealed_world_adds_where_every_archetype_exists, adding_to_nobody_makes_no_archetype,
+           creating_many_in_vain_hands_out_no_handles, destroying_many_while_recording_passes_over_repetitions,
+           a_variable_is_added_to_all_that_a_query_shows)

@@ -383,6 +383,22 @@ START_TEST(a_sealed_world_knows_a_set_in_any_order)
 }
 END_TEST
 
+START_TEST(entities_without_data_fill_their_chunks)
+{
+    enum { MANY = 400000 };
+    for (int in_bulk = 0; in_bulk < 2; ++in_bulk) {
+        mica_world *world = open_world(&heard);
+        if (in_bulk)
+            mica_create_many(world, MANY, &(const mica_value)MICA_WITH(Frozen), 1, NULL);
+        for (uint32_t i = 0; !in_bulk && i < MANY; ++i)
+            mica_create(world, MICA_WITH(Frozen));
+        size_t each = mica_world_get_stats(world).chunk_bytes / MANY;
+        ck_assert_msg(each < 2 * sizeof(mica_entity), "a row of a handle takes %zu bytes", each);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 TEST_SUITE(chunk, destroying_any_row_of_three_keeps_the_others, destroying_the_last_row_keeps_the_others,
            removing_a_component_from_any_row_keeps_every_look_up_right,
            every_look_up_stays_right_in_whatever_order_rows_go, an_emptied_first_chunk_does_not_stop_iteration,
@@ -390,4 +406,5 @@ TEST_SUITE(chunk, destroying_any_row_of_three_keeps_the_others, destroying_the_l
            an_over_aligned_component_is_aligned_in_every_row, any_alignment_up_to_a_page_is_kept,
            a_component_of_a_mebibyte_works, trim_gives_memory_back, trim_keeps_what_lives,
            chunks_grow_with_their_archetype, thousands_of_small_archetypes_stay_cheap,
-           a_sealed_world_refuses_new_archetypes, a_sealed_world_knows_a_set_in_any_order)
+           a_sealed_world_refuses_new_archetypes, a_sealed_world_knows_a_set_in_any_order,
+           entities_without_data_fill_their_chunks)

@@ -348,6 +348,94 @@ START_TEST(a_construct_or_copy_that_fails_changes_nothing)
 }
 END_TEST
 
+START_TEST(an_enum_or_flags_type_of_an_odd_size_is_refused)
+{
+    const struct {
+        uint32_t bytes;
+        bool is_sound;
+    } cases[] = {{1, true}, {2, true}, {4, true}, {8, true}, {3, false}, {12, false}, {16, false}};
+    mica_world *world = open_world(&heard);
+    for (uint32_t i = 0; i < COUNT_OF(cases) * 2; ++i) {
+        uint32_t bytes = cases[i / 2].bytes;
+        char name[32];
+        snprintf(name, sizeof name, "Carrier%u", i);
+        const mica_type choice = {.name = "Choice",
+                                  .kind = i % 2 ? MICA_KIND_FLAGS : MICA_KIND_ENUM,
+                                  .size_bytes = bytes,
+                                  .alignment = bytes & -bytes};
+        const mica_field field = {
+            .name = "choice", .type = &choice, .element_bytes = bytes, .count = 1, .kind = choice.kind};
+        mica_type type = sketch_type(name);
+        type.fields = &field;
+        type.size_bytes = 16;
+        type.alignment = 8;
+        mica_component carrier = mica_component_define(world, &type);
+        ck_assert_msg((carrier != 0) == cases[i / 2].is_sound, "%u bytes, kind %d", bytes, (int)choice.kind);
+        if (!carrier)
+            expect_report(&heard, MICA_ERROR_INVALID, name);
+        else
+            mica_create(world, {carrier, 0, NULL});
+    }
+    mica_world_hash(world);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_wrong_size_without_a_value_does_not_count_as_checked)
+{
+    mica_world *world = open_world(&heard);
+    float *small = malloc(sizeof *small);
+    *small = 7;
+    mica_value value = {MICA_ID(Position), sizeof *small, NULL};
+    mica_create_values(world, &value, 1);
+    forget_reports(&heard);
+    value.data = small;
+    ck_assert_msg(mica_is_nil(mica_create_values(world, &value, 1)), "four bytes are no Position, the second time too");
+    expect_report(&heard, MICA_ERROR_INVALID, "Position");
+    free(small);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(switches_of_components_with_long_names_are_told_apart)
+{
+    mica_world *world = open_world(&heard);
+    char first[230], second[230];
+    memset(first, 'n', sizeof first - 1);
+    first[sizeof first - 1] = 0;
+    memcpy(second, first, sizeof second);
+    first[220] = '1';
+    second[220] = '2';
+    mica_type type = sketch_type(first);
+    type.toggle = true;
+    mica_component one = mica_component_define(world, &type);
+    type.name = second;
+    mica_component other = mica_component_define(world, &type);
+    mica_entity entity = mica_create(world, {one, 0, NULL}, {other, 0, NULL});
+    mica_enable_component(world, entity, one, false);
+    ck_assert_msg(mica_is_enabled_component(world, entity, other), "switching one off leaves the other on");
+    mica_remove_component(world, entity, one);
+    ck_assert_msg(mica_enable_component(world, entity, other, false), "and the other can be switched without the one");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(no_name_of_a_component_is_taken_by_the_switch_of_another)
+{
+    mica_world *world = open_world(&heard);
+    mica_type lookalike = sketch_type("engine.enabled"), engine = sketch_type("engine");
+    engine.toggle = true;
+    mica_component before = mica_component_define(world, &lookalike);
+    mica_component toggled = mica_component_define(world, &engine);
+    ck_assert_msg(before && toggled, "both are sound");
+    mica_entity entity = mica_create(world, {toggled, 0, NULL});
+    ck_assert_msg(mica_is_enabled_component(world, entity, toggled), "a new engine is switched on");
+    ck_assert_msg(!mica_has_component(world, entity, before), "and has nothing that it was not given");
+    ck_assert_msg(mica_components_of(world, entity, NULL, 0) == 1, "nor shows its switch");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(component, a_defined_component_is_found_by_name, a_described_component_is_found_after_its_first_use,
            a_component_made_at_run_time_works_like_any_other,
            a_duplicate_name_with_another_layout_is_refused_naming_both,
@@ -356,4 +444,7 @@ TEST_SUITE(component, a_defined_component_is_found_by_name, a_described_componen
            an_entity_that_is_too_big_is_refused_clearly, an_entity_too_big_for_all_its_components_is_refused,
            a_value_of_the_wrong_size_is_refused_naming_both_sizes, an_unknown_component_is_reported_and_harmless,
            owned_values_survive_moves_between_archetypes, owned_values_are_made_and_dropped_once_whatever_happens,
-           setting_an_owned_value_to_itself_keeps_it, a_construct_or_copy_that_fails_changes_nothing)
+           setting_an_owned_value_to_itself_keeps_it, a_construct_or_copy_that_fails_changes_nothing,
+           an_enum_or_flags_type_of_an_odd_size_is_refused, a_wrong_size_without_a_value_does_not_count_as_checked,
+           switches_of_components_with_long_names_are_told_apart,
+           no_name_of_a_component_is_taken_by_the_switch_of_another)

@@ -78,5 +78,31 @@ START_TEST(commands_on_the_dead_are_refused_with_their_place)
 }
 END_TEST
 
+static void touch_dying(const mica_event *event, void *context)
+{
+    (void)context;
+    mica_set(event->world, event->entities[0], Mass, {9});
+}
+
+START_TEST(a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
+{
+    mica_world_def def = mica_world_def_default();
+    def.dead_target = MICA_DEAD_TARGET_ERROR;
+    mica_world *world = open_world_with(&heard, def);
+    mica_entity dying = mica_create(world, MICA_WITH(Number, {1}));
+    mica_commands *commands = mica_commands_create(world);
+    mica_entity made = mica_command_create(commands, MICA_WITH(Number, {3}));
+    mica_hook_set(world, Number, MICA_EVENT_REMOVE, touch_dying, NULL);
+    ck_assert_msg(mica_destroy(world, dying) && !mica_is_alive(world, dying), "the destruction itself goes through");
+    forget_reports(&heard);
+    ck_assert_msg(mica_is_alive(world, made), "what waits for the flush goes on waiting");
+    mica_hook_set(world, Number, MICA_EVENT_REMOVE, NULL, NULL);
+    ck_assert_msg(mica_flush(world) == MICA_OK, "and is applied by it");
+    ck_assert_msg(mica_has(world, made, Number) && mica_get(world, made, Number)->value == 3, "with its value");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(dead_target, changes_to_the_dead_are_reported_with_who_recorded_them, changes_to_the_dead_can_be_ignored,
-           changes_to_the_dead_can_refuse_the_whole_flush, commands_on_the_dead_are_refused_with_their_place)
+           changes_to_the_dead_can_refuse_the_whole_flush, commands_on_the_dead_are_refused_with_their_place,
+           a_dead_target_of_a_hook_drops_nothing_of_other_buffers)

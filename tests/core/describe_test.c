@@ -412,10 +412,32 @@ START_TEST(names_give_different_hashes)
 }
 END_TEST
 
+typedef struct Sprite { void *image; const char *path; } Sprite;
+MICA_COMPONENT_OPAQUE(Sprite)
+
+START_TEST(an_opaque_component_is_carried_along_but_not_shown)
+{
+    static reports heard;
+    mica_world *world = open_world(&heard);
+    char image = 'i';
+    mica_entity entity = mica_create(world, MICA_WITH(Sprite, {&image, "a.png"}), MICA_WITH(Frozen));
+    const mica_type *type = mica_component_type(MICA_ID(Sprite));
+    ck_assert_msg(type->field_count == 0 && type->size_bytes == sizeof(Sprite), "it has a size and no fields");
+    ck_assert_msg(type->alignment == _Alignof(Sprite), "and an alignment");
+    mica_remove(world, entity, Frozen);
+    ck_assert_msg(mica_get(world, entity, Sprite)->image == &image, "it moves with its entity");
+    uint64_t before = mica_world_hash(world);
+    mica_write(world, entity, Sprite)->path = "b.png";
+    ck_assert_msg(mica_world_hash(world) == before, "what is not described is not hashed");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(describe, kinds_are_deduced_for_every_scalar_type, arrays_are_described_by_element_and_count,
            nested_structs_enums_flags_and_references_are_described, enums_and_flags_carry_the_names_of_their_values,
            a_tag_has_no_data, traits_are_kept, the_same_description_in_two_files_is_one_component,
            the_layout_hash_tells_layouts_apart, equal_descriptions_made_at_run_time_are_one_component,
            a_changed_nested_struct_changes_the_layout_of_the_outer_one, interning_copies_everything,
            a_description_with_other_traits_is_another_component_and_refused_by_a_world,
-           a_malformed_description_has_no_id, unknown_ids_have_no_description, names_give_different_hashes)
+           a_malformed_description_has_no_id, unknown_ids_have_no_description, names_give_different_hashes,
+           an_opaque_component_is_carried_along_but_not_shown)

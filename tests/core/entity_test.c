@@ -443,6 +443,38 @@ START_TEST(adding_an_entity_moves_no_other)
 }
 END_TEST
 
+static void destroy_original(const mica_event *event, void *context)
+{
+    const mica_entity *original = context;
+    if (!mica_same(event->entities[0], *original))
+        mica_destroy(event->world, *original);
+}
+
+START_TEST(a_clone_keeps_its_switches_though_a_hook_destroys_the_original)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity original = mica_create(world, MICA_WITH(Health, {5, 10}), MICA_WITH(Visible));
+    mica_disable(world, original, Visible);
+    mica_hook_set(world, Health, MICA_EVENT_ADD, destroy_original, &original);
+    mica_entity twin = mica_clone(world, original);
+    ck_assert_msg(!mica_is_alive(world, original) && mica_is_alive(world, twin), "one is left");
+    ck_assert_msg(mica_is_enabled(world, twin, Health) && !mica_is_enabled(world, twin, Visible), "as it was");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(values_are_taken_from_variables)
+{
+    mica_world *world = open_world(&heard);
+    Mass mass = {4};
+    mica_entity entity = mica_create(world, MICA_FROM(Mass, &mass), MICA_WITH(Frozen));
+    ck_assert_msg(mica_get(world, entity, Mass)->value == 4, "at creation");
+    mass.value = 5;
+    ck_assert_msg(mica_set_from(world, entity, Mass, &mass) && mica_get(world, entity, Mass)->value == 5, "later too");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(entity, nil_is_zero_and_never_alive, alive_compares_the_generation, a_dead_handle_is_never_alive_again,
            ids_are_used_again_with_a_new_generation, freed_slots_never_show_old_values,
            a_component_added_again_starts_from_its_default, the_order_of_components_never_matters,
@@ -454,4 +486,5 @@ TEST_SUITE(entity, nil_is_zero_and_never_alive, alive_compares_the_generation, a
            an_entity_can_have_hundreds_of_components, toggling_moves_nothing_and_keeps_the_value,
            a_switched_off_component_stays_off_through_moves, only_what_is_described_so_can_be_toggled,
            a_clone_has_the_values_but_not_the_name, a_clone_is_switched_on_and_off_as_its_original,
-           adding_an_entity_moves_no_other)
+           adding_an_entity_moves_no_other, a_clone_keeps_its_switches_though_a_hook_destroys_the_original,
+           values_are_taken_from_variables)

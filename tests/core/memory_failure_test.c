@@ -180,7 +180,7 @@ static bool name_again(fixture *fixture)
 
 static bool singleton(fixture *fixture)
 {
-    return mica_the(fixture->world, SampleClock) != NULL;
+    return mica_write_the(fixture->world, SampleClock) != NULL;
 }
 
 static void ignore_event(const mica_event *event, void *context)

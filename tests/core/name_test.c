@@ -80,6 +80,7 @@ START_TEST(names_that_can_not_be_are_refused)
         {second, mica_nil(), "taken", MICA_ERROR_EXISTS}, {second, mica_nil(), "a/b", MICA_ERROR_INVALID},
         {second, mica_nil(), "/", MICA_ERROR_INVALID},    {dead, mica_nil(), "ghost", MICA_ERROR_DEAD},
         {second, dead, "lost", MICA_ERROR_DEAD},          {mica_nil(), mica_nil(), "nobody", MICA_ERROR_DEAD},
+        {second, second, "itself", MICA_ERROR_INVALID},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
         ck_assert_msg(mica_name_set(world, cases[i].entity, cases[i].scope, cases[i].name) == cases[i].expected,

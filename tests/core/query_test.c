@@ -250,6 +250,11 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
         {"DISABLED of what can't be toggled", {MICA_DISABLED(Position)}, 1, "Position"},
         {"OR without EITHER", {MICA_OR(Position)}, 1, "Position"},
         {"READ of a tag", {MICA_READ(Frozen)}, 1, "Frozen"},
+        {"READ and WITHOUT", {MICA_READ(Mass), MICA_WITHOUT(Mass)}, 2, "(Mass): it is both asked for and excluded"},
+        {"WITHOUT and HAS", {MICA_WITHOUT(Frozen), MICA_HAS(Frozen)}, 2, "(Frozen): it is both asked for and excluded"},
+        {"READ and WRITE", {MICA_READ(Mass), MICA_WRITE(Mass)}, 2, "(Mass): it is given twice"},
+        {"MAYBE beside READ", {MICA_READ(Mass), MICA_MAYBE_WRITE(Mass)}, 2, "(Mass): it is given twice"},
+        {"EITHER beside READ", {MICA_READ(Mass), MICA_EITHER(Mass)}, 2, "(Mass): it is given twice"},
     };
     for (uint32_t i = 0; i < COUNT_OF(mistakes); ++i) {
         const mica_query_def def = {.name = "finder",
@@ -455,9 +460,21 @@ START_TEST(matches_is_false_for_the_dead_and_for_nil)
 }
 END_TEST
 
+START_TEST(terms_that_only_look_may_come_beside_a_column)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Age), MICA_WITH(Health));
+    mica_query *query = mica_query_create(
+        world, MICA_QUERY(MICA_READ(Age), MICA_ADDED(Age), MICA_CHANGED(Age), MICA_HAS(Age), MICA_WRITE(Health)));
+    ck_assert_msg(query != NULL && mica_query_count(query) == 1, "they are no repetitions");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(query, loop_count_first_and_matches_agree_with_the_terms, a_query_is_told_about_new_archetypes,
            queries_are_given_back, each_gives_the_columns_in_declared_order,
            errors_name_the_query_the_term_and_the_source_line, the_macro_carries_the_line_it_was_written_on,
            the_number_of_terms_is_bounded, a_structural_change_during_a_loop_ends_it_with_a_report,
            writes_and_toggles_during_a_loop_are_fine, toggled_rows_are_passed_over_one_by_one,
-           optional_and_either_columns_are_null_where_absent, matches_is_false_for_the_dead_and_for_nil)
+           optional_and_either_columns_are_null_where_absent, matches_is_false_for_the_dead_and_for_nil,
+           terms_that_only_look_may_come_beside_a_column)

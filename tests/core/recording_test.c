@@ -277,10 +277,50 @@ START_TEST(values_may_be_copied_from_other_entities)
 }
 END_TEST
 
+START_TEST(recorded_values_are_taken_from_variables)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world);
+    mica_commands *commands = mica_commands_create(world);
+    Mass mass = {4};
+    Number number = {6};
+    ck_assert_msg(mica_command_set_from(commands, entity, Mass, &mass), "a set");
+    mica_entity made = mica_command_create(commands, MICA_FROM(Number, &number));
+    mass.value = 0;
+    number.value = 0;
+    ck_assert_msg(mica_flush(world) == MICA_OK, "they are applied");
+    ck_assert_msg(mica_get(world, entity, Mass)->value == 4, "with the value of when it was recorded");
+    ck_assert_msg(mica_get(world, made, Number)->value == 6, "and so is a creation");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(only_a_flush_tries_a_refused_recording_again)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    mica_entity other = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    mica_world_seal(world, true);
+    mica_defer(world);
+    mica_set(world, entity, Mass, {1});
+    ck_assert_int_eq(mica_flush(world), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "sealed");
+    mica_set(world, other, Position, {4, 5, 6});
+    expect_no_report(&heard);
+    mica_world_seal(world, false);
+    mica_destroy(world, other);
+    ck_assert_msg(!mica_has(world, entity, Mass), "an unrelated operation applied it");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert(mica_has(world, entity, Mass));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            immediate_changes_to_a_recorded_creation_are_refused, a_name_given_early_goes_with_a_dropped_creation,
            a_trim_leaves_staged_values_where_they_are, a_clear_leaves_buffers_to_meet_the_dead,
            a_flush_that_a_seal_refuses_changes_nothing_and_can_be_tried_again,
            a_recorded_mistake_does_not_stop_the_world_for_ever, recorded_mistakes_are_refused_with_their_place,
            contradictions_between_buffers_end_in_their_order, owned_values_of_several_buffers_are_dropped_once,
-           values_may_be_copied_from_other_entities)
+           values_may_be_copied_from_other_entities, recorded_values_are_taken_from_variables,
+           only_a_flush_tries_a_refused_recording_again)

@@ -284,5 +284,48 @@ START_TEST(without_a_handler_reports_go_to_stderr)
 }
 END_TEST
 
+/* The handler may ask its world; it is told which by the test. */
+static mica_world *asked;
+
+static void take_error(const mica_report *report, void *context)
+{
+    ++*(uint32_t *)context;
+    ck_assert_msg(!asked || mica_world_take_error(asked) == report->result, "the error that is reported is taken");
+}
+
+START_TEST(results_do_not_depend_on_a_handler_that_takes_the_error)
+{
+    uint32_t calls = 0;
+    mica_world_def def = mica_world_def_default();
+    def.report = take_error;
+    def.report_context = &calls;
+    mica_world *world = asked = mica_world_create(&def);
+    mica_entity entities[3];
+    for (uint32_t i = 0; i < 3; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Position, {1, 0, 0}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Position)));
+    mica_world_seal(world, true);
+    ck_assert_msg(mica_create_many(world, 3, &(const mica_value)MICA_WITH(Mass), 1, NULL) == MICA_ERROR_REFUSED,
+                  "creating many of one");
+    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_ERROR_REFUSED, "adding it to all");
+    ck_assert_msg(mica_name_set(world, mica_nil(), mica_nil(), "nobody") == MICA_ERROR_DEAD, "naming nobody");
+    mica_defer(world);
+    mica_set(world, entities[0], Position, {5, 0, 0});
+    mica_set(world, entities[1], Mass, {1});
+    mica_set(world, entities[2], Position, {6, 0, 0});
+    ck_assert_msg(mica_flush(world) == MICA_ERROR_REFUSED, "a flush that needs a new archetype");
+    for (uint32_t i = 0; i < 3; ++i)
+        ck_assert_msg(mica_get(world, entities[i], Position)->x == 1, "it changed nothing of %u", i);
+    ck_assert_msg(calls == 4, "each is reported once: %u", calls);
+    ck_assert_msg(mica_world_take_error(world) == MICA_OK, "and taken by the handler");
+    mica_world_seal(world, false);
+    ck_assert_msg(mica_flush(world) == MICA_OK && mica_has(world, entities[1], Mass), "the flush can be tried again");
+    ck_assert_msg(mica_world_validate(world) == MICA_OK, "and the world is whole");
+    asked = NULL;
+    mica_world_destroy(world);
+}
+END_TEST
+
 TEST_SUITE(report, a_bad_handle_is_harmless_at_every_door, every_result_has_its_own_text,
-           reports_name_the_handle_and_what_was_tried, without_a_handler_reports_go_to_stderr)
+           reports_name_the_handle_and_what_was_tried, without_a_handler_reports_go_to_stderr,
+           results_do_not_depend_on_a_handler_that_takes_the_error)

@@ -17,14 +17,14 @@ MICA_COMPONENT_WITH(Motto,
 START_TEST(a_singleton_is_zero_at_first_and_never_moves)
 {
     mica_world *world = open_world(&heard);
-    const Clock *clock = mica_see_the(world, Clock);
+    const Clock *clock = mica_get_the(world, Clock);
     ck_assert_msg(clock && clock->seconds == 0 && clock->ticks == 0, "zero at first");
-    mica_the(world, Clock)->ticks = 5;
+    mica_write_the(world, Clock)->ticks = 5;
     ck_assert_msg(clock->ticks == 5, "what is written is seen");
     for (uint32_t i = 0; i < 10000; ++i)
         mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position));
     mica_world_trim(world);
-    ck_assert_msg(mica_see_the(world, Clock) == clock && clock->ticks == 5, "it is where it was");
+    ck_assert_msg(mica_get_the(world, Clock) == clock && clock->ticks == 5, "it is where it was");
     close_world(world, &heard);
 }
 END_TEST
@@ -33,9 +33,9 @@ START_TEST(each_world_has_its_own_singleton)
 {
     reports heard_by_other;
     mica_world *world = open_world(&heard), *other = open_world(&heard_by_other);
-    mica_the(world, Clock)->ticks = 1;
-    mica_the(other, Clock)->ticks = 2;
-    ck_assert_msg(mica_see_the(world, Clock)->ticks == 1 && mica_see_the(other, Clock)->ticks == 2,
+    mica_write_the(world, Clock)->ticks = 1;
+    mica_write_the(other, Clock)->ticks = 2;
+    ck_assert_msg(mica_get_the(world, Clock)->ticks == 1 && mica_get_the(other, Clock)->ticks == 2,
                   "they share nothing");
     close_world(other, &heard_by_other);
     close_world(world, &heard);
@@ -46,8 +46,8 @@ START_TEST(a_singleton_is_constructed_and_destructed)
 {
     mica_world *world = open_world(&heard);
     ck_assert_msg(texts_alive == 0, "nothing is made before its first use");
-    ck_assert_str_eq(mica_see_the(world, Motto)->characters, "");
-    mica_the(world, Motto);
+    ck_assert_str_eq(mica_get_the(world, Motto)->characters, "");
+    mica_write_the(world, Motto);
     ck_assert_msg(texts_alive == 1, "it is made once");
     close_world(world, &heard);
     ck_assert_msg(texts_alive == 0, "and goes with its world");
@@ -59,16 +59,16 @@ START_TEST(a_query_reads_and_writes_a_singleton_as_one_value)
     mica_world *world = open_world_of_small_chunks(&heard);
     for (uint32_t i = 0; i < 300; ++i)
         mica_create(world, MICA_WITH(Number, {i}));
-    mica_the(world, Clock)->ticks = 3;
+    mica_write_the(world, Clock)->ticks = 3;
     mica_query *reader = mica_query_create(world, MICA_QUERY(MICA_WRITE(Number), MICA_READ(Clock)));
     mica_query *writer = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WRITE(Clock)));
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(reader); mica_view_next(&view); rows += view.count)
-        ck_assert_msg(mica_read(&view, Clock) == mica_see_the(world, Clock), "the column is the one value");
+        ck_assert_msg(mica_read(&view, Clock) == mica_get_the(world, Clock), "the column is the one value");
     ck_assert_msg(rows == 300 && mica_query_count(reader) == 300, "and shuts nobody out: %u", rows);
     for (mica_view view = mica_query_begin(writer); mica_view_next(&view);)
         mica_write(&view, Clock)->ticks += view.count;
-    ck_assert_msg(mica_see_the(world, Clock)->ticks == 303, "it can be written");
+    ck_assert_msg(mica_get_the(world, Clock)->ticks == 303, "it can be written");
     close_world(world, &heard);
 }
 END_TEST
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(what_is_no_singleton_is_refused_as_one)
 {
     mica_world *world = open_world(&heard);
-    ck_assert_msg(mica_see_the(world, Position) == NULL, "Position is none");
+    ck_assert_msg(mica_get_the(world, Position) == NULL, "Position is none");
     expect_report(&heard, MICA_ERROR_INVALID, "Position");
     ck_assert_msg(mica_singleton_write(world, MICA_ID(Frozen)) == NULL, "a tag is none");
     expect_report(&heard, MICA_ERROR_INVALID, "Frozen");

@@ -191,7 +191,28 @@ START_TEST(rows_of_one_archetype_come_as_they_lie)
 }
 END_TEST
 
+static void destroy_living(mica_entity entity, void *const *columns, void *context)
+{
+    mica_world *world = context;
+    ck_assert_msg(mica_is_alive(world, entity), "each meets only the living");
+    ck_assert_msg(((const Number *)columns[0])->value == mica_get(world, entity, Number)->value, "with their values");
+    mica_destroy(world, entity);
+}
+
+START_TEST(each_stops_at_the_first_structural_change)
+{
+    mica_world *world = open_world(&heard);
+    for (uint32_t i = 0; i < 6; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_query_each(query, destroy_living, world);
+    expect_report(&heard, MICA_ERROR_REFUSED, "query");
+    ck_assert_msg(mica_query_count(query) == 5, "one call, one death: %u are left", (unsigned)mica_query_count(query));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(view, views_cover_every_row_exactly_once, a_finished_loop_stays_finished, loops_over_one_query_can_be_nested,
            a_loop_may_be_left_early, columns_are_found_by_position_too,
            a_column_the_query_does_not_have_is_null_with_a_report, a_structural_change_ends_each_with_a_report,
-           rows_of_one_archetype_come_as_they_lie)
+           rows_of_one_archetype_come_as_they_lie, each_stops_at_the_first_structural_change)

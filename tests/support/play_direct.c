@@ -288,10 +288,10 @@ static void follow_ref(play *play)
 
 static void use_singleton(play *play)
 {
-    EXPECT(play, mica_see_the(play->world, SampleClock)->number == play->model.clock);
+    EXPECT(play, mica_get_the(play->world, SampleClock)->number == play->model.clock);
     play->model.clock = play_draw_number(play);
-    *mica_the(play->world, SampleClock) = (SampleClock){play->model.clock, 2 * play->model.clock};
-    EXPECT(play, mica_see_the(play->world, SampleClock)->twice == 2 * play->model.clock);
+    *mica_write_the(play->world, SampleClock) = (SampleClock){play->model.clock, 2 * play->model.clock};
+    EXPECT(play, mica_get_the(play->world, SampleClock)->twice == 2 * play->model.clock);
 }
 
 static void draw_name(play *play, char *out)

@@ -1,0 +1,89 @@
+/* What a hook must not do while the operation that called it holds on to things, and that it is told so. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+static reports heard;
+
+enum { CROWD = 5000 };
+static mica_entity crowd[CROWD];
+
+static void trim_inside(const mica_event *event, void *context)
+{
+    size_t *given = context;
+    *given += mica_world_trim(event->world);
+}
+
+START_TEST(a_trim_inside_a_hook_gives_nothing_back)
+{
+    static const mica_event_kind kinds[] = {MICA_EVENT_ADD, MICA_EVENT_SET, MICA_EVENT_REMOVE};
+    for (uint32_t i = 0; i < COUNT_OF(kinds); ++i) {
+        mica_world *world = open_world(&heard);
+        size_t given = 0;
+        mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+        mica_create_many(world, CROWD, &(const mica_value)MICA_WITH(Matrix), 1, crowd);
+        mica_destroy_many(world, crowd, CROWD);
+        mica_hook_set(world, Mass, kinds[i], trim_inside, &given);
+        mica_set(world, entity, Mass, {1});
+        mica_remove(world, entity, Mass);
+        ck_assert_msg(given == 0, "event %u: nothing is given back", i);
+        ck_assert_msg(mica_get(world, entity, Position)->z == 3, "event %u: the entity is whole", i);
+        mica_hook_set(world, Mass, kinds[i], NULL, NULL);
+        ck_assert_msg(mica_world_trim(world) > 0, "outside it works");
+        forget_reports(&heard);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+static void destroy_buffer_inside(const mica_event *event, void *context)
+{
+    (void)event;
+    mica_commands **commands = context;
+    mica_commands_destroy(*commands);
+}
+
+START_TEST(destroying_a_buffer_inside_a_hook_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    mica_hook_set(world, Mass, MICA_EVENT_ADD, destroy_buffer_inside, &commands);
+    mica_entity made[10];
+    for (uint32_t i = 0; i < 10; ++i)
+        made[i] = mica_command_create(commands, MICA_WITH(Mass, {1}), MICA_WITH(Number, {i}));
+    ck_assert_msg(mica_flush(world) == MICA_OK, "the flush goes through");
+    expect_report(&heard, MICA_ERROR_REFUSED, "hook");
+    forget_reports(&heard);
+    for (uint32_t i = 0; i < 10; ++i)
+        ck_assert_msg(mica_get(world, made[i], Number)->value == i, "number %u is made whole", i);
+    mica_hook_set(world, Mass, MICA_EVENT_ADD, NULL, NULL);
+    ck_assert_msg(mica_command_set(commands, made[0], Number, {99}), "the buffer is still there");
+    ck_assert_msg(mica_flush(world) == MICA_OK && mica_get(world, made[0], Number)->value == 99, "and works");
+    mica_commands_destroy(commands);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void count_deaths(const mica_event *event, void *context)
+{
+    ck_assert_msg(event->kind == MICA_EVENT_DESTROY && event->component == 0 && !event->values, "a death, no value");
+    *(uint32_t *)context += event->count;
+}
+
+START_TEST(every_death_is_told_to_the_hook_of_no_component)
+{
+    mica_world *world = open_world(&heard);
+    uint32_t deaths = 0;
+    ck_assert_msg(mica_hook_set_destroy(world, count_deaths, &deaths) == MICA_OK, "it is set");
+    mica_destroy(world, mica_create(world));
+    mica_destroy(world, mica_create(world, MICA_WITH(Mass)));
+    ck_assert_msg(deaths == 2, "with components and without: %u", deaths);
+    ck_assert_msg(mica_hook_set_destroy(world, NULL, NULL) == MICA_OK, "it is taken away");
+    mica_destroy(world, mica_create(world));
+    ck_assert_msg(deaths == 2, "and called no more");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(hook_refusal, a_trim_inside_a_hook_gives_nothing_back, destroying_a_buffer_inside_a_hook_is_refused,
+           every_death_is_told_to_the_hook_of_no_component)

@@ -1,0 +1,52 @@
+/* The bounds on how many components there are: in a process and on one entity. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+#include <stdio.h>
+
+static reports heard;
+
+static mica_component intern_numbered(uint32_t number)
+{
+    char name[16];
+    snprintf(name, sizeof name, "Kind%u", number);
+    mica_type type = {.name = name, .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
+    return mica_type_intern(&type);
+}
+
+START_TEST(one_component_type_too_many_is_refused_with_the_reason)
+{
+    mica_world *world = open_world(&heard);
+    mica_component last = 0;
+    for (uint32_t i = 0; i < MICA_COMPONENTS_MAX; ++i) {
+        last = intern_numbered(i);
+        if (!last)
+            ck_abort_msg("type %u gets no id", i);
+    }
+    const mica_type more = {.name = "More", .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
+    ck_assert_msg(mica_component_define(world, &more) == 0, "one more is refused");
+    expect_report(&heard, MICA_ERROR_LIMIT, "More");
+    mica_entity entity = mica_create(world, {last, 0, NULL});
+    ck_assert_msg(mica_get_component(world, entity, last) != NULL, "and the last one works");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(an_entity_with_far_too_many_components_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    enum { TOO_MANY = MICA_COMPONENTS_MAX / 2 + 1000 };
+    static mica_value values[TOO_MANY];
+    for (uint32_t i = 0; i < TOO_MANY; ++i)
+        values[i] = (mica_value){intern_numbered(i), 0, NULL};
+    ck_assert_msg(mica_is_nil(mica_create_values(world, values, TOO_MANY)), "it is not created");
+    expect_report(&heard, MICA_ERROR_LIMIT, "components");
+    mica_entity entity = mica_create_values(world, values, 300);
+    ck_assert_msg(mica_components_of(world, entity, NULL, 0) == 300, "the world works on");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(limit, one_component_type_too_many_is_refused_with_the_reason,
+           an_entity_with_far_too_many_components_is_refused)
