@@ -108,6 +108,11 @@ static inline micap_edge *micap_archetype_edge(const micap_archetype *archetype,
     }
 }
 
+static inline micap_archetype *micap_edge_end(const micap_edge *edge, bool add)
+{
+    return add ? edge->with : edge->without;
+}
+
 bool micap_archetypes_init(mica_world *world);
 void micap_archetypes_free(mica_world *world);
 
@@ -117,10 +122,9 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
 /* The type of a component that an entity can have, registered with the world; NULL with a report. */
 const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
 
-/* The edge by a component; its `with` (adding) or `without` (removing) is filled in. NULL with a report. Companions
- * come and go with their component. */
-micap_edge *micap_archetype_with(mica_world *world, micap_archetype *archetype, mica_component component);
-micap_edge *micap_archetype_without(mica_world *world, micap_archetype *archetype, mica_component component);
+/* The edge by a component, with its end for adding or removing known: the archetype itself where there is nothing to do.
+ * NULL with a report. Companions come and go with their component. */
+micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component, bool add);
 
 /* Works out hook_mask anew after hooks were set. */
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype);

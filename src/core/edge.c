@@ -62,46 +62,29 @@ static bool is_plain_step(const micap_archetype *archetype, const micap_archetyp
     return archetype->plain && other->plain && !type->enabled && !type->added;
 }
 
-micap_edge *micap_archetype_with(mica_world *world, micap_archetype *archetype, mica_component component)
+micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component, bool add)
 {
     if (archetype->edge_capacity) {
         micap_edge *known = micap_archetype_edge(archetype, component);
-        if (known->with)
+        if (micap_edge_end(known, add))
             return known;
     }
     const micap_type *type = micap_type_for_entities(world, component);
     micap_edge *edge = type ? reserve_edge(world, archetype, component) : NULL;
     if (!edge)
         return NULL;
-    micap_archetype *with =
-        micap_archetype_has(archetype, component) ? archetype : search(world, archetype, type, true);
-    if (!with)
+    bool there = micap_archetype_has(archetype, component);
+    micap_archetype *end = there == add ? archetype : search(world, archetype, type, add);
+    if (!end)
         return NULL;
-    edge->with = with;
-    edge->column = (uint16_t)micap_archetype_column(with, component);
-    edge->plain = is_plain_step(archetype, with, type);
-    return edge;
-}
-
-micap_edge *micap_archetype_without(mica_world *world, micap_archetype *archetype, mica_component component)
-{
-    if (archetype->edge_capacity) {
-        micap_edge *known = micap_archetype_edge(archetype, component);
-        if (known->without)
-            return known;
-    }
-    const micap_type *type = micap_type_for_entities(world, component);
-    micap_edge *edge = type ? reserve_edge(world, archetype, component) : NULL;
-    if (!edge)
-        return NULL;
-    micap_archetype *without =
-        micap_archetype_has(archetype, component) ? search(world, archetype, type, false) : archetype;
-    if (!without)
-        return NULL;
-    edge->without = without;
-    if (without != archetype) {
-        edge->column = (uint16_t)micap_archetype_column(archetype, component);
-        edge->plain = is_plain_step(archetype, without, type);
+    if (add)
+        edge->with = end;
+    else
+        edge->without = end;
+    const micap_archetype *wide = add ? end : archetype; /* the one that has the component, when any does */
+    if (add || there) {
+        edge->column = (uint16_t)micap_archetype_column(wide, component);
+        edge->plain = is_plain_step(archetype, end, type);
     }
     return edge;
 }

@@ -105,7 +105,7 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
 {
     const micap_archetype *old = spot.chunk->archetype;
-    micap_edge *edge = micap_archetype_with(world, spot.chunk->archetype, component);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, true);
     if (MICAP_UNLIKELY(!edge))
         return NULL;
     micap_archetype *to = edge->with;
@@ -153,7 +153,7 @@ static inline const micap_edge *open_edge(const mica_world *world, micap_spot sp
     if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    const micap_archetype *to = add ? edge->with : edge->without;
+    const micap_archetype *to = micap_edge_end(edge, add);
     if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
         return NULL;
     return edge;
@@ -235,7 +235,7 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
     }
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
-    micap_edge *edge = micap_archetype_without(world, spot.chunk->archetype, component);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, false);
     if (!edge)
         return false;
     micap_archetype *to = edge->without;

@@ -69,13 +69,12 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
     if (steps > 1)
         return jump(world, from, target, steps);
     bool add = step->operation == MICAP_OPERATION_VALUE;
-    micap_edge *edge =
-        add ? micap_archetype_with(world, from, step->type->id) : micap_archetype_without(world, from, step->type->id);
+    const micap_edge *edge = micap_archetype_step(world, from, step->type->id, add);
     if (!edge)
         return NULL;
     target->is_step = edge->plain && !target->created;
     target->gap = edge->column;
-    return add ? edge->with : edge->without;
+    return micap_edge_end(edge, add);
 }
 
 /* Whether two targets ask for the same of the same archetype: neighbours in a recording mostly do. */

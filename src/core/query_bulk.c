@@ -44,9 +44,8 @@ static void keep_if(mica_world *world, selection *selected, mica_component compo
 
 static micap_archetype *target_of(mica_world *world, micap_archetype *from, mica_component component, bool add)
 {
-    micap_edge *edge =
-        add ? micap_archetype_with(world, from, component) : micap_archetype_without(world, from, component);
-    return !edge ? NULL : add ? edge->with : edge->without;
+    const micap_edge *edge = micap_archetype_step(world, from, component, add);
+    return edge ? micap_edge_end(edge, add) : NULL;
 }
 
 /* Finds every target archetype and makes room in it. */
