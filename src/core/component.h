@@ -81,7 +81,7 @@ static inline void micap_copy_small(void *to, const void *from, uint32_t bytes)
 }
 
 /* Copies a small value that the caller has just written, word by word: the stores are still on their way, and a load that
- * is wider than the store it needs would have to wait for memory (a store-forwarding stall, some 12 cycles). */
+ * is wider than the store it needs would have to wait for memory (a store-forwarding stall). */
 static inline void micap_copy_small_fresh(void *to, const void *from, uint32_t bytes)
 {
     typedef uint32_t __attribute__((may_alias, aligned(1))) word;
