@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "core/report.h"
 #include "core/world.h"
+#include "mica/split.h"
 
 static char tag_value;
 
@@ -94,28 +95,32 @@ static micap_target *living_target(mica_commands *commands, mica_entity entity, 
 static micap_command *find_command(const micap_target *target, mica_component component)
 {
     for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_INSTANCE)
             return command;
     return NULL;
+}
+
+/* One more command of a target; NULL when memory is short. */
+static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
+{
+    micap_command *command = stage(commands, sizeof *command, _Alignof(micap_command));
+    if (!command) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    *command = (micap_command){.type = type};
+    if (target->last)
+        target->last->next = command;
+    else
+        target->first = command;
+    target->last = command;
+    return command;
 }
 
 static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
-    if (!command) {
-        command = stage(commands, sizeof *command, _Alignof(micap_command));
-        if (!command) {
-            micap_fail_memory(commands->world, "command");
-            return NULL;
-        }
-        *command = (micap_command){.type = type};
-        if (target->last)
-            target->last->next = command;
-        else
-            target->first = command;
-        target->last = command;
-    }
-    return command;
+    return command ? command : add_command(commands, target, type);
 }
 
 static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
@@ -280,9 +285,12 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
         return NULL;
     if (command->operation != MICAP_OPERATION_VALUE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
-        const void *present = removed ? NULL : mica_get_component(commands->world, entity, component);
+        bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
+        const void *present = removed || split ? NULL : mica_get_component(commands->world, entity, component);
         if (!stage_value(commands, command, present, false))
             return NULL;
+        if (split && !removed)
+            mica_get_component_value(commands->world, entity, component, command->value);
     }
     return type->type.size_bytes ? command->value : &tag_value;
 }
@@ -299,12 +307,58 @@ bool mica_command_set_component(mica_commands *commands, mica_entity entity, mic
     return command && stage_value(commands, command, value.data, true);
 }
 
+void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->type.many) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
+                   type->type.name);
+        return NULL;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "add_instance") : NULL;
+    micap_command *command = target ? add_command(commands, target, type) : NULL;
+    if (!command || !stage_value(commands, command, NULL, false))
+        return NULL;
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return command->value;
+}
+
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
+{
+    mica_place nowhere = {0};
+    micap_target *target = living_target(commands, entity, nowhere, "clone");
+    micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
+    if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
+        return false;
+    if (!pool->values)
+        micap_pool_read_value(pool, row, command->value);
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return true;
+}
+
+/* Instances that were recorded before a removal go with it. */
+static void drop_instances(micap_target *target, mica_component component)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE) {
+            micap_command_drop_value(command);
+            command->operation = MICAP_OPERATION_NONE;
+        }
+}
+
 /* Whether the component is there after what this buffer has recorded so far. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
     const micap_command *command = find_command(target, component);
-    if (command && command->operation != MICAP_OPERATION_NONE)
-        return command->operation == MICAP_OPERATION_VALUE;
+    if (command && command->operation == MICAP_OPERATION_VALUE)
+        return true;
+    for (const micap_command *other = target->first; other; other = other->next)
+        if (other->type->id == component && other->operation == MICAP_OPERATION_INSTANCE)
+            return true;
+    if (command && command->operation == MICAP_OPERATION_REMOVE)
+        return false;
     return mica_has_component(commands->world, target->entity, component);
 }
 
@@ -320,6 +374,7 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
     if (!command)
         return false;
     micap_command_drop_value(command);
+    drop_instances(target, component);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
     command->is_set = false;
@@ -330,7 +385,7 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
                                    mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
-    if (type && !type->enabled) {
+    if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,
                    "component %s can't be toggled: describe it with .toggle = true", type->type.name);
         return false;

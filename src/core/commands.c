@@ -33,7 +33,8 @@ mica_commands *mica_commands_create(mica_world *world)
 
 void micap_command_drop_value(micap_command *command)
 {
-    if (command->operation == MICAP_OPERATION_VALUE && command->value)
+    if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
+        command->value)
         micap_values_destruct(command->type, command->value, 1);
     command->value = NULL;
 }

@@ -11,6 +11,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -47,6 +48,10 @@ static inline bool micap_target_is_empty(const micap_target *target)
 {
     return !target->created && !target->destroyed && !target->first;
 }
+
+/* Records one more instance with a copy of the one in a row of the pool; false with a report when it can't. */
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
+                                 uint32_t row);
 
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);

@@ -32,7 +32,7 @@ static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, m
 static micap_archetype *search(mica_world *world, const micap_archetype *archetype, const micap_type *type, bool add)
 {
     micap_set set;
-    if (!micap_set_init(&set, world, archetype, 1))
+    if (!micap_set_init(&set, world, archetype, micap_set_room(type->id)))
         return NULL;
     if (add)
         micap_set_insert(&set, type);

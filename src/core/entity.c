@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/entity.h"
@@ -9,44 +10,64 @@
 static const mica_place no_place = {0};
 static char tag_value; /* what a pointer to a tag points to */
 
+void *micap_tag_value(void)
+{
+    return &tag_value;
+}
+
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
     return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
 }
 
-/* Where there is no column: something to point to for a tag, and NULL for what is not there. */
-static MICAP_COLD void *tag_of(micap_spot spot, mica_component component)
+/* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
+static MICAP_COLD void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
 {
-    return micap_archetype_has(spot.chunk->archetype, component) ? &tag_value : NULL;
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return NULL;
+    if (!micap_type_of(component)->leaves)
+        return &tag_value;
+    micap_fail(world, MICA_ERROR_INVALID, no_place,
+               "component %s is split: there is no whole value to point to; use mica_get_field or mica_get_value",
+               micap_type_of(component)->type.name);
+    return NULL;
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
+        return tag_of(world, spot, component);
     return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
+        return tag_of(world, spot, component);
     micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
     return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_has(world, entity, component);
     return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
 }
 
 void micap_destroy_row(mica_world *world, micap_spot spot)
 {
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
+    if (MICAP_UNLIKELY(world->pools.count))
+        micap_pools_entity_dies(world, entity);
     if (MICAP_UNLIKELY(!spot.chunk->archetype->plain))
         micap_row_destruct(spot);
     micap_row_fill_hole(world, spot);
@@ -81,6 +102,8 @@ bool mica_destroy(mica_world *world, mica_entity entity)
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->plain || archetype->hook_mask))
         return destroy_any(world, entity);
+    if (MICAP_UNLIKELY(world->pools.count))
+        micap_pools_entity_dies(world, entity);
     micap_row_fill_hole(world, spot);
     micap_entity_forget(world, entity);
     ++world->structure;
@@ -121,9 +144,21 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
             return NULL;
     }
     micap_row_change_archetype(world, spot, to);
+    if (micap_type_of(component)->leaves)
+        micap_row_scatter(next, micap_type_of(component), from);
     ++world->structure;
     if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
         micap_hooks_added(world, old, next, 1);
+    return value;
+}
+
+static void *add_pooled(mica_world *world, mica_entity entity, mica_component component)
+{
+    void *value = micap_pooled_add(world, entity, component);
+    if (value && world->hooks_recorded) {
+        micap_hooks_end(world);
+        value = mica_has_component(world, entity, component) ? micap_pooled_add(world, entity, component) : NULL;
+    }
     return value;
 }
 
@@ -136,6 +171,8 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
         micap_fail_dead(world, entity, "add");
         return NULL;
     }
+    if (micap_is_pooled(component))
+        return add_pooled(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
         return mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
@@ -207,6 +244,11 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
         micap_fail_dead(world, entity, "set");
         return false;
     }
+    if (micap_is_pooled(value.component)) {
+        bool done = micap_pooled_set(world, entity, &value);
+        micap_hooks_end(world);
+        return done;
+    }
     const micap_type *type = micap_type_for_entities(world, value.component);
     if (!type || !micap_value_fits(world, type, &value, no_place))
         return false;
@@ -214,6 +256,12 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
         if (!add_value(world, spot, value.component, value.data))
             return false;
+    } else if (used->type->leaves) {
+        micap_row_scatter(spot, used->type, value.data);
+        for (uint32_t i = 0; i < used->type->leaf_count; ++i)
+            micap_chunk_stamps(spot.chunk,
+                               spot.row)[1 + micap_chunk_find(spot.chunk, used->type->leaves[i].component)->column] =
+                micap_version(world);
     } else if (used->type->type.size_bytes) {
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;
@@ -232,6 +280,11 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
         return false;
+    }
+    if (micap_is_pooled(component)) {
+        bool removed = micap_pooled_remove(world, entity, component);
+        micap_hooks_end(world);
+        return removed;
     }
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
@@ -282,12 +335,14 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
         return false;
     }
     const micap_type *type = micap_type_of(component);
-    if (!type || !type->enabled) {
+    if (!type || !type->type.toggle) {
         micap_fail(world, MICA_ERROR_INVALID, no_place,
                    "component %s can't be toggled: describe it with .toggle = true",
                    type ? type->type.name : "without a description");
         return false;
     }
+    if (micap_is_pooled(component))
+        return micap_pooled_enable(world, entity, type, enabled);
     uint8_t *byte = enabled_byte(world, spot, component);
     if (!byte)
         return false;
@@ -301,6 +356,8 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
 
 bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_is_enabled(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
@@ -319,5 +376,6 @@ uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_co
             out[count] = archetype->components[i];
         ++count;
     }
-    return count;
+    return count +
+           micap_pools_components_of(world, entity, out ? out + count : NULL, count < capacity ? capacity - count : 0);
 }

@@ -3,6 +3,8 @@
  * that a flush is whole, and one that runs out of memory can be tried again. */
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/hooks.h"
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
@@ -27,16 +29,21 @@ static bool accept_dead(const mica_world *world)
 
 static bool is_structural(const micap_command *command, const micap_archetype *from)
 {
+    if (micap_is_pooled(command->type->id))
+        return false;
     return command->operation == MICAP_OPERATION_VALUE
                ? !micap_archetype_has(from, command->type->id)
                : command->operation == MICAP_OPERATION_REMOVE && micap_archetype_has(from, command->type->id);
 }
 
 /* Several steps at once, without archetypes in between. */
-static micap_archetype *jump(mica_world *world, const micap_archetype *from, const micap_target *target, uint32_t steps)
+static micap_archetype *jump(mica_world *world, const micap_archetype *from, const micap_target *target)
 {
     micap_set set;
-    if (!micap_set_init(&set, world, from, steps))
+    uint32_t room = 0;
+    for (const micap_command *command = target->first; command; command = command->next)
+        room += micap_set_room(command->type->id);
+    if (!micap_set_init(&set, world, from, room))
         return NULL;
     bool fine = true;
     for (const micap_command *command = target->first; fine && command; command = command->next) {
@@ -67,7 +74,7 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
     if (steps == 0)
         return from;
     if (steps > 1)
-        return jump(world, from, target, steps);
+        return jump(world, from, target);
     bool add = step->operation == MICAP_OPERATION_VALUE;
     const micap_edge *edge = micap_archetype_step(world, from, step->type->id, add);
     if (!edge)
@@ -98,6 +105,8 @@ static bool is_worth_another_try(const mica_world *world)
 static void forget_incoming(mica_world *world)
 {
     micap_flush *flush = &world->flush;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        world->pools.all[i]->incoming = 0;
     for (uint32_t i = 0; i < flush->destination_count; ++i)
         flush->destinations[i]->incoming = 0;
 }
@@ -129,6 +138,31 @@ static bool expect_row(mica_world *world, micap_archetype *to)
     return true;
 }
 
+/* Makes room in pools for what a target adds. */
+static bool expect_instances(mica_world *world, const micap_target *target)
+{
+    for (const micap_command *command = target->first; command; command = command->next) {
+        bool adds = command->operation == MICAP_OPERATION_INSTANCE || command->operation == MICAP_OPERATION_VALUE;
+        mica_pool *pool = adds && micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
+        if (!pool)
+            continue;
+        if (!micap_pools_make_room(world, pool, target->entity, ++pool->incoming)) {
+            micap_fail_memory(world, command->type->type.name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Registers the pool components among the commands of a target; false with a report. */
+static bool use_pools(mica_world *world, const micap_target *target)
+{
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (micap_is_pooled(command->type->id) && !micap_component_use(world, command->type->id))
+            return false;
+    return true;
+}
+
 /* Where one target goes; neighbours that want the same are asked once. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
@@ -142,14 +176,15 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
         target->is_step = before->is_step;
         target->gap = before->gap;
     } else {
-        target->to = destination(world, base, target);
+        target->to = use_pools(world, target) ? destination(world, base, target) : NULL;
     }
     if (!target->to && !is_worth_another_try(world)) {
         world->flush.refusal = micap_failure(world);
         refuse_target(target);
         target->to = base;
     }
-    return target->to && (target->to == target->from || expect_row(world, target->to));
+    return target->to && (target->to == target->from || expect_row(world, target->to)) &&
+           (!world->pools.count || expect_instances(world, target));
 }
 
 /* Where each target goes, and room for it there. The dead are set aside. */
@@ -285,6 +320,7 @@ static mica_result apply_round(mica_world *world, bool all)
         result = MICA_ERROR_DEAD;
     } else {
         apply_plan(world);
+        forget_incoming(world);
     }
     micap_stage_reset(&world->flush.stage);
     return result;
@@ -336,6 +372,10 @@ mica_result mica_flush(mica_world *world)
         return MICA_OK;
     micap_entities_settle(world);
     mica_result result = apply_rounds(world, true);
+    if (world->pools.dead_count) {
+        micap_pools_flush(world);
+        micap_hooks_end(world);
+    }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
     return result;

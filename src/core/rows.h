@@ -59,6 +59,11 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
  * of that component in the one that has it, and beyond all columns for a tag. */
 micap_spot micap_row_step(mica_world *world, micap_spot from, micap_archetype *to, uint32_t gap);
 
+/* Fills the leaf columns of a split component that the row has: from a whole value or, from NULL, with zero. */
+void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value);
+/* Puts a whole value together from them. */
+void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
+
 /* Destroys the values of all columns of a row that own something. */
 void micap_row_destruct(micap_spot spot);
 

@@ -69,7 +69,7 @@ static bool check_set(const mica_world *world, const micap_archetype *archetype)
             return broken(world, "the components of an archetype rise", archetype->id, i);
         const micap_component *component = micap_component_of(&world->components, id);
         uint32_t column = micap_archetype_column(archetype, id);
-        bool is_tag = component && component->type->type.storage == MICA_STORAGE_TAG;
+        bool is_tag = component && !micap_has_column(component->type);
         if (!component || column != (is_tag ? MICAP_COLUMN_TAG : columns))
             return broken(world, "a component is found at its column", archetype->id, id);
         columns += !is_tag;
@@ -164,7 +164,14 @@ mica_result mica_world_validate(mica_world *world)
             return MICA_ERROR_INVALID;
     if (!check_queries(world) || !check_slots(world, count_pending(world)))
         return MICA_ERROR_INVALID;
+    const mica_pool *pool;
+    const char *problem = micap_pools_check(world, &pool);
+    if (problem) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (pool %s)", problem,
+                   pool->type->type.name);
+        return MICA_ERROR_INVALID;
+    }
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
-    return MICA_OK;
+    return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }

@@ -10,7 +10,9 @@
 #include "core/component.h"
 #include "core/entities.h"
 #include "core/flush.h"
+#include "core/module.h"
 #include "core/names.h"
+#include "core/pools.h"
 #include "core/query.h"
 #include "core/rows.h"
 #include "mica/world.h"
@@ -41,6 +43,7 @@ struct mica_world {
     micap_components components;
     micap_archetypes archetypes;
     micap_queries queries;
+    micap_pools pools;
     micap_names names;
     micap_shape shapes[MICAP_SHAPES];
 
@@ -53,6 +56,7 @@ struct mica_world {
     bool flushing;
     micap_flush flush;
     micap_hook destroy_hook;
+    micap_module modules[MICAP_MODULES];
 
     micap_memory memory;
     micap_arena arena;

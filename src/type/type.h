@@ -1,7 +1,7 @@
 /* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
  * long as the process and never change, so any thread may read them without a lock. */
-#ifndef MICAP_CORE_TYPE_H
-#define MICAP_CORE_TYPE_H
+#ifndef MICAP_TYPE_TYPE_H
+#define MICAP_TYPE_TYPE_H
 
 #include "mica/describe.h"
 
@@ -11,7 +11,25 @@ typedef enum micap_companion {
     MICAP_COMPANION_NONE = 0,
     MICAP_COMPANION_ENABLED, /* uint8_t, 1 where the component is switched on */
     MICAP_COMPANION_ADDED,   /* mica_version at which the component was added */
+    MICAP_COMPANION_LEAF,    /* one field of a component that is split */
 } micap_companion;
+
+enum {
+    MICAP_IDS = 0x10000,
+    MICAP_POOL_IDS = 0x8000, /* components in pools have ids from here on: the id alone says where to look */
+    MICAP_LEAVES_MAX = 64,
+    MICAP_LEAF_ARRAY_MAX = 4, /* longer arrays are not taken apart */
+};
+
+/* A part of a split component that has a column of its own. */
+typedef struct micap_leaf {
+    uint32_t offset; /* in the value */
+    uint32_t bytes;
+    uint32_t element_bytes;
+    mica_kind kind;
+    mica_component component; /* the hidden component in chunks; 0 in a pool */
+    const mica_field *field;
+} micap_leaf;
 
 typedef struct micap_type {
     mica_type type; /* a deep copy */
@@ -22,7 +40,29 @@ typedef struct micap_type {
     mica_component added;
     micap_companion companion; /* what this is itself */
     bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
+    micap_leaf *leaves;        /* of a split component, else NULL */
+    uint32_t leaf_count;
 } micap_type;
+
+static inline bool micap_is_pooled(mica_component id)
+{
+    return id >= MICAP_POOL_IDS;
+}
+
+/* Whether the component has a column of its own in chunks: not a tag, nor one that is split into leaves. */
+static inline bool micap_has_column(const micap_type *type)
+{
+    return type->type.size_bytes && !type->leaves;
+}
+
+/* Whether values are bytes: copied as such, destroyed by forgetting. */
+static inline bool micap_is_plain(const micap_type *type)
+{
+    return !type->type.construct && !type->type.destruct && !type->type.copy && !type->type.move;
+}
+
+/* The leaf that begins at an offset of the value; NULL when none does. */
+const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset);
 
 /* NULL for an id that was never given out. */
 const micap_type *micap_type_of(mica_component id);
