@@ -35,8 +35,7 @@ typedef struct micap_target {
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
-    bool is_step;          /* from and to differ by one plain component, */
-    uint16_t gap;          /* whose column is this: see micap_row_step */
+    micap_edge edge;       /* when it is a shortcut: from one to the other */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
     const char *label;

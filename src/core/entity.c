@@ -7,36 +7,51 @@
 #include "mica/entity.h"
 
 static const mica_place no_place = {0};
-static char tag_value; /* what a pointer to a tag points to */
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
     return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
 }
 
-/* Where there is no column: something to point to for a tag, and NULL for what is not there. */
-static MICAP_COLD void *tag_of(micap_spot spot, mica_component component)
+/* Values whose finder is not the first one tried, or that have none: something to point to for a tag, and NULL for what
+ * is not there. Called last, so that the way everybody takes keeps nothing on the stack. */
+static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
-    return micap_archetype_has(spot.chunk->archetype, component) ? &tag_value : NULL;
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (finder->component)
+        return micap_finder_value(finder, spot.row);
+    return micap_archetype_has(spot.chunk->archetype, component) ? &micap_tag_value : NULL;
+}
+
+static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (finder->component) {
+        micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+        return micap_finder_value(finder, spot.row);
+    }
+    return micap_archetype_has(spot.chunk->archetype, component) ? &micap_tag_value : NULL;
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
-    return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component))
+        return get_any(world, entity, component);
+    return micap_finder_value(finder, spot.row);
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component || !component))
+        return write_any(world, entity, component);
     micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
-    return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    return micap_finder_value(finder, spot.row);
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
@@ -79,12 +94,12 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->plain || archetype->hook_mask))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count || !micap_is_row(spot) || !archetype->plain ||
+                       archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX))
         return destroy_any(world, entity);
-    micap_row_fill_hole(world, spot);
-    micap_entity_forget(world, entity);
+    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
-    return true;
+    return micap_row_fill_hole(world, spot);
 }
 
 /* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
@@ -105,16 +120,16 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
 {
     const micap_archetype *old = spot.chunk->archetype;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, true);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (MICAP_UNLIKELY(!edge))
         return NULL;
-    micap_archetype *to = edge->with;
+    micap_archetype *to = edge->end;
     if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {
         micap_fail_memory(world, "add");
         return NULL;
     }
     micap_spot next = micap_rows_next(to);
-    void *value = &tag_value;
+    void *value = &micap_tag_value;
     if (edge->column != MICAP_COLUMN_TAG) {
         value = micap_chunk_value(next.chunk, edge->column, next.row);
         if (!make_value(world, &to->columns[edge->column], value, from))
@@ -146,15 +161,15 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
     return value;
 }
 
-/* The edge that an immediate change can take at once: known, plain, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *open_edge(const mica_world *world, micap_spot spot, mica_component component, bool add)
+/* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
+static inline const micap_edge *short_edge(const mica_world *world, micap_spot spot, mica_component component,
+                                           micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    const micap_archetype *to = micap_edge_end(edge, add);
-    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
         return NULL;
     return edge;
 }
@@ -162,19 +177,11 @@ static inline const micap_edge *open_edge(const mica_world *world, micap_spot sp
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, true);
-    if (MICAP_UNLIKELY(!edge || edge->column == MICAP_COLUMN_TAG))
+    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
+    if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
-    micap_spot next = micap_rows_next(edge->with);
-    const micap_lane *lane = &micap_chunk_lanes(next.chunk)[edge->column];
-    char *value = (char *)next.chunk + lane->offset + (size_t)next.row * lane->bytes;
-    if (lane->bytes == 4)
-        memset(value, 0, 4);
-    else
-        memset(value, 0, lane->bytes);
-    micap_row_step(world, spot, edge->with, edge->column);
     ++world->structure;
-    return value;
+    return micap_row_widen(world, entity, spot, edge);
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
@@ -235,10 +242,10 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
     }
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, false);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (!edge)
         return false;
-    micap_archetype *to = edge->without;
+    micap_archetype *to = edge->end;
     if (!micap_rows_reserve_one(world, to)) {
         micap_fail_memory(world, "remove");
         return false;
@@ -254,12 +261,11 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, false);
+    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
-    micap_row_step(world, spot, edge->without, edge->column);
     ++world->structure;
-    return true;
+    return micap_row_narrow(world, entity, spot, edge);
 }
 
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */

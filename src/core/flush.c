@@ -68,13 +68,12 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
         return from;
     if (steps > 1)
         return jump(world, from, target, steps);
-    bool add = step->operation == MICAP_OPERATION_VALUE;
-    const micap_edge *edge = micap_archetype_step(world, from, step->type->id, add);
+    const micap_edge *edge = micap_archetype_step(world, from, step->type->id);
     if (!edge)
         return NULL;
-    target->is_step = edge->plain && !target->created;
-    target->gap = edge->column;
-    return micap_edge_end(edge, add);
+    if (edge->shortcut != MICAP_SHORTCUT_NONE && !target->created)
+        target->edge = *edge;
+    return edge->end;
 }
 
 /* Whether two targets ask for the same of the same archetype: neighbours in a recording mostly do. */
@@ -132,15 +131,14 @@ static bool expect_row(mica_world *world, micap_archetype *to)
 /* Where one target goes; neighbours that want the same are asked once. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
-    target->is_step = false;
+    target->edge.shortcut = MICAP_SHORTCUT_NONE;
     target->to = NULL;
     if (target->destroyed)
         return true;
     micap_archetype *base = target->created ? world->archetypes.by_id[0] : target->from;
     if (before && is_alike(before, target)) {
         target->to = before->to;
-        target->is_step = before->is_step;
-        target->gap = before->gap;
+        target->edge = before->edge;
     } else {
         target->to = destination(world, base, target);
     }

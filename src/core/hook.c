@@ -43,11 +43,9 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
         micap_removals_note(world, used->removals, entities, count);
     if (!used->hooks[kind].fn)
         return;
-    uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
     event.entities = entities;
-    if (column < MICAP_COLUMN_TAG)
-        event.values = micap_chunk_value(spot.chunk, column, spot.row);
+    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
     call(world, used->hooks[kind], &event);
 }
 
