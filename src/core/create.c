@@ -158,8 +158,8 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
 }
 
 /* Fills the raw row of a shape. False when the list is another one: nothing has happened then, the row is still raw. */
-MICAP_INLINE bool fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values, uint32_t count,
-                             bool is_wordy)
+static MICAP_INLINE bool fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values, uint32_t count,
+                                    bool is_wordy)
 {
     const struct micap_shape_item *item = shape->items;
     for (; count; --count, ++item, ++values) {
@@ -195,7 +195,8 @@ static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap
 }
 
 /* Makes the row exist that was filled. */
-MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot, const mica_value *values, uint32_t count)
+static MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot, const mica_value *values,
+                                             uint32_t count)
 {
     uint64_t *record;
     mica_entity entity = micap_entity_take_ready(&world->entities, &record);

@@ -227,7 +227,7 @@ static bool make_groups(mica_world *world)
         begin += size;
     }
     for (uint32_t i = 0; i < count; ++i)
-        flush->order[flush->group_list[flush->groups[i]].count++] = i;
+        flush->order[flush->group_list[flush->groups[i]].count++] = flush->targets[i];
     return true;
 }
 
@@ -246,8 +246,14 @@ static void apply_plan(mica_world *world)
     micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
-    for (uint32_t i = 0; i < flush->target_count; ++i)
-        micap_target_apply(world, flush->targets[flush->grouped ? flush->order[i] : i]);
+    micap_target **targets = flush->grouped ? flush->order : flush->targets;
+    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+        run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
+        if (!run) {
+            micap_target_apply(world, targets[i]);
+            run = 1;
+        }
+    }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_reset(world, &commands->applied);
         if (!commands->recording.target_count) { /* go on with the memory that is in the cache */

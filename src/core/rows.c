@@ -152,6 +152,17 @@ static __attribute__((noinline)) bool fill_large_hole(mica_world *world, micap_s
     return last.row || leave_chunk(world, hole.chunk->archetype);
 }
 
+void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)
+{
+    micap_chunk *chunk = archetype->chunks[archetype->tail];
+    MICAP_ASSERT(count <= chunk->count, "the rows that are dropped lie in the last chunk");
+    chunk->count -= count;
+    archetype->row_count -= count;
+    archetype->open = chunk;
+    if (!chunk->count)
+        leave_chunk(world, archetype);
+}
+
 /* Ends with calls and has none in between, so that nothing has to be kept on the stack. */
 bool micap_row_fill_hole(mica_world *world, micap_spot hole)
 {

@@ -58,6 +58,9 @@ void micap_row_move(micap_spot from, micap_spot to);
  * operation can end with it, which keeps its own frame off the stack. */
 bool micap_row_fill_hole(mica_world *world, micap_spot hole);
 
+/* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
+void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);
+
 /* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
  * The hole is filled. Returns the new place. */
 micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
