@@ -1,5 +1,6 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
+#include "base/bits.h"
 #include "core/report.h"
 #include "core/world.h"
 
@@ -20,53 +21,95 @@ static uint32_t slot_of(const micap_recording *recording, uint32_t index)
     }
 }
 
-micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity)
+/* Among targets in rising order: the first whose index is not below this one. */
+static uint32_t search_order(const micap_recording *recording, uint32_t index)
+{
+    uint32_t begin = 0, end = recording->target_count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (recording->targets[middle]->entity.index < index)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static __attribute__((noinline)) micap_target *search(micap_recording *recording, mica_entity entity)
+{
+    uint32_t position = recording->found + 1, count = recording->target_count;
+    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
+        position = recording->has_table ? recording->table[slot_of(recording, entity.index)] - 1
+                                        : search_order(recording, entity.index);
+        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
+            return NULL;
+    }
+    recording->found = position;
+    return recording->targets[position];
+}
+
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
     if (!recording->target_count)
         return NULL;
     micap_target *last = recording->targets[recording->target_count - 1];
-    if (mica_same(last->entity, entity))
-        return last;
-    uint32_t index = recording->table[slot_of(recording, entity.index)];
-    micap_target *target = index ? recording->targets[index - 1] : NULL;
-    return target && mica_same(target->entity, entity) ? target : NULL;
+    if (entity.index > last->entity.index && !recording->has_table)
+        return NULL;
+    return mica_same(last->entity, entity) ? last : search(recording, entity);
 }
 
+/* A table with room for one more target than there are, and with those in it. */
 static MICAP_COLD bool grow_table(mica_commands *commands)
 {
     micap_recording *recording = &commands->recording;
     micap_memory *memory = &commands->world->memory;
-    uint32_t grown = recording->table_capacity ? recording->table_capacity * 2 : 64;
-    uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-    if (!table)
-        return false;
-    MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-    recording->table = table;
-    recording->table_capacity = grown;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
+    if (grown > recording->table_capacity) {
+        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+        if (!table)
+            return false;
+        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
+        recording->table = table;
+        recording->table_capacity = grown;
+    }
     for (uint32_t i = 0; i < recording->target_count; ++i)
-        table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
+        recording->table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
+    recording->has_table = true;
     return true;
 }
 
-static bool reserve_target(mica_commands *commands)
+/* Room for a target with this index, in the table too when there is one or the order is broken. */
+static inline bool reserve_target(mica_commands *commands, uint32_t index)
 {
     micap_recording *recording = &commands->recording;
-    return ((recording->target_count + 1) * 2 <= recording->table_capacity || grow_table(commands)) &&
-           MICAP_RESERVE(&commands->world->memory, recording->targets, &recording->target_capacity,
-                         (uint64_t)recording->target_count + 1);
+    uint32_t count = recording->target_count;
+    bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) && !grow_table(commands))
+        return false;
+    return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
+                                                               &recording->target_capacity, (uint64_t)count + 1);
 }
 
 /* A target for an entity that has none yet; NULL when memory is short. */
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
-    micap_target *target = reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
-    if (!target) {
+    micap_recorded *recorded = NULL;
+    if (reserve_target(commands, entity.index))
+        recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
+    if (!recorded) {
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    *target = (micap_target){.entity = entity, .place = place, .label = commands->label};
-    recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
+    /* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+    micap_target *target = &recorded->target;
+    target->entity = entity;
+    target->first = target->last = NULL;
+    target->place = place;
+    target->label = commands->label;
+    target->created = target->destroyed = target->merged = false;
+    if (recording->has_table)
+        recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
     recording->targets[recording->target_count++] = target;
     return target;
 }
@@ -102,19 +145,20 @@ static micap_command *find_command(const micap_target *target, mica_component co
 static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
+    if (command)
+        return command;
+    command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
+                            : &((micap_recorded *)(void *)target)->command;
     if (!command) {
-        command = stage(commands, sizeof *command, _Alignof(micap_command));
-        if (!command) {
-            micap_fail_memory(commands->world, "command");
-            return NULL;
-        }
-        *command = (micap_command){.type = type};
-        if (target->last)
-            target->last->next = command;
-        else
-            target->first = command;
-        target->last = command;
+        micap_fail_memory(commands->world, "command");
+        return NULL;
     }
+    *command = (micap_command){.type = type};
+    if (target->last)
+        target->last->next = command;
+    else
+        target->first = command;
+    target->last = command;
     return command;
 }
 
@@ -220,6 +264,10 @@ static void drop_last_target(micap_recording *recording)
     const micap_target *target = recording->targets[recording->target_count - 1];
     for (micap_command *command = target->first; command; command = command->next)
         micap_command_drop_value(command);
+    if (!recording->has_table) {
+        --recording->target_count;
+        return;
+    }
     uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
     *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
