@@ -90,6 +90,16 @@ static inline bool reserve_target(mica_commands *commands, uint32_t index)
                                                                &recording->target_capacity, (uint64_t)count + 1);
 }
 
+/* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+static inline void start_target(micap_target *target, mica_entity entity, mica_place place, const char *label)
+{
+    target->entity = entity;
+    target->first = target->last = NULL;
+    target->place = place;
+    target->label = label;
+    target->created = target->destroyed = target->merged = false;
+}
+
 /* A target for an entity that has none yet; NULL when memory is short. */
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
@@ -101,17 +111,11 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    /* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
-    micap_target *target = &recorded->target;
-    target->entity = entity;
-    target->first = target->last = NULL;
-    target->place = place;
-    target->label = commands->label;
-    target->created = target->destroyed = target->merged = false;
+    start_target(&recorded->target, entity, place, commands->label);
     if (recording->has_table)
         recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
-    recording->targets[recording->target_count++] = target;
-    return target;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return &recorded->target;
 }
 
 static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
@@ -318,6 +322,28 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
     return true;
 }
 
+/* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
+ * recorded last. The value lies behind the command. NULL when it has to be the long way. */
+static inline micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place, size_t value_bytes)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_type *type = commands->checked_type;
+    uint32_t count = recording->target_count;
+    if (!type || type->id != component || !count || count == recording->target_capacity || recording->has_table ||
+        entity.index <= recording->targets[count - 1]->entity.index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
+        return NULL;
+    micap_recorded *recorded = stage(commands, sizeof *recorded + value_bytes, _Alignof(max_align_t));
+    if (!recorded)
+        return NULL;
+    recorded->command = (micap_command){.type = type, .value = recorded + 1};
+    start_target(&recorded->target, entity, place, commands->label);
+    recorded->target.first = recorded->target.last = &recorded->command;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return recorded;
+}
+
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
@@ -335,16 +361,31 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, const mica_value *value,
+                                              mica_place place)
 {
-    const micap_type *type = type_to_record(commands, value.component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
+    const micap_type *type = type_to_record(commands, value->component, place);
+    micap_target *target = type && micap_value_fits(commands->world, type, value, place)
                                ? living_target(commands, entity, place, "set")
                                : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);
-    return command && stage_value(commands, command, value.data, true);
+    return command && stage_value(commands, command, value->data, true);
+}
+
+bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+{
+    const micap_type *type = commands->checked_type;
+    micap_recorded *recorded = NULL;
+    if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
+        recorded = record_next(commands, entity, value.component, place, value.size_bytes);
+    if (!recorded)
+        return set_any(commands, entity, &value, place);
+    recorded->command.operation = MICAP_OPERATION_VALUE;
+    recorded->command.is_set = true;
+    micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
+    return true;
 }
 
 /* Whether the component is there after what this buffer has recorded so far. */
@@ -356,8 +397,8 @@ static bool will_have(const mica_commands *commands, const micap_target *target,
     return mica_has_component(commands->world, target->entity, component);
 }
 
-bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                   mica_place place)
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
+                                                 mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "remove") : NULL;
@@ -372,6 +413,17 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
     command->toggle = MICAP_TOGGLE_KEEP;
     command->is_set = false;
     return there;
+}
+
+bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_place place)
+{
+    micap_recorded *recorded = record_next(commands, entity, component, place, 0);
+    if (!recorded)
+        return remove_any(commands, entity, component, place);
+    recorded->command.operation = MICAP_OPERATION_REMOVE;
+    recorded->command.value = NULL;
+    return mica_has_component(commands->world, entity, component);
 }
 
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,

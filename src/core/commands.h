@@ -46,6 +46,7 @@ typedef struct micap_recorded {
     micap_target target;
     micap_command command; /* the first, when there is one */
 } micap_recorded;
+_Static_assert(sizeof(micap_recorded) % 16 == 0, "a small value that lies behind it is aligned");
 
 /* A change that was refused when it was recorded may leave a target with nothing to do. */
 static inline bool micap_target_is_empty(const micap_target *target)

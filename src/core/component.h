@@ -81,12 +81,6 @@ static inline void micap_copy_small(void *to, const void *from, uint64_t bytes)
     }
 }
 
-/* A few words: how values that were just written are copied. */
-static inline bool micap_is_few_words(uint64_t bytes)
-{
-    return bytes % 4 == 0 && bytes >= 4 && bytes <= 16;
-}
-
 /* Copies a value that the caller has just written, word by word: the stores are still on their way, and a load that is
  * wider than the store it needs would have to wait for memory (a store-forwarding stall). */
 static inline void micap_copy_few_words(void *to, const void *from, uint64_t bytes)

@@ -306,6 +306,8 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->layout_hash = layout_hash;
     fresh->companion = companion;
     fresh->gapless = is_gapless(type);
+    fresh->is_wordy =
+        micap_is_few_words(type->size_bytes) && !type->construct && !type->destruct && !type->copy && !type->move;
     if (type->toggle && !(fresh->enabled = intern_companion(type, MICAP_COMPANION_ENABLED, out_problem)))
         goto failed;
     if (type->track_added && !(fresh->added = intern_companion(type, MICAP_COMPANION_ADDED, out_problem)))

@@ -13,6 +13,12 @@ typedef enum micap_companion {
     MICAP_COMPANION_ADDED,   /* mica_version at which the component was added */
 } micap_companion;
 
+/* A few words: how values that were just written are copied. */
+static inline bool micap_is_few_words(uint64_t bytes)
+{
+    return bytes % 4 == 0 && bytes >= 4 && bytes <= 16;
+}
+
 typedef struct micap_type {
     mica_type type; /* a deep copy */
     uint64_t name_hash;
@@ -21,6 +27,7 @@ typedef struct micap_type {
     mica_component enabled; /* the companions of this component, 0 where it has none */
     mica_component added;
     micap_companion companion; /* what this is itself */
+    bool is_wordy;             /* a few words without functions of its own: copied in line, see micap_copy_few_words */
     bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
 } micap_type;
 
