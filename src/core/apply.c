@@ -120,6 +120,18 @@ static void create(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
+static micap_spot take_edge(mica_world *world, const micap_target *target, micap_spot from)
+{
+    if (target->edge.shortcut == MICAP_SHORTCUT_NONE)
+        return micap_row_change_archetype(world, from, target->to);
+    micap_spot to = micap_rows_next(target->to);
+    if (target->edge.shortcut == MICAP_SHORTCUT_WIDEN)
+        micap_row_widen(world, target->entity, from, &target->edge);
+    else
+        micap_row_narrow(world, target->entity, from, &target->edge);
+    return to;
+}
+
 static void change(mica_world *world, micap_target *target)
 {
     micap_spot spot = micap_locate(world, target->entity);
@@ -129,8 +141,7 @@ static void change(mica_world *world, micap_target *target)
         if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
-        spot = target->is_step ? micap_row_step(world, spot, target->to, target->gap)
-                               : micap_row_change_archetype(world, spot, target->to);
+        spot = take_edge(world, target, spot);
         ++world->structure;
     }
     place_values(world, target, from, spot);

@@ -62,7 +62,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
         MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
         recording->table = NULL;
         recording->table_capacity = 0;
-    } else if (recording->table) {
+    } else if (recording->has_table) {
         memset(recording->table, 0, recording->table_capacity * sizeof *recording->table);
     }
 }
@@ -73,7 +73,8 @@ void micap_recording_reset(mica_world *world, micap_recording *recording)
     if (!recording->target_count)
         return;
     reset_table(world, recording);
-    recording->target_count = 0;
+    recording->has_table = false;
+    recording->target_count = recording->found = 0;
 }
 
 void micap_recording_free(mica_world *world, micap_recording *recording)

@@ -114,7 +114,10 @@ void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, con
                          uint32_t value_count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    micap_hooks_added(world, NULL, spot, count);
+    if (archetype->lone_add)
+        micap_hooks_run(world, MICA_EVENT_ADD, archetype->lone_add, spot, count);
+    else
+        micap_hooks_added(world, NULL, spot, count);
     if (world->pools.count)
         micap_pooled_created(world, values, value_count, micap_chunk_entities(spot.chunk) + spot.row, count);
     if (!micap_has_hooks(archetype, 1 << MICA_EVENT_SET))
@@ -126,28 +129,19 @@ void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, con
     }
 }
 
-static micap_shape *shape_of(mica_world *world, const mica_value *values, uint32_t count)
+static inline micap_shape *shape_of(mica_world *world, const mica_value *values, uint32_t count)
 {
-    uint32_t key = count ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
+    uint32_t key = MICAP_LIKELY(count) ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
     return &world->shapes[key % MICAP_SHAPES];
-}
-
-static inline bool is_shape(const micap_shape *shape, const mica_value *values, uint32_t count)
-{
-    if (shape->count != count || !shape->archetype)
-        return false;
-    for (uint32_t i = 0; i < count; ++i)
-        if (shape->items[i].component != values[i].component || shape->items[i].size_bytes != values[i].size_bytes)
-            return false;
-    return true;
 }
 
 static void learn_shape(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
     if (count > MICAP_SHAPE_COMPONENTS || !archetype->plain || micap_has_pooled(values, count))
         return;
-    micap_shape shape = {.archetype = archetype, .count = count};
+    micap_shape shape = {.archetype = archetype, .known = count + 1};
     uint32_t filled = 0;
+    bool is_wordy = true;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t column = micap_archetype_column(archetype, values[i].component);
         /* A tag is a value of no bytes in some column. */
@@ -155,23 +149,17 @@ static void learn_shape(mica_world *world, micap_archetype *archetype, const mic
             (struct micap_shape_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
         if (column == MICAP_COLUMN_TAG)
             continue;
-        shape.items[i].column = (uint16_t)column;
-        shape.items[i].is_small = micap_is_small(archetype->columns[column].bytes);
+        is_wordy &= values[i].data && micap_is_few_words(archetype->columns[column].bytes);
+        shape.items[i].lane_offset = micap_lane_offset(archetype, column);
         shape.items[i].bytes = archetype->columns[column].bytes;
         ++filled;
     }
+    shape.wordy = is_wordy ? shape.known : 0;
     if (filled == archetype->column_count)
         *shape_of(world, values, count) = shape;
 }
 
-static MICAP_COLD void run_hooks(mica_world *world, micap_spot spot, const mica_value *values, uint32_t count)
-{
-    micap_hooks_created(world, spot, 1, values, count);
-    micap_hooks_end(world);
-}
-
-static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values,
-                                         uint32_t count)
+static mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
     uint64_t *record;
     mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
@@ -186,7 +174,8 @@ static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *arc
         if (micap_pooled_create(world, values, count, &entity, 1)) {
             micap_rows_commit_record(world, spot, entity, record);
             ++world->structure;
-            run_hooks(world, spot, values, count);
+            micap_hooks_created(world, spot, 1, values, count);
+            micap_hooks_end(world);
             return entity;
         }
         micap_row_destruct(spot);
@@ -195,7 +184,8 @@ static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *arc
     return mica_nil();
 }
 
-static MICAP_COLD mica_entity create_unknown(mica_world *world, const mica_value *values, uint32_t count)
+/* Lists that are not known yet, chunks that are full, and whatever else is rare. */
+static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
         return mica_command_create_values(&world->deferred, values, count, no_place);
@@ -206,49 +196,85 @@ static MICAP_COLD mica_entity create_unknown(mica_world *world, const mica_value
     return create_row(world, archetype, values, count);
 }
 
-static MICAP_COLD void fill_other(char *to, const void *data, uint32_t bytes)
+/* Fills the raw row of a shape. False when the list is another one: nothing has happened then, the row is still raw. */
+static MICAP_INLINE bool fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values, uint32_t count,
+                                    bool is_wordy)
 {
-    if (data)
-        memcpy(to, data, bytes);
-    else
-        memset(to, 0, bytes);
-}
-
-/* Fills the raw row of a shape, before anything else is on the way that would have to wait on the stack for it. */
-static inline void fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values)
-{
-    const micap_lane *lanes = micap_chunk_lanes(spot.chunk);
-    const struct micap_shape_item *item = shape->items, *end = item + shape->count;
-    for (; item < end; ++item, ++values) {
-        uint32_t bytes = item->bytes;
-        char *to = (char *)spot.chunk + lanes[item->column].offset + (size_t)spot.row * bytes;
-        if (MICAP_LIKELY(item->is_small && values->data))
-            micap_copy_small_fresh(to, values->data, bytes);
-        else if (bytes)
-            fill_other(to, values->data, bytes);
+    const struct micap_shape_item *item = shape->items;
+    for (; count; --count, ++item, ++values) {
+        if (MICAP_UNLIKELY(item->component != values->component || item->size_bytes != values->size_bytes))
+            return false;
+        uint64_t bytes = item->bytes;
+        const micap_lane *lane = (const void *)((const char *)spot.chunk + item->lane_offset);
+        char *to = lane->values + spot.row * bytes;
+        const void *data = values->data;
+        if (is_wordy) {
+            if (MICAP_LIKELY(data && bytes))
+                micap_copy_few_words(to, data, bytes);
+            else if (bytes)
+                return false;
+        } else if (data) {
+            memcpy(to, data, bytes);
+        } else {
+            memset(to, 0, bytes);
+        }
     }
+    return true;
 }
 
-/* The way that everybody takes: a known list, and room in the chunk. */
+/* What is left to do when a chunk is full now, or when there are hooks. */
+static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap_spot spot, const mica_value *values,
+                                                        uint32_t count, mica_entity entity)
+{
+    if (spot.chunk->count == spot.chunk->capacity)
+        micap_rows_update_open(spot.chunk->archetype);
+    micap_hooks_created(world, spot, 1, values, count);
+    micap_hooks_end(world);
+    return entity;
+}
+
+/* Makes the row exist that was filled. */
+static MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot, const mica_value *values,
+                                             uint32_t count)
+{
+    uint64_t *record;
+    mica_entity entity = micap_entity_take_ready(&world->entities, &record);
+    micap_row_own(world, spot, entity, record);
+    ++world->structure;
+    bool is_full = micap_rows_count(spot, 1);
+    if (MICAP_UNLIKELY(is_full || spot.chunk->archetype->hook_mask))
+        return end_create(world, spot, values, count, entity);
+    return entity;
+}
+
+static inline bool is_ready(const mica_world *world, const micap_shape *shape)
+{
+    return shape->archetype->open && micap_entity_is_ready(&world->entities);
+}
+
+/* As mica_create_values, for lists with large or default values. */
+static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
+{
+    const micap_shape *shape = shape_of(world, values, count);
+    if (world->recording_depth || shape->known != count + 1 || !is_ready(world, shape))
+        return create_any(world, values, count);
+    micap_spot spot = micap_rows_next(shape->archetype);
+    if (!fill_shape(shape, spot, values, count, false))
+        return create_any(world, values, count);
+    return commit_shape(world, spot, values, count);
+}
+
+/* The way that everybody takes: a known list of small values, and room in the chunk. Every other way is a call at the end,
+ * so that this one keeps little on the stack. */
 mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
-    if (MICAP_UNLIKELY(world->recording_depth || !is_shape(shape, values, count)))
-        return create_unknown(world, values, count);
-    micap_archetype *archetype = shape->archetype;
-    if (MICAP_UNLIKELY(!archetype->open))
-        return create_row(world, archetype, values, count);
-    micap_spot spot = micap_rows_next(archetype);
-    fill_shape(shape, spot, values);
-    uint64_t *record;
-    mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
-    if (MICAP_UNLIKELY(mica_is_nil(entity)))
-        return create_row(world, archetype, values, count); /* tries again, and reports */
-    micap_rows_commit_record(world, spot, entity, record);
-    ++world->structure;
-    if (MICAP_UNLIKELY(micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
-        run_hooks(world, spot, values, count);
-    return entity;
+    if (MICAP_UNLIKELY(world->recording_depth || shape->wordy != count + 1 || !is_ready(world, shape)))
+        return create_other(world, values, count);
+    micap_spot spot = micap_rows_next(shape->archetype);
+    if (MICAP_UNLIKELY(!fill_shape(shape, spot, values, count, true)))
+        return create_other(world, values, count);
+    return commit_shape(world, spot, values, count);
 }
 
 /* What cloning needs, in one allocation. */

@@ -8,12 +8,6 @@
 #include "mica/entity.h"
 
 static const mica_place no_place = {0};
-static char tag_value; /* what a pointer to a tag points to */
-
-void *micap_tag_value(void)
-{
-    return &tag_value;
-}
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
@@ -21,16 +15,39 @@ bool mica_is_alive(const mica_world *world, mica_entity entity)
 }
 
 /* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
-static MICAP_COLD void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
+static void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
 {
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return NULL;
     if (!micap_type_of(component)->leaves)
-        return &tag_value;
+        return &micap_tag_value;
     micap_fail(world, MICA_ERROR_INVALID, no_place,
                "component %s is split: there is no whole value to point to; use mica_get_field or mica_get_value",
                micap_type_of(component)->type.name);
     return NULL;
+}
+
+/* Values in pools, and in chunks those whose finder is not the first one tried, or that have none. Called last, so that the
+ * way everybody takes keeps nothing on the stack. */
+static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
+{
+    if (micap_is_pooled(component))
+        return micap_pooled_get(world, entity, component);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
+}
+
+static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (micap_is_pooled(component))
+        return micap_pooled_write(world, entity, component);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (!finder->component)
+        return tag_of(world, spot, component);
+    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    return micap_finder_value(finder, spot.row);
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
@@ -38,10 +55,10 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
     if (micap_is_pooled(component))
         return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(world, spot, component);
-    return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component))
+        return get_any(world, entity, component);
+    return micap_finder_value(finder, spot.row);
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
@@ -49,11 +66,11 @@ void *mica_write_component(mica_world *world, mica_entity entity, mica_component
     if (micap_is_pooled(component))
         return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(world, spot, component);
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component || !component))
+        return write_any(world, entity, component);
     micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
-    return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    return micap_finder_value(finder, spot.row);
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
@@ -100,14 +117,12 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->plain || archetype->hook_mask))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count || !micap_is_row(spot) ||
+                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX))
         return destroy_any(world, entity);
-    if (MICAP_UNLIKELY(world->pools.count))
-        micap_pools_entity_dies(world, entity);
-    micap_row_fill_hole(world, spot);
-    micap_entity_forget(world, entity);
+    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
-    return true;
+    return micap_row_fill_hole(world, spot);
 }
 
 /* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
@@ -128,16 +143,16 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
 {
     const micap_archetype *old = spot.chunk->archetype;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, true);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (MICAP_UNLIKELY(!edge))
         return NULL;
-    micap_archetype *to = edge->with;
+    micap_archetype *to = edge->end;
     if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {
         micap_fail_memory(world, "add");
         return NULL;
     }
     micap_spot next = micap_rows_next(to);
-    void *value = &tag_value;
+    void *value = &micap_tag_value;
     if (edge->column != MICAP_COLUMN_TAG) {
         value = micap_chunk_value(next.chunk, edge->column, next.row);
         if (!make_value(world, &to->columns[edge->column], value, from))
@@ -174,24 +189,26 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
     if (micap_is_pooled(component))
         return add_pooled(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
-        return mica_write_component(world, entity, component);
+        return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
     if (value && world->hooks_recorded) {
         micap_hooks_end(world);
-        value = mica_write_component(world, entity, component);
+        value = value == &micap_tag_value && mica_has_component(world, entity, component)
+                    ? value
+                    : mica_write_component(world, entity, component);
     }
     return value;
 }
 
-/* The edge that an immediate change can take at once: known, plain, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *open_edge(const mica_world *world, micap_spot spot, mica_component component, bool add)
+/* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
+static inline const micap_edge *short_edge(const mica_world *world, micap_spot spot, mica_component component,
+                                           micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    const micap_archetype *to = micap_edge_end(edge, add);
-    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
         return NULL;
     return edge;
 }
@@ -199,19 +216,11 @@ static inline const micap_edge *open_edge(const mica_world *world, micap_spot sp
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, true);
-    if (MICAP_UNLIKELY(!edge || edge->column == MICAP_COLUMN_TAG))
+    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
+    if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
-    micap_spot next = micap_rows_next(edge->with);
-    const micap_lane *lane = &micap_chunk_lanes(next.chunk)[edge->column];
-    char *value = (char *)next.chunk + lane->offset + (size_t)next.row * lane->bytes;
-    if (lane->bytes == 4)
-        memset(value, 0, 4);
-    else
-        memset(value, 0, lane->bytes);
-    micap_row_step(world, spot, edge->with, edge->column);
     ++world->structure;
-    return value;
+    return micap_row_widen(world, entity, spot, edge);
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
@@ -288,10 +297,10 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
     }
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, false);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (!edge)
         return false;
-    micap_archetype *to = edge->without;
+    micap_archetype *to = edge->end;
     if (!micap_rows_reserve_one(world, to)) {
         micap_fail_memory(world, "remove");
         return false;
@@ -307,12 +316,11 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, false);
+    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
-    micap_row_step(world, spot, edge->without, edge->column);
     ++world->structure;
-    return true;
+    return micap_row_narrow(world, entity, spot, edge);
 }
 
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */

@@ -75,13 +75,12 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
         return from;
     if (steps > 1)
         return jump(world, from, target);
-    bool add = step->operation == MICAP_OPERATION_VALUE;
-    const micap_edge *edge = micap_archetype_step(world, from, step->type->id, add);
+    const micap_edge *edge = micap_archetype_step(world, from, step->type->id);
     if (!edge)
         return NULL;
-    target->is_step = edge->plain && !target->created;
-    target->gap = edge->column;
-    return micap_edge_end(edge, add);
+    if (edge->shortcut != MICAP_SHORTCUT_NONE && !target->created)
+        target->edge = *edge;
+    return edge->end;
 }
 
 /* Whether two targets ask for the same of the same archetype: neighbours in a recording mostly do. */
@@ -166,15 +165,14 @@ static bool use_pools(mica_world *world, const micap_target *target)
 /* Where one target goes; neighbours that want the same are asked once. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
-    target->is_step = false;
+    target->edge.shortcut = MICAP_SHORTCUT_NONE;
     target->to = NULL;
     if (target->destroyed)
         return true;
     micap_archetype *base = target->created ? world->archetypes.by_id[0] : target->from;
     if (before && is_alike(before, target)) {
         target->to = before->to;
-        target->is_step = before->is_step;
-        target->gap = before->gap;
+        target->edge = before->edge;
     } else {
         target->to = use_pools(world, target) ? destination(world, base, target) : NULL;
     }
@@ -264,7 +262,7 @@ static bool make_groups(mica_world *world)
         begin += size;
     }
     for (uint32_t i = 0; i < count; ++i)
-        flush->order[flush->group_list[flush->groups[i]].count++] = i;
+        flush->order[flush->group_list[flush->groups[i]].count++] = flush->targets[i];
     return true;
 }
 
@@ -283,8 +281,14 @@ static void apply_plan(mica_world *world)
     micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
-    for (uint32_t i = 0; i < flush->target_count; ++i)
-        micap_target_apply(world, flush->targets[flush->grouped ? flush->order[i] : i]);
+    micap_target **targets = flush->grouped ? flush->order : flush->targets;
+    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+        run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
+        if (!run) {
+            micap_target_apply(world, targets[i]);
+            run = 1;
+        }
+    }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_reset(world, &commands->applied);
         if (!commands->recording.target_count) { /* go on with the memory that is in the cache */

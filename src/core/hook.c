@@ -48,11 +48,9 @@ void micap_hooks_call(mica_world *world, const micap_component *component, const
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
     event.entities = micap_chunk_entities(spot.chunk) + spot.row;
-    if (column < MICAP_COLUMN_TAG)
-        event.values = micap_chunk_value(spot.chunk, column, spot.row);
+    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
     micap_hooks_call(world, used, &event);
 }
 

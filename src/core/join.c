@@ -92,8 +92,7 @@ static void *column_of(const mica_view *view, const mica_query *query, uint32_t 
     mica_component component = query->terms[term].component;
     if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
         return micap_component_of(&view->world->components, component)->singleton;
-    const micap_finder *finder = micap_chunk_find(view->chunk, component);
-    return finder->offset ? (char *)view->chunk + finder->offset + (size_t)view->row * finder->bytes : NULL;
+    return micap_finder_value(micap_chunk_find(view->chunk, component), view->row);
 }
 
 /* Of a split component there is no column: the address of the owner says which row it is. */

@@ -18,7 +18,7 @@ static void *value_of(const mica_world *world, const mica_pool *pool, uint32_t r
     if (MICAP_LIKELY(pool->values != NULL))
         return micap_pool_value(pool, row);
     if (pool->kind == MICAP_POOL_TAG)
-        return micap_tag_value();
+        return &micap_tag_value;
     fail_split(world, pool);
     return NULL;
 }
@@ -94,7 +94,7 @@ void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component com
         row = micap_pooled_add_row(world, pool, entity, NULL);
     if (row == MICAP_ROW_NONE)
         return NULL;
-    return pool->values ? micap_pool_value(pool, row) : micap_tag_value();
+    return pool->values ? micap_pool_value(pool, row) : &micap_tag_value;
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */

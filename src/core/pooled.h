@@ -26,9 +26,6 @@ static inline uint32_t micap_pooled_row(const mica_world *world, const mica_pool
     return micap_pool_row(pool, entity);
 }
 
-/* What a pointer to a tag points to. */
-void *micap_tag_value(void);
-
 const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component);
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component);

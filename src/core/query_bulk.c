@@ -45,19 +45,19 @@ static void keep_if(mica_world *world, selection *selected, mica_component compo
     selected->count = kept;
 }
 
-static micap_archetype *target_of(mica_world *world, micap_archetype *from, mica_component component, bool add)
+static micap_archetype *target_of(mica_world *world, micap_archetype *from, mica_component component)
 {
-    const micap_edge *edge = micap_archetype_step(world, from, component, add);
-    return edge ? micap_edge_end(edge, add) : NULL;
+    const micap_edge *edge = micap_archetype_step(world, from, component);
+    return edge ? edge->end : NULL;
 }
 
 /* Finds every target archetype and makes room in it. */
-static bool reserve_targets(mica_world *world, const selection *selected, mica_component component, bool add)
+static bool reserve_targets(mica_world *world, const selection *selected, mica_component component)
 {
     bool found = true;
     for (uint32_t i = 0; found && i < selected->count; ++i) {
         micap_archetype *from = micap_locate(world, selected->entities[i]).chunk->archetype;
-        micap_archetype *to = target_of(world, from, component, add);
+        micap_archetype *to = target_of(world, from, component);
         if (to)
             ++to->incoming;
         else
@@ -130,7 +130,7 @@ static void add_to_all(mica_world *world, const selection *selected, const micap
 {
     for (uint32_t i = 0; i < selected->count; ++i) {
         micap_spot from = micap_locate(world, selected->entities[i]);
-        micap_archetype *to = target_of(world, from.chunk->archetype, type->id, true);
+        micap_archetype *to = target_of(world, from.chunk->archetype, type->id);
         micap_spot spot = micap_row_change_archetype(world, from, to);
         --to->incoming;
         if (type->leaves) {
@@ -174,8 +174,8 @@ mica_result mica_query_add_component(mica_query *query, mica_value value)
     } else {
         keep_if(world, &selected, value.component, false);
         done = make_values(world, type, value.data, selected.count, &staged);
-        if (done && !(pool ? reserve_in_pool(world, pool, &selected)
-                           : reserve_targets(world, &selected, value.component, true))) {
+        if (done &&
+            !(pool ? reserve_in_pool(world, pool, &selected) : reserve_targets(world, &selected, value.component))) {
             micap_values_destruct(type, staged.data, staged.made);
             micap_release(&world->memory, staged.data, staged.bytes, type->type.alignment);
             done = false;
@@ -219,12 +219,12 @@ mica_result mica_query_remove_component(mica_query *query, mica_component compon
         micap_hooks_end(world);
         return done ? MICA_OK : micap_failure(world);
     }
-    done = done && reserve_targets(world, &selected, component, false);
+    done = done && reserve_targets(world, &selected, component);
     if (done)
         micap_hooks_run_many(world, MICA_EVENT_REMOVE, component, selected.entities, selected.count);
     for (uint32_t i = 0; done && i < selected.count; ++i) {
         micap_spot from = micap_locate(world, selected.entities[i]);
-        micap_archetype *to = target_of(world, from.chunk->archetype, component, false);
+        micap_archetype *to = target_of(world, from.chunk->archetype, component);
         micap_row_change_archetype(world, from, to);
         --to->incoming;
         ++world->structure;

@@ -9,8 +9,7 @@ static const mica_place no_place = {0};
 
 static void *leaf_of(micap_spot spot, const micap_leaf *leaf)
 {
-    const micap_finder *finder = micap_chunk_find(spot.chunk, leaf->component);
-    return finder->offset ? (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes : NULL;
+    return micap_finder_value(micap_chunk_find(spot.chunk, leaf->component), spot.row);
 }
 
 void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value)

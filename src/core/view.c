@@ -61,7 +61,7 @@ static inline void show(mica_view *view, mica_query *query, micap_chunk *chunk, 
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = (char *)chunk + lanes[column].offset + (size_t)row * lanes[column].bytes;
+            view->columns[i] = lanes[column].values + row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
             view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
         else
@@ -158,8 +158,8 @@ static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32
         uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (index >= MICAP_COLUMN_UNKNOWN)
             continue;
-        const char *column = (const char *)chunk + lanes[index].offset;
-        uint32_t bytes = chunk->count * lanes[index].bytes;
+        const char *column = lanes[index].values;
+        uint64_t bytes = chunk->count * lanes[index].bytes;
         for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
             __builtin_prefetch(column + at);
     }

@@ -189,6 +189,7 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->layout_hash = layout_hash;
     fresh->companion = companion;
     fresh->gapless = micap_describe_is_gapless(type);
+    fresh->is_wordy = micap_is_few_words(type->size_bytes) && micap_is_plain(fresh) && !type->split;
     if (!find_companions(fresh, out_problem) || !grow_table()) /* which took places in the table */
         goto failed;
     if (!(fresh->id = take_id(type))) {

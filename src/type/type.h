@@ -31,6 +31,12 @@ typedef struct micap_leaf {
     const mica_field *field;
 } micap_leaf;
 
+/* A few words: how values that were just written are copied. */
+static inline bool micap_is_few_words(uint64_t bytes)
+{
+    return bytes % 4 == 0 && bytes >= 4 && bytes <= 16;
+}
+
 typedef struct micap_type {
     mica_type type; /* a deep copy */
     uint64_t name_hash;
@@ -39,6 +45,7 @@ typedef struct micap_type {
     mica_component enabled; /* the companions of this component, 0 where it has none */
     mica_component added;
     micap_companion companion; /* what this is itself */
+    bool is_wordy;             /* a few words without functions of its own: copied in line, see micap_copy_few_words */
     bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
     micap_leaf *leaves;        /* of a split component, else NULL */
     uint32_t leaf_count;
