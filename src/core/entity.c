@@ -27,12 +27,10 @@ static void *tag_of(const mica_world *world, micap_spot spot, mica_component com
     return NULL;
 }
 
-/* Values in pools, and in chunks those whose finder is not the first one tried, or that have none. Called last, so that the
- * way everybody takes keeps nothing on the stack. */
+/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
+ * nothing on the stack. */
 static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
-    if (micap_is_pooled(component))
-        return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
@@ -40,8 +38,6 @@ static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entit
 
 static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (micap_is_pooled(component))
-        return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
@@ -167,16 +163,6 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
     return value;
 }
 
-static void *add_pooled(mica_world *world, mica_entity entity, mica_component component)
-{
-    void *value = micap_pooled_add(world, entity, component);
-    if (value && world->hooks_recorded) {
-        micap_hooks_end(world);
-        value = mica_has_component(world, entity, component) ? micap_pooled_add(world, entity, component) : NULL;
-    }
-    return value;
-}
-
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
     if (world->recording_depth)
@@ -187,7 +173,7 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
         return NULL;
     }
     if (micap_is_pooled(component))
-        return add_pooled(world, entity, component);
+        return micap_pooled_add(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
         return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
@@ -215,6 +201,10 @@ static inline const micap_edge *short_edge(const mica_world *world, micap_spot s
 
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component)) {
+        void *value = micap_pooled_add_short(world, entity, component);
+        return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
+    }
     micap_spot spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
     if (MICAP_UNLIKELY(!edge))
@@ -315,6 +305,8 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))

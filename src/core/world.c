@@ -53,10 +53,12 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->memory = memory;
     world->def = chosen;
     world->pools.random_state = chosen.seed;
+    world->pools.masks.arena = &world->pools.arena;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
     micap_arena_init(&world->arena, &world->memory);
+    micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
         release(world);
         return NULL;
