@@ -325,7 +325,7 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
 /* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
  * recorded last. The value lies behind the command. NULL when it has to be the long way. */
 static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place, size_t value_bytes)
+                                                mica_place place, size_t value_bytes)
 {
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
