@@ -148,7 +148,7 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
     return NULL;
 }
 
-enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12 };
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
 
 static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
 {
@@ -174,9 +174,10 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         return;
     __builtin_prefetch(query->archetypes[at.match + 3]);
     const micap_archetype *later = query->archetypes[at.match + 2];
-    if (later->chunk_count) {
-        __builtin_prefetch(later->chunks[0]);
-        __builtin_prefetch((const char *)later->chunks[0] + MICAP_CACHE_LINE);
+    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
+        __builtin_prefetch(later->chunks[i]);
+        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + 2 * MICAP_CACHE_LINE);
     }
     const micap_chunk *next = next_chunk(query, &at);
     if (next)
