@@ -218,7 +218,8 @@ void micap_archetypes_free(mica_world *world)
 
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
 {
-    archetype->hook_mask = world->destroy_hook.fn ? 1 << MICA_EVENT_DESTROY : 0;
+    bool destroy = world->destroy_hook.fn || micap_modules_want_destroying(world);
+    archetype->hook_mask = destroy ? 1 << MICA_EVENT_DESTROY : 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
         for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)

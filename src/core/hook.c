@@ -93,9 +93,10 @@ void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_sp
         event.entities = micap_chunk_entities(spot.chunk) + spot.row;
         call(world, world->destroy_hook, &event);
     }
-    if (!micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
-        return;
-    for (uint32_t i = 0; i < from->component_count; ++i)
-        if (!to || !micap_archetype_has(to, from->components[i]))
-            micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
+        for (uint32_t i = 0; i < from->component_count; ++i)
+            if (!to || !micap_archetype_has(to, from->components[i]))
+                micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (!to && micap_has_hooks(from, 1 << MICA_EVENT_DESTROY)) /* of the world or a module */
+        micap_modules_destroying(world, micap_chunk_entities(spot.chunk) + spot.row, count);
 }

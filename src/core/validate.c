@@ -166,5 +166,5 @@ mica_result mica_world_validate(mica_world *world)
         return MICA_ERROR_INVALID;
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
-    return MICA_OK;
+    return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }

@@ -20,6 +20,7 @@ static bool is_sane(const mica_world_def *def)
 
 static void release(mica_world *world)
 {
+    micap_modules_free(world);
     micap_queries_free(world);
     while (world->last_commands && world->last_commands != &world->deferred)
         mica_commands_destroy(world->last_commands);
@@ -106,6 +107,7 @@ size_t mica_world_trim(mica_world *world)
     size_t before = atomic_load(&world->memory.bytes);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_modules_trim(world);
     micap_flush_free(world);
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_free(world, &commands->applied);

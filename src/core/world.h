@@ -10,6 +10,7 @@
 #include "core/component.h"
 #include "core/entities.h"
 #include "core/flush.h"
+#include "core/module.h"
 #include "core/names.h"
 #include "core/query.h"
 #include "core/rows.h"
@@ -53,6 +54,7 @@ struct mica_world {
     bool flushing;
     micap_flush flush;
     micap_hook destroy_hook;
+    micap_module modules[MICAP_MODULES];
 
     micap_memory memory;
     micap_arena arena;

@@ -143,5 +143,5 @@ uint64_t mica_world_hash(const mica_world *world)
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (world->archetypes.by_id[i]->row_count)
             sum += hash_archetype(world->archetypes.by_id[i]);
-    return micap_hash_mix(sum + 3 * hash_singletons(world) + 5 * hash_names(world));
+    return micap_hash_mix(sum + 3 * hash_singletons(world) + 5 * hash_names(world) + 7 * micap_modules_hash(world));
 }
