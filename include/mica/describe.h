@@ -58,6 +58,7 @@ typedef enum mica_storage {
 } mica_storage;
 
 typedef struct mica_type mica_type;
+struct mica_handler;
 
 /* One field, or one fixed array of them. */
 typedef struct mica_field {
@@ -101,6 +102,9 @@ struct mica_type {
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
+    const struct mica_handler
+        *handlers; /* of messages: see mica/message.h. Not copied: it must live as long as the process. */
+    uint32_t handler_count;
     uint32_t id_cache; /* private: the id once known */
 };
 
