@@ -60,6 +60,8 @@ static bool reserve_target(mica_commands *commands)
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
+    if (commands->refusing) /* which was reported */
+        return NULL;
     micap_target *target = reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
     if (!target) {
         micap_fail_memory(commands->world, "command");
@@ -237,6 +239,8 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
                 micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
                 return mica_nil();
             }
+    if (commands->refusing)
+        return mica_nil();
     mica_entity entity = take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");

@@ -31,6 +31,50 @@ mica_commands *mica_commands_create(mica_world *world)
     return commands;
 }
 
+_Thread_local micap_here *micap_here_now;
+
+mica_commands *micap_recorder(mica_world *world)
+{
+    micap_here *here = micap_here_of(world);
+    if (!here || world->hook_depth)
+        return &world->deferred;
+    if (!here->commands)
+        here->commands = here->open(here);
+    return here->commands ? here->commands : &world->refusing;
+}
+
+void micap_commands_park(mica_commands *commands)
+{
+    commands->parked = commands->world->parked_commands;
+    commands->world->parked_commands = commands;
+}
+
+void micap_commands_line_up(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    commands->next = NULL;
+    world->last_commands->next = commands;
+    world->last_commands = commands;
+}
+
+void micap_commands_fall_out(mica_world *world, mica_commands *last)
+{
+    last->next = NULL;
+    world->last_commands = last;
+}
+
+void micap_commands_unpark(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    for (mica_commands **link = &world->parked_commands; *link; link = &(*link)->parked)
+        if (*link == commands) {
+            *link = commands->parked;
+            break;
+        }
+    micap_commands_free(commands);
+    micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+}
+
 void micap_command_drop_value(micap_command *command)
 {
     if (command->operation == MICAP_OPERATION_VALUE && command->value)

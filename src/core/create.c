@@ -158,7 +158,7 @@ static MICAP_COLD mica_entity create_row(mica_world *world, micap_archetype *arc
 static MICAP_COLD mica_entity create_unknown(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
-        return mica_command_create_values(&world->deferred, values, count, no_place);
+        return mica_command_create_values(micap_recorder(world), values, count, no_place);
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
     if (!archetype)
         return mica_nil();

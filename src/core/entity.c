@@ -64,7 +64,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(&world->deferred, entity, no_place);
+        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -130,7 +130,7 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
     if (world->recording_depth)
-        return mica_command_add_component(&world->deferred, entity, component, no_place);
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
@@ -201,7 +201,7 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
 bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_set_component(&world->deferred, entity, value, no_place);
+        return mica_command_set_component(micap_recorder(world), entity, value, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
@@ -227,7 +227,7 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
 static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
     if (world->recording_depth)
-        return mica_command_remove_component(&world->deferred, entity, component, no_place);
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
@@ -275,7 +275,7 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
 bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_enable_component(&world->deferred, entity, component, enabled, no_place);
+        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");
