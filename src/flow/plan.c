@@ -118,7 +118,6 @@ static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 static void prepare(micap_leg *leg, micap_chain *chain)
 {
     micap_system *system = chain->systems[0];
-    chain->is_ready = false;
     if (chain->system_count > 1 || chain->piece_count != 1 || system->query->special || !system->view)
         return;
     const micap_start *start = &chain->starts[0];
@@ -135,6 +134,8 @@ static void prepare(micap_leg *leg, micap_chain *chain)
                                      .frame = &system->frame,
                                      .slot = start->slot};
     chain->is_ready = true;
+    chain->is_plain = !system->is_gated && !system->is_marked;
+    chain->order = system->order - leg->systems[0]->order;
 }
 
 static bool plan_chain(micap_leg *leg, micap_chain *chain)
@@ -143,7 +144,7 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
     chain->piece_count = 0;
-    chain->is_ready = false;
+    chain->is_ready = chain->is_plain = false;
     chain->unit_rows = MICA_VIEW_ROWS;
     if (first->once) {
         chain->piece_count = 1;
