@@ -106,6 +106,8 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
 {
     micap_recording *recording = &commands->recording;
     micap_recorded *recorded = NULL;
+    if (commands->refusing) /* which was reported */
+        return NULL;
     if (reserve_target(commands, entity.index))
         recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
     if (!recorded) {
@@ -294,6 +296,8 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
                 micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
                 return mica_nil();
             }
+    if (commands->refusing)
+        return mica_nil();
     mica_entity entity = take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");

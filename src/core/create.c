@@ -185,7 +185,7 @@ static mica_entity create_row(mica_world *world, micap_archetype *archetype, con
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
-        return mica_command_create_values(&world->deferred, values, count, no_place);
+        return mica_command_create_values(micap_recorder(world), values, count, no_place);
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
     if (!archetype)
         return mica_nil();

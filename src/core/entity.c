@@ -98,7 +98,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(&world->deferred, entity, no_place);
+        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -199,7 +199,7 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
     if (world->recording_depth)
-        return mica_command_add_component(&world->deferred, entity, component, no_place);
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component)) {
         void *value = micap_pooled_add_short(world, entity, component);
         return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
@@ -270,7 +270,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
 
 bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
 {
-    return world->recording_depth ? mica_command_set_component(&world->deferred, entity, value, no_place)
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
                                   : set_now(world, entity, value);
 }
 
@@ -307,7 +307,7 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
     if (world->recording_depth)
-        return mica_command_remove_component(&world->deferred, entity, component, no_place);
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component))
         return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
@@ -331,7 +331,7 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
 bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_enable_component(&world->deferred, entity, component, enabled, no_place);
+        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");

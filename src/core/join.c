@@ -95,12 +95,10 @@ static void *column_of(const mica_view *view, const mica_query *query, uint32_t 
     return micap_finder_value(micap_chunk_find(view->chunk, component), view->row);
 }
 
-/* Of a split component there is no column: the address of the owner says which row it is. */
+/* Of a split component there is none: see micap_join_row. */
 static void *join_column(const micap_join *join, uint32_t row)
 {
-    if (row == MICAP_ROW_NONE || !join->has_column)
-        return NULL;
-    return join->pool->values ? micap_pool_value(join->pool, row) : (void *)(join->pool->owners + row);
+    return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
 }
 
 void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count)
@@ -316,7 +314,7 @@ static bool next_in_chunks(mica_view *view, mica_query *query)
         for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, view->cursor = 0) {
             micap_chunk *chunk = archetype->chunks[view->chunk_index];
             uint32_t run;
-            while ((run = micap_query_next_run(query, chunk, &view->cursor, view->since))) {
+            while ((run = micap_query_next_run(query, chunk, &view->cursor, chunk->count, view->since))) {
                 uint32_t row = view->cursor, end = row + run;
                 uint32_t count = next_joined_run(view, query, chunk, &row, end, &first);
                 view->cursor = count ? row + count : end;
@@ -366,7 +364,7 @@ void *micap_join_write(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     mica_component component = view->query->terms[term].component;
-    mica_version version = micap_version(view->world);
+    mica_version version = view->version;
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)
@@ -383,8 +381,9 @@ uint32_t micap_join_row(const mica_view *view, uint32_t term)
 {
     const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
     const char *column = view->columns[term];
-    return pool->values ? (uint32_t)((size_t)(column - pool->values) / pool->value_bytes)
-                        : (uint32_t)((const mica_entity *)(const void *)column - pool->owners);
+    if (column)
+        return (uint32_t)((size_t)(column - pool->values) / pool->value_bytes);
+    return pool == view->driver ? view->cursor - view->count : micap_pooled_row(view->world, pool, view->entities[0]);
 }
 
 uint64_t micap_join_count(mica_query *query)

@@ -338,7 +338,7 @@ void micap_pooled_clone_instances(mica_world *world, mica_entity entity, mica_en
         return;
     for (uint32_t row = pool->next[first]; row != MICAP_ROW_NONE; row = pool->next[row]) {
         if (world->recording_depth) {
-            micap_command_copy_instance(&world->deferred, clone, pool, row);
+            micap_command_copy_instance(micap_recorder(world), clone, pool, row);
             continue;
         }
         if (!micap_pools_reserve(world, pool, clone, 1)) {

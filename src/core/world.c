@@ -65,6 +65,7 @@ mica_world *mica_world_create(const mica_world_def *def)
     }
     micap_commands_init(&world->deferred, world);
     world->deferred.owned = true;
+    world->refusing = (mica_commands){.world = world, .refusing = true};
     return world;
 }
 
@@ -121,6 +122,10 @@ size_t mica_world_trim(mica_world *world)
         if (!commands->recording.target_count)
             micap_recording_free(world, &commands->recording);
     }
+    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
+        micap_recording_free(world, &commands->applied);
+        micap_recording_free(world, &commands->recording);
+    }
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);
 }
@@ -132,7 +137,8 @@ void mica_world_seal(mica_world *world, bool sealed)
 
 mica_version mica_world_mark(mica_world *world)
 {
-    return atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
+    const micap_here *here = micap_here_of(world);
+    return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 
 uint64_t micap_entity_count(const mica_world *world)
