@@ -241,34 +241,6 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-static mica_entity take_handle(mica_commands *commands)
-{
-    mica_world *world = commands->world;
-    if (commands->owned)
-        return micap_entity_take(world);
-    if (!commands->stock_count) {
-        mica_entity block[MICAP_ID_BLOCK];
-        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
-            !micap_entities_take_block(world, commands->lane, block))
-            return mica_nil();
-        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
-            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
-        commands->stock_count = MICAP_ID_BLOCK;
-    }
-    ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
-}
-
-static void return_handle(mica_commands *commands, mica_entity entity)
-{
-    if (commands->owned) {
-        micap_entity_give_unused(&commands->world->entities, entity);
-    } else {
-        commands->stock[commands->stock_count++] = entity;
-        --commands->taken_count;
-    }
-}
-
 /* Forgets the newest target, whose creation failed half-way. */
 static void drop_last_target(micap_recording *recording)
 {
@@ -298,21 +270,21 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
             }
     if (commands->refusing)
         return mica_nil();
-    mica_entity entity = take_handle(commands);
+    mica_entity entity = micap_commands_take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
         return entity;
     }
     micap_target *target = add_target(commands, entity, place);
     if (!target) {
-        return_handle(commands, entity);
+        micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
             drop_last_target(&commands->recording);
-            return_handle(commands, entity);
+            micap_commands_return_handle(commands, entity);
             return mica_nil();
         }
     return entity;
