@@ -34,6 +34,7 @@ extern const workload iterate_workloads[];
 extern const workload access_workloads[];
 extern const workload structure_workloads[];
 extern const workload query_workloads[];
+extern const workload pool_workloads[];
 extern const workload memory_workloads[];
 extern const workload flow_workloads[];
 

@@ -5,6 +5,8 @@
 
 static void update_hooks(mica_world *world, const micap_component *component)
 {
+    if (micap_is_pooled(component->type->id))
+        micap_pools_update_hooks(world, component->type->id);
     for (uint32_t i = 0; i < component->archetype_count; ++i)
         micap_archetype_update_hooks(world, component->archetypes[i]);
 }
