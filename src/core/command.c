@@ -188,7 +188,8 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
-    commands->checked_type = type;
+    if (!commands->refusing)
+        commands->checked_type = type;
     return type;
 }
 
@@ -475,9 +476,4 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
     command->toggle_first = false;
     return true;
-}
-
-void mica_commands_set_label(mica_commands *commands, const char *label)
-{
-    commands->label = label;
 }

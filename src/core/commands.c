@@ -92,6 +92,11 @@ void micap_commands_unpark(mica_commands *commands)
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
 }
 
+void mica_commands_set_label(mica_commands *commands, const char *label)
+{
+    commands->label = label;
+}
+
 void micap_command_drop_value(micap_command *command)
 {
     if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&

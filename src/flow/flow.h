@@ -35,6 +35,7 @@ typedef struct micap_system {
     uint32_t id;
     bool is_local;      /* touches its own rows only */
     bool is_single;     /* one thread at a time */
+    bool is_walking;    /* its rows are sorted or joined with pools: they come as the loop over its query shows them */
     bool names_checked; /* those it wants to run before and after are known, or were complained about */
     bool is_gated;      /* must be asked whether it runs */
     bool is_enabled;

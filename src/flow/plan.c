@@ -138,6 +138,15 @@ static void prepare(micap_leg *leg, micap_chain *chain)
     chain->order = system->order - leg->systems[0]->order;
 }
 
+/* At most so many rows, without looking at any of them. */
+static uint64_t row_bound(const mica_query *query)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < query->match_count; ++i)
+        rows += query->archetypes[i]->row_count;
+    return rows;
+}
+
 static bool plan_chain(micap_leg *leg, micap_chain *chain)
 {
     micap_flow *flow = leg->flow;
@@ -148,6 +157,11 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     chain->unit_rows = MICA_VIEW_ROWS;
     if (first->once) {
         chain->piece_count = 1;
+        return true;
+    }
+    if (first->is_walking) {
+        chain->row_count = row_bound(first->query);
+        chain->piece_count = chain->row_count ? 1 : 0;
         return true;
     }
     if (!list_archetypes(leg->world, chain))
@@ -161,10 +175,6 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
         own_rows = def->split_rows > least ? def->split_rows : least;
         if (own_rows < chain->unit_rows)
             chain->unit_rows = (uint32_t)own_rows;
-    }
-    if (def->compare) {
-        chain->piece_count = 1;
-        return true;
     }
     if (!cut_pieces(flow, chain, own_rows))
         return false;
@@ -184,7 +194,7 @@ static bool plan_lanes(micap_leg *leg)
         const micap_chain *chain = &leg->chains[leg->phase->chain_of[system->order]];
         uint32_t before = system->buffer_capacity;
         system->lane_first = leg->lane_count;
-        system->lane_count = system->once || system->def.compare     ? 1
+        system->lane_count = system->once || system->is_walking      ? 1
                              : system->def.split == MICA_SPLIT_EVERY ? chain->piece_count
                                                                      : leg->flow->cell_count;
         if (!MICAP_RESERVE(&leg->world->memory, system->buffers, &system->buffer_capacity, system->lane_count))
