@@ -77,6 +77,7 @@ typedef enum mica_dying {
 } mica_dying;
 
 typedef struct mica_type mica_type;
+struct mica_handler;
 
 /* One field, or one fixed array of them. */
 typedef struct mica_field {
@@ -124,6 +125,9 @@ struct mica_type {
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
+    const struct mica_handler
+        *handlers; /* of messages: see mica/message.h. Not copied: it must live as long as the process. */
+    uint32_t handler_count;
     uint32_t id_cache; /* private: the id once known */
 };
 

@@ -106,6 +106,8 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
 {
     micap_recording *recording = &commands->recording;
     micap_recorded *recorded = NULL;
+    if (commands->refusing) /* which was reported */
+        return NULL;
     if (reserve_target(commands, entity.index))
         recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
     if (!recorded) {
@@ -294,6 +296,8 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
                 micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
                 return mica_nil();
             }
+    if (commands->refusing)
+        return mica_nil();
     mica_entity entity = take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
@@ -329,8 +333,8 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
 
 /* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
  * recorded last. The value lies behind the command. NULL when it has to be the long way. */
-static inline micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place, size_t value_bytes)
+static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                                mica_place place, size_t value_bytes)
 {
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
@@ -369,17 +373,17 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, const mica_value *value,
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
                                               mica_place place)
 {
-    const micap_type *type = type_to_record(commands, value->component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, value, place)
+    const micap_type *type = type_to_record(commands, value.component, place);
+    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
                                ? living_target(commands, entity, place, "set")
                                : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);
-    return command && stage_value(commands, command, value->data, true);
+    return command && stage_value(commands, command, value.data, true);
 }
 
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
@@ -389,7 +393,7 @@ bool mica_command_set_component(mica_commands *commands, mica_entity entity, mic
     if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
         recorded = record_next(commands, entity, value.component, place, value.size_bytes);
     if (!recorded)
-        return set_any(commands, entity, &value, place);
+        return set_any(commands, entity, value, place);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
     micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);

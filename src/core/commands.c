@@ -31,6 +31,67 @@ mica_commands *mica_commands_create(mica_world *world)
     return commands;
 }
 
+_Thread_local micap_here *micap_here_now;
+
+mica_commands *micap_recorder(mica_world *world)
+{
+    micap_here *here = micap_here_of(world);
+    if (!here || world->hook_depth)
+        return &world->deferred;
+    if (!here->commands)
+        here->commands = here->open(here);
+    return here->commands ? here->commands : &world->refusing;
+}
+
+void micap_commands_park(mica_commands *commands)
+{
+    commands->is_parked = true;
+    commands->parked = commands->world->parked_commands;
+    commands->world->parked_commands = commands;
+}
+
+void micap_commands_line_up(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    if (commands->is_lined_up) /* a flush before could not be made */
+        return;
+    commands->is_lined_up = true;
+    commands->next = NULL;
+    world->last_commands->next = commands;
+    world->last_commands = commands;
+}
+
+void micap_commands_fall_out(mica_world *world)
+{
+    mica_commands *last = world->first_commands;
+    for (mica_commands *commands = last->next, *next; commands; commands = next) {
+        next = commands->next;
+        if (commands->is_lined_up && !commands->recording.target_count) {
+            commands->is_lined_up = false;
+            continue;
+        }
+        last->next = commands;
+        last = commands;
+    }
+    last->next = NULL;
+    world->last_commands = last;
+}
+
+void micap_commands_unpark(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    micap_recording_drop(world, &commands->recording);
+    if (commands->is_lined_up)
+        micap_commands_fall_out(world);
+    for (mica_commands **link = &world->parked_commands; *link; link = &(*link)->parked)
+        if (*link == commands) {
+            *link = commands->parked;
+            break;
+        }
+    micap_commands_free(commands);
+    micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+}
+
 void micap_command_drop_value(micap_command *command)
 {
     if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&

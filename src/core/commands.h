@@ -4,6 +4,7 @@
 #define MICAP_CORE_COMMANDS_H
 
 #include "core/archetype.h"
+#include "core/here.h"
 #include "core/stage.h"
 #include "mica/command.h"
 
@@ -77,11 +78,15 @@ typedef struct micap_recording {
 
 struct mica_commands {
     mica_world *world;
-    mica_commands *next; /* in order of creation */
+    mica_commands *next;   /* in order of creation */
+    bool is_lined_up;      /* a parked one that takes part in the next flush */
+    mica_commands *parked; /* the next of those that are in no order: see micap_commands_park */
     const char *label;
     micap_recording recording;
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
+    bool is_parked;
+    bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */
     uint32_t stock_count;
@@ -92,6 +97,19 @@ struct mica_commands {
 
 /* Puts an empty buffer behind the others of the world. */
 void micap_commands_init(mica_commands *commands, mica_world *world);
+
+/* Buffers of systems. There may be many, few of which are used at a time: they are known to the world, but take part in a
+ * flush only when they are put behind the others for it, in the order their owner wants. */
+void micap_commands_park(mica_commands *commands);
+void micap_commands_line_up(mica_commands *commands);
+/* Takes those out of the order again of which nothing is left to apply. */
+void micap_commands_fall_out(mica_world *world);
+/* Gives back a parked buffer. */
+void micap_commands_unpark(mica_commands *commands);
+
+/* The buffer that changes through the world are recorded into by this thread: that of the piece of work it does, else the
+ * world's own. Never NULL; one that refuses to record where there is none. */
+mica_commands *micap_recorder(mica_world *world);
 void micap_commands_free(mica_commands *commands);
 
 /* Drops what is recorded: staged values destroyed, handles of creations dead. */

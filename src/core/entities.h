@@ -49,6 +49,7 @@ typedef struct micap_entities {
     uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
     uint32_t lane_count;
     uint32_t lane_capacity;
+    atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
@@ -180,6 +181,11 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
 /* One lane more or less, at the end. For the owner. */
 bool micap_entities_add_lane(mica_world *world);
 void micap_entities_drop_lane(mica_world *world);
+
+/* Adds `count` lanes behind those there are, for a while; false when memory is short. The other sets their number back, and
+ * settles. For the owner. */
+bool micap_entities_lend_lanes(mica_world *world, uint32_t count);
+void micap_entities_return_lanes(mica_world *world, uint32_t count);
 
 /* Fills `out` with MICAP_ID_BLOCK fresh handles from a lane. May run in any thread, one per lane. False when memory or
  * indices are short. */

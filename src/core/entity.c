@@ -27,12 +27,10 @@ static void *tag_of(const mica_world *world, micap_spot spot, mica_component com
     return NULL;
 }
 
-/* Values in pools, and in chunks those whose finder is not the first one tried, or that have none. Called last, so that the
- * way everybody takes keeps nothing on the stack. */
+/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
+ * nothing on the stack. */
 static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
-    if (micap_is_pooled(component))
-        return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
@@ -40,8 +38,6 @@ static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entit
 
 static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (micap_is_pooled(component))
-        return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
@@ -102,7 +98,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(&world->deferred, entity, no_place);
+        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -167,27 +163,15 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
     return value;
 }
 
-static void *add_pooled(mica_world *world, mica_entity entity, mica_component component)
-{
-    void *value = micap_pooled_add(world, entity, component);
-    if (value && world->hooks_recorded) {
-        micap_hooks_end(world);
-        value = mica_has_component(world, entity, component) ? micap_pooled_add(world, entity, component) : NULL;
-    }
-    return value;
-}
-
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_add_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
         return NULL;
     }
     if (micap_is_pooled(component))
-        return add_pooled(world, entity, component);
+        return micap_pooled_add(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
         return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
@@ -201,11 +185,10 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
 }
 
 /* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *short_edge(const mica_world *world, micap_spot spot, mica_component component,
-                                           micap_shortcut shortcut)
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
+    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
     if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
@@ -215,8 +198,14 @@ static inline const micap_edge *short_edge(const mica_world *world, micap_spot s
 
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
+    if (micap_is_pooled(component)) {
+        void *value = micap_pooled_add_short(world, entity, component);
+        return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
+    }
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
     if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
     ++world->structure;
@@ -244,10 +233,8 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_set_component(&world->deferred, entity, value, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
@@ -281,10 +268,14 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     return true;
 }
 
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+                                  : set_now(world, entity, value);
+}
+
 static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_remove_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
@@ -315,8 +306,12 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+    if (micap_is_pooled(component))
+        return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
     ++world->structure;
@@ -336,7 +331,7 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
 bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_enable_component(&world->deferred, entity, component, enabled, no_place);
+        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");

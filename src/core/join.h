@@ -34,7 +34,7 @@ bool micap_join_next_sorted(mica_view *view, mica_query *query);
 /* The column of a term to write to, which is there; its rows count as changed. */
 void *micap_join_write(mica_view *view, uint32_t term);
 
-/* The row of a pool term, split or not, with which a view begins; the term has a column. */
+/* The row of a pool term, split or not, with which a view begins; MICAP_ROW_NONE when it is not there. */
 uint32_t micap_join_row(const mica_view *view, uint32_t term);
 
 /* How many entities match. */

@@ -336,6 +336,8 @@ mica_result mica_group_components(mica_world *world, const mica_component *compo
     pools->groups[pools->group_count++] = group;
     for (uint32_t i = 0; i < count; ++i)
         group->pools[i]->group = group;
+    for (uint32_t i = 0; i < count; ++i)
+        micap_pools_update_short(group->pools[i]);
     micap_group_fill(group, micap_version(world));
     ++world->structure;
     return MICA_OK;

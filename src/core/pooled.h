@@ -30,7 +30,11 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component);
 
-/* At once; the caller has seen to recording. They run hooks, and leave it to the caller to end them. */
+/* The short ways of adding and removing; NULL or false when this is not one of the simple cases, and nothing was done. */
+void *micap_pooled_add_short(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component);
+
+/* At once; the caller has seen to recording. Hooks run; all but the first leave it to the caller to end them. */
 void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component component);
 /* Adds an instance with a copy of what `from` points to, or the default. Returns its row, or MICAP_ROW_NONE with a report:
  * nothing has changed then. */

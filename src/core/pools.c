@@ -22,12 +22,13 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
 {
     micap_pools *pools = &world->pools;
     uint32_t number = type->id - MICAP_POOL_IDS;
-    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &world->memory, type) : NULL;
+    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, type) : NULL;
     if (!pool)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
     pool->clean_death_count = pools->death_count;
+    micap_pools_update_short(pool);
     if (pool->may_hold_dead)
         pools->late_bits |= (uint64_t)1 << pool->bit;
     pools->by_number[number] = pool;
@@ -45,7 +46,8 @@ void micap_pools_free(mica_world *world)
         micap_release(&world->memory, pools->groups[i], sizeof *pools->groups[i], MICAP_ARRAY_ALIGNMENT);
     for (uint32_t i = 0; i < pools->count; ++i)
         micap_pool_free(pools->all[i]);
-    micap_index_free(&world->memory, &pools->masks);
+    micap_index_free(&pools->masks);
+    micap_arena_free(&pools->arena);
     MICAP_RELEASE_ARRAY(&world->memory, pools->groups, pools->group_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, pools->all, pools->capacity);
     MICAP_RELEASE_ARRAY(&world->memory, pools->by_number, pools->number_capacity);
@@ -63,8 +65,7 @@ static uint64_t read_mask(const micap_pools *pools, uint32_t entity_index)
     return entity_index >> MICAP_MAP_PAGE_SHIFT < pools->masks.page_count ? *mask_of(pools, entity_index) : 0;
 }
 
-/* While every pool has a bit of its own, the bits are exact. */
-static void leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
+void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
     if (world->pools.count <= 64)
         *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
@@ -73,8 +74,8 @@ static void leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count)
 {
     const char *buffer = pool->buffer;
-    bool done = micap_map_reserve(&world->memory, &world->pools.masks, entity.index) &&
-                micap_pool_reserve_rows(pool, count) && micap_pool_reserve_entity(pool, entity.index);
+    bool done = micap_map_reserve(&world->pools.masks, entity.index) && micap_pool_reserve_rows(pool, count) &&
+                micap_pool_reserve_entity(pool, entity.index);
     world->structure += pool->buffer != buffer; /* pointers to its rows are void, whatever comes */
     return done;
 }
@@ -129,6 +130,15 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
     for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
         if (used->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && used->removals))
             pool->hook_mask |= (uint8_t)(1 << kind);
+    micap_pools_update_short(pool);
+}
+
+void micap_pools_update_short(mica_pool *pool)
+{
+    const mica_type *type = &pool->type->type;
+    pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
+                     !type->track_added && !pool->type->leaves && micap_is_plain(pool->type) &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 
 void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
@@ -145,7 +155,7 @@ void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t ro
     mica_entity owner = pool->owners[row];
     micap_pools_remove_row(world, pool, row);
     if (micap_pool_row(pool, owner) == MICAP_ROW_NONE && mica_is_alive(world, owner))
-        leave_mask(world, pool, owner.index);
+        micap_pools_leave_mask(world, pool, owner.index);
 }
 
 bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity)
@@ -155,7 +165,7 @@ bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity)
         return false;
     for (; row != MICAP_ROW_NONE; row = micap_pool_row(pool, entity))
         micap_pools_remove_row(world, pool, row);
-    leave_mask(world, pool, entity.index);
+    micap_pools_leave_mask(world, pool, entity.index);
     return true;
 }
 
@@ -242,7 +252,9 @@ size_t micap_pools_trim(mica_world *world)
         given += micap_pool_trim(world->pools.all[i]);
     }
     world->structure += given != 0;
-    return given + micap_map_trim(&world->memory, &world->pools.masks);
+    given += micap_map_trim(&world->pools.masks);
+    micap_arena_trim(&world->pools.arena);
+    return given;
 }
 
 uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)

@@ -16,6 +16,7 @@ typedef struct micap_pools {
     mica_pool **all; /* by rising component id */
     uint32_t count;
     uint32_t capacity;
+    micap_arena arena;  /* pages of indices and of: */
     micap_index masks;  /* pages of words by entity index: the bits of pools it may be in */
     uint64_t late_bits; /* of pools whose rows outlive their owners */
     mica_entity *dead;  /* who died since the flush and left rows in pools that are cleared by it */
@@ -48,6 +49,9 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row);
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row);
 bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity);
 
+/* Notes that an entity left a pool. While every pool has a bit of its own, the bits are exact. */
+void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index);
+
 /* Before the row of a dying entity goes: takes it out of its pools, each as it wants. */
 MICAP_COLD void micap_pools_entity_dies(mica_world *world, mica_entity entity);
 
@@ -58,6 +62,9 @@ uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool);
 /* Removes everything from all pools. */
 void micap_pools_clear(mica_world *world);
 size_t micap_pools_trim(mica_world *world);
+
+/* Works out anew whether the short ways of adding and removing are open. */
+void micap_pools_update_short(mica_pool *pool);
 
 /* Works out hook_mask anew after hooks or lists were set. */
 void micap_pools_update_hooks(mica_world *world, mica_component component);

@@ -114,8 +114,9 @@ static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t ma
 /* Whether a row of a matching archetype passes all filters. */
 bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since);
 
-/* Finds the next run of rows at or after `row` that passes all filters; 0 when there is none. */
-uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, mica_version since);
+/* Finds the next run of rows in [*row, end) that passes all filters; 0 when there is none. */
+uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, uint32_t end,
+                              mica_version since);
 
 /* Brings the order of a sorted query up to date; false when memory is short. */
 bool micap_query_sort(mica_query *query);

@@ -122,7 +122,8 @@ bool micap_query_sort(mica_query *query)
     sorting how = {query->compare, query->context, query->order_by, pool};
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;
-    query->order_version = mica_world_mark(query->world); /* what is written from now on is newer */
+    const micap_here *here = micap_here_of(query->world); /* what is written from now on is newer */
+    query->order_version = here ? here->version - 1 : mica_world_mark(query->world);
     query->order_valid = true;
     return true;
 }

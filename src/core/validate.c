@@ -155,6 +155,8 @@ static uint64_t count_pending(const mica_world *world)
         for (uint32_t i = 0; i < commands->recording.target_count; ++i)
             pending += commands->recording.targets[i]->created;
     }
+    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
+        pending += commands->is_lined_up ? 0 : commands->stock_count;
     return pending;
 }
 

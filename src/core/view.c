@@ -1,11 +1,11 @@
 /* Loops over queries. */
 #include "base/assert.h"
 #include "core/join.h"
+#include "core/part.h"
 #include "core/report.h"
-#include "core/world.h"
 #include "mica/view.h"
 
-static bool is_marked(const mica_query *query)
+bool micap_query_is_marked(const mica_query *query)
 {
     if (query->is_marked)
         return true;
@@ -26,6 +26,8 @@ static mica_view begin(mica_query *query, mica_version since)
     view.query = query;
     view.structure = query->world->structure;
     view.since = since;
+    const micap_here *here = micap_here_of(query->world);
+    view.version = here ? here->version : micap_version(query->world);
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
         view.query = NULL;
@@ -43,30 +45,9 @@ mica_view mica_query_begin_since(mica_query *query, mica_version since)
 mica_view mica_query_begin(mica_query *query)
 {
     mica_version since = query ? query->last_mark : 0;
-    if (query && MICAP_UNLIKELY(query->special) && is_marked(query))
+    if (query && MICAP_UNLIKELY(query->special) && micap_query_is_marked(query))
         query->last_mark = mica_world_mark(query->world);
     return begin(query, since);
-}
-
-static inline void show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
-{
-    view->count = count;
-    view->row = row;
-    view->chunk = chunk;
-    view->entities = micap_chunk_entities(chunk) + row;
-    if (!query->term_count)
-        return;
-    const uint16_t *columns = micap_query_columns(query, view->match);
-    const micap_lane *lanes = micap_chunk_lanes(chunk);
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
-        if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = lanes[column].values + row * lanes[column].bytes;
-        else if (column == MICAP_COLUMN_SINGLETON)
-            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
-        else
-            view->columns[i] = NULL;
-    }
 }
 
 /* Chunk by chunk, and within a chunk from run to run of rows that pass. */
@@ -77,9 +58,9 @@ static bool next_filtered(mica_view *view, mica_query *query)
         const micap_archetype *archetype = query->archetypes[view->match];
         for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, row = 0) {
             micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            uint32_t count = micap_query_next_run(query, chunk, &row, view->since);
+            uint32_t count = micap_query_next_run(query, chunk, &row, chunk->count, view->since);
             if (count) {
-                show(view, query, chunk, row, count);
+                micap_view_show(view, query, chunk, row, count);
                 return true;
             }
         }
@@ -106,7 +87,7 @@ static bool next_sorted(mica_view *view, mica_query *query)
         ++count;
     view->chunk_index = at + count;
     view->match = first->match;
-    show(view, query, first->chunk, first->row, count);
+    micap_view_show(view, query, first->chunk, first->row, count);
     return true;
 }
 
@@ -114,6 +95,11 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
+    if (view->frame && !query->compare) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+                   "%s: the view of a system shows all it has; there is no next one", query->name);
+        return false;
+    }
     if (view->structure != view->world->structure) {
         micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
@@ -148,7 +134,7 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
     return NULL;
 }
 
-enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12 };
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
 
 static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
 {
@@ -174,9 +160,10 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         return;
     __builtin_prefetch(query->archetypes[at.match + 3]);
     const micap_archetype *later = query->archetypes[at.match + 2];
-    if (later->chunk_count) {
-        __builtin_prefetch(later->chunks[0]);
-        __builtin_prefetch((const char *)later->chunks[0] + MICAP_CACHE_LINE);
+    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
+        __builtin_prefetch(later->chunks[i]);
+        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + 2 * MICAP_CACHE_LINE);
     }
     const micap_chunk *next = next_chunk(query, &at);
     if (next)
@@ -196,19 +183,8 @@ bool mica_view_next(mica_view *view)
         return false;
     if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
         prefetch_ahead(query, at);
-    show(view, query, chunk, 0, chunk->count);
+    micap_view_show(view, query, chunk, 0, chunk->count);
     return true;
-}
-
-static bool is_writing(mica_access access)
-{
-    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
-}
-
-static bool is_reading(mica_access access)
-{
-    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
-           access == MICA_ACCESS_OR || is_writing(access);
 }
 
 static void report_column(const mica_view *view, mica_component component, const char *what)
@@ -218,12 +194,28 @@ static void report_column(const mica_view *view, mica_component component, const
                view->query->name, what, type ? type->type.name : "?");
 }
 
+/* There is no column: because the component is not there, which is fine, or because it is split. */
+static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
+{
+    const micap_type *type = micap_type_of(view->query->terms[term].component);
+    if (type->leaves)
+        micap_fail(view->world, MICA_ERROR_INVALID, view->query->place,
+                   "%s: component %s is split: use mica_read_field or mica_write_field", view->query->name,
+                   type->type.name);
+    return NULL;
+}
+
+static inline const void *read_term(const mica_view *view, uint32_t term)
+{
+    return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
+}
+
 const void *mica_view_read(const mica_view *view, mica_component component)
 {
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].component == component && is_reading(query->terms[i].access))
-            return view->columns[i];
+        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
+            return read_term(view, i);
     report_column(view, component, "read");
     return NULL;
 }
@@ -239,13 +231,13 @@ static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
-        return NULL;
+        return no_column(view, term);
     if (MICAP_UNLIKELY(view->query->join_count))
         return micap_join_write(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
-    mica_version version = micap_version(view->world);
+    mica_version version = view->version;
     if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
         micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
     else
@@ -253,11 +245,16 @@ static inline void *write_term(mica_view *view, uint32_t term)
     return values;
 }
 
+void *micap_view_write_term(mica_view *view, uint32_t term)
+{
+    return view->columns[term] ? write_term(view, term) : NULL;
+}
+
 void *mica_view_write(mica_view *view, mica_component component)
 {
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].component == component && is_writing(query->terms[i].access))
+        if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
             return write_term(view, i);
     report_column(view, component, "write");
     return NULL;
@@ -265,15 +262,15 @@ void *mica_view_write(mica_view *view, mica_component component)
 
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
-    if (MICAP_LIKELY(term < view->query->term_count && is_reading(view->query->terms[term].access)))
-        return view->columns[term];
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
+        return read_term(view, term);
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "read");
     return NULL;
 }
 
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
-    if (MICAP_LIKELY(term < view->query->term_count && is_writing(view->query->terms[term].access)))
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
         return write_term(view, term);
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "write");
     return NULL;
@@ -291,8 +288,9 @@ uint64_t mica_query_count(mica_query *query)
             continue;
         }
         for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            const micap_chunk *chunk = archetype->chunks[i];
             uint32_t row = 0, run;
-            for (; (run = micap_query_next_run(query, archetype->chunks[i], &row, query->last_mark)); row += run)
+            for (; (run = micap_query_next_run(query, chunk, &row, chunk->count, query->last_mark)); row += run)
                 count += run;
         }
     }
@@ -327,7 +325,8 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] = is_writing(query->terms[term].access) ? write_term(&view, term) : view.columns[term];
+            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
+                                                                           : view.columns[term];
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)

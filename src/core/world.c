@@ -8,7 +8,7 @@
 
 mica_world_def mica_world_def_default(void)
 {
-    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
+    return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
 }
 
 static bool is_sane(const mica_world_def *def)
@@ -53,16 +53,19 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->memory = memory;
     world->def = chosen;
     world->pools.random_state = chosen.seed;
+    world->pools.masks.arena = &world->pools.arena;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
     micap_arena_init(&world->arena, &world->memory);
+    micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
         release(world);
         return NULL;
     }
     micap_commands_init(&world->deferred, world);
     world->deferred.owned = true;
+    world->refusing = (mica_commands){.world = world, .refusing = true};
     return world;
 }
 
@@ -119,6 +122,10 @@ size_t mica_world_trim(mica_world *world)
         if (!commands->recording.target_count)
             micap_recording_free(world, &commands->recording);
     }
+    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
+        micap_recording_free(world, &commands->applied);
+        micap_recording_free(world, &commands->recording);
+    }
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);
 }
@@ -130,7 +137,8 @@ void mica_world_seal(mica_world *world, bool sealed)
 
 mica_version mica_world_mark(mica_world *world)
 {
-    return atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
+    const micap_here *here = micap_here_of(world);
+    return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 
 uint64_t micap_entity_count(const mica_world *world)

@@ -7,24 +7,25 @@
 
 enum { PAGE_BYTES = MICAP_MAP_PAGE_ENTRIES * sizeof(uint64_t) };
 
-/* What pages without entries point to; never written. */
-static uint64_t no_entries[MICAP_MAP_PAGE_ENTRIES];
+uint64_t micap_map_no_entries[MICAP_MAP_PAGE_ENTRIES];
 
-bool micap_map_reserve(micap_memory *memory, micap_index *index, uint32_t entity_index)
+bool micap_map_reserve(micap_index *index, uint32_t entity_index)
 {
     uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
     if (page >= index->page_count) {
-        if (!MICAP_RESERVE(memory, index->pages, &index->page_capacity, (uint64_t)page + 1))
+        if (!MICAP_RESERVE(index->arena->memory, index->pages, &index->page_capacity, (uint64_t)page + 1))
             return false;
         for (; index->page_count <= page; ++index->page_count)
-            index->pages[index->page_count] = no_entries;
+            index->pages[index->page_count] = micap_map_no_entries;
     }
-    if (index->pages[page] != no_entries)
+    if (index->pages[page] != micap_map_no_entries)
         return true;
-    uint64_t *fresh = micap_allocate_zeroed(memory, PAGE_BYTES, MICAP_CACHE_LINE);
-    if (fresh)
-        index->pages[page] = fresh;
-    return fresh != NULL;
+    uint64_t *fresh = micap_arena_allocate(index->arena, PAGE_BYTES);
+    if (!fresh)
+        return false;
+    memset(fresh, 0, PAGE_BYTES);
+    index->pages[page] = fresh;
+    return true;
 }
 
 uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index)
@@ -38,7 +39,7 @@ uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index)
 void micap_map_set(micap_index *index, mica_entity entity, uint32_t row)
 {
     uint64_t *page = index->pages[entity.index >> MICAP_MAP_PAGE_SHIFT];
-    MICAP_ASSERT_HOT(page != no_entries, "the page of an entry was reserved");
+    MICAP_ASSERT_HOT(page != micap_map_no_entries, "the page of an entry was reserved");
     page[entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)] = micap_map_entry(entity, row);
 }
 
@@ -55,14 +56,14 @@ static bool is_empty(const uint64_t *page)
     return true;
 }
 
-size_t micap_map_trim(micap_memory *memory, micap_index *index)
+size_t micap_map_trim(micap_index *index)
 {
     size_t given = 0;
     for (uint32_t i = 0; i < index->page_count; ++i) {
-        if (index->pages[i] == no_entries || !is_empty(index->pages[i]))
+        if (index->pages[i] == micap_map_no_entries || !is_empty(index->pages[i]))
             continue;
-        micap_release(memory, index->pages[i], PAGE_BYTES, MICAP_CACHE_LINE);
-        index->pages[i] = no_entries;
+        micap_arena_release(index->arena, index->pages[i], PAGE_BYTES);
+        index->pages[i] = micap_map_no_entries;
         given += PAGE_BYTES;
     }
     return given;
@@ -96,8 +97,9 @@ static uint64_t slots_for(uint64_t entries)
     return needed;
 }
 
-static bool rehash(micap_memory *memory, micap_index *index, const mica_entity *owners, uint64_t slot_count)
+static bool rehash(micap_index *index, const mica_entity *owners, uint64_t slot_count)
 {
+    micap_memory *memory = index->arena->memory;
     uint32_t *slots = slot_count > UINT32_MAX
                           ? NULL
                           : micap_allocate_zeroed(memory, slot_count * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
@@ -113,20 +115,20 @@ static bool rehash(micap_memory *memory, micap_index *index, const mica_entity *
     return true;
 }
 
-bool micap_hash_reserve(micap_memory *memory, micap_index *index, const mica_entity *owners, uint64_t entries)
+bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries)
 {
     uint64_t needed = slots_for(entries);
-    return needed <= index->slot_count || rehash(memory, index, owners, needed);
+    return needed <= index->slot_count || rehash(index, owners, needed);
 }
 
-void micap_hash_trim(micap_memory *memory, micap_index *index, const mica_entity *owners)
+void micap_hash_trim(micap_index *index, const mica_entity *owners)
 {
     if (!index->used) {
-        MICAP_RELEASE_ARRAY(memory, index->slots, index->slot_count);
+        MICAP_RELEASE_ARRAY(index->arena->memory, index->slots, index->slot_count);
         index->slots = NULL;
         index->slot_count = 0;
     } else if (slots_for(index->used) < index->slot_count) {
-        rehash(memory, index, owners, slots_for(index->used));
+        rehash(index, owners, slots_for(index->used));
     }
 }
 
@@ -152,11 +154,14 @@ void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t en
     index->slots[hole] = 0;
 }
 
-void micap_index_free(micap_memory *memory, micap_index *index)
+void micap_index_free(micap_index *index)
 {
+    if (!index->arena)
+        return;
+    micap_memory *memory = index->arena->memory;
     for (uint32_t i = 0; i < index->page_count; ++i)
-        if (index->pages[i] != no_entries)
-            micap_release(memory, index->pages[i], PAGE_BYTES, MICAP_CACHE_LINE);
+        if (index->pages[i] != micap_map_no_entries)
+            micap_arena_release(index->arena, index->pages[i], PAGE_BYTES);
     MICAP_RELEASE_ARRAY(memory, index->pages, index->page_capacity);
     MICAP_RELEASE_ARRAY(memory, index->slots, index->slot_count);
     *index = (micap_index){0};
@@ -166,6 +171,6 @@ size_t micap_index_bytes(const micap_index *index)
 {
     size_t bytes = index->page_capacity * sizeof *index->pages + index->slot_count * sizeof *index->slots;
     for (uint32_t i = 0; i < index->page_count; ++i)
-        bytes += index->pages[i] != no_entries ? PAGE_BYTES : 0;
+        bytes += index->pages[i] != micap_map_no_entries ? PAGE_BYTES : 0;
     return bytes;
 }

@@ -8,7 +8,7 @@
 #ifndef MICAP_POOL_INDEX_H
 #define MICAP_POOL_INDEX_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "mica/describe.h"
 
 #define MICAP_ROW_NONE UINT32_MAX
@@ -19,13 +19,17 @@ enum {
 };
 
 typedef struct micap_index {
-    uint64_t **pages; /* map: generation << 32 | row + 1 */
+    micap_arena *arena; /* where pages come from: they lie together in huge pages */
+    uint64_t **pages;   /* map: generation << 32 | row + 1 */
     uint32_t page_count;
     uint32_t page_capacity;
     uint32_t *slots; /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
 } micap_index;
+
+/* What pages without entries point to; never written. */
+extern uint64_t micap_map_no_entries[MICAP_MAP_PAGE_ENTRIES];
 
 static inline uint64_t micap_map_entry(mica_entity entity, uint32_t row)
 {
@@ -42,8 +46,17 @@ static inline uint32_t micap_map_find(const micap_index *index, mica_entity enti
     return entry >> 32 == entity.generation ? (uint32_t)entry - 1 : MICAP_ROW_NONE;
 }
 
+/* The entry of an index, or NULL when its page is not there. */
+static inline uint64_t *micap_map_at(const micap_index *index, uint32_t entity_index)
+{
+    uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
+    if (page >= index->page_count || index->pages[page] == micap_map_no_entries)
+        return NULL;
+    return &index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
 /* Makes room for an entry; false when memory is short. */
-bool micap_map_reserve(micap_memory *memory, micap_index *index, uint32_t entity_index);
+bool micap_map_reserve(micap_index *index, uint32_t entity_index);
 /* The row at an index, of whatever generation. */
 uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index);
 /* After a reserve. */
@@ -52,17 +65,17 @@ void micap_map_erase(micap_index *index, uint32_t entity_index);
 
 /* `owners` are those of the rows. */
 uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, uint32_t entity_index);
-bool micap_hash_reserve(micap_memory *memory, micap_index *index, const mica_entity *owners, uint64_t entries);
+bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries);
 void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row);
 void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index);
 
 /* Gives back what the entries don't need, if there is memory for the smaller table. */
-void micap_hash_trim(micap_memory *memory, micap_index *index, const mica_entity *owners);
+void micap_hash_trim(micap_index *index, const mica_entity *owners);
 
-void micap_index_free(micap_memory *memory, micap_index *index);
+void micap_index_free(micap_index *index);
 size_t micap_index_bytes(const micap_index *index);
 
 /* Gives back pages without entries; returns how many bytes. */
-size_t micap_map_trim(micap_memory *memory, micap_index *index);
+size_t micap_map_trim(micap_index *index);
 
 #endif

@@ -41,13 +41,15 @@ static uint32_t lane_room(const micap_type *type)
     return MICAP_POOL_EXTRA_LANES + (type->leaf_count ? type->leaf_count : 1);
 }
 
-mica_pool *micap_pool_create(mica_world *world, micap_memory *memory, const micap_type *type)
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type)
 {
+    micap_memory *memory = arena->memory;
     mica_pool *pool = micap_allocate_zeroed(memory, sizeof *pool, MICAP_CACHE_LINE);
     if (!pool)
         return NULL;
     pool->world = world;
     pool->memory = memory;
+    pool->index.arena = arena;
     pool->type = type;
     pool->kind = type->type.size_bytes ? (micap_pool_kind)type->type.index : MICAP_POOL_TAG;
     pool->value_bytes = type->type.size_bytes;
@@ -81,7 +83,7 @@ void micap_pool_free(mica_pool *pool)
 {
     micap_memory *memory = pool->memory;
     destruct_all(pool);
-    micap_index_free(memory, &pool->index);
+    micap_index_free(&pool->index);
     if (pool->lanes)
         micap_release(memory, pool->lanes, lane_room(pool->type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, pool->scratch, pool->type->type.size_bytes, pool->type->type.alignment);
@@ -207,8 +209,7 @@ bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more)
 {
     if (pool->kind == MICAP_POOL_TAG || pool->kind == MICAP_POOL_DIRECT)
         return true;
-    if (pool->kind == MICAP_POOL_HASH &&
-        !micap_hash_reserve(pool->memory, &pool->index, pool->owners, pool->index.used + more))
+    if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->owners, pool->index.used + more))
         return false;
     return reserve_capacity(pool, pool->row_limit + more);
 }
@@ -227,7 +228,7 @@ static bool reserve_bits(mica_pool *pool, uint32_t entity_index)
 bool micap_pool_reserve_entity(mica_pool *pool, uint32_t entity_index)
 {
     switch (pool->kind) {
-    case MICAP_POOL_MAP: return micap_map_reserve(pool->memory, &pool->index, entity_index);
+    case MICAP_POOL_MAP: return micap_map_reserve(&pool->index, entity_index);
     case MICAP_POOL_DIRECT: return reserve_capacity(pool, (uint64_t)entity_index + 1);
     case MICAP_POOL_TAG: return reserve_bits(pool, entity_index);
     case MICAP_POOL_HASH: return true;
@@ -344,8 +345,8 @@ static void trim_bits(mica_pool *pool)
 size_t micap_pool_trim(mica_pool *pool)
 {
     size_t before = micap_pool_bytes(pool);
-    micap_map_trim(pool->memory, &pool->index);
-    micap_hash_trim(pool->memory, &pool->index, pool->owners);
+    micap_map_trim(&pool->index);
+    micap_hash_trim(&pool->index, pool->owners);
     if (pool->kind == MICAP_POOL_TAG) {
         trim_bits(pool);
     } else if (!pool->row_limit) {

@@ -46,6 +46,7 @@ struct mica_pool {
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
 
+    bool is_short;  /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_component */
     uint32_t count; /* rows in use */
     uint32_t capacity;
     uint32_t stamp;         /* counts changes after which instances are void */
@@ -76,8 +77,8 @@ struct mica_pool {
     uint64_t removed_count;
 };
 
-/* False when memory is short: nothing is left behind. */
-mica_pool *micap_pool_create(mica_world *world, micap_memory *memory, const micap_type *type);
+/* With the pages of its index in an arena; NULL when memory is short. */
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type);
 /* Destroys the values, then the pool. */
 void micap_pool_free(mica_pool *pool);
 
