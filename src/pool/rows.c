@@ -51,7 +51,7 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
     if (pool->next)
         link_last(pool, row, first);
     if (pool->enabled)
-        pool->enabled[row] = 1;
+        pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
         pool->added[row] = version;
     micap_pool_stamps(pool, row)[0] = version;
