@@ -252,6 +252,14 @@ static void drop_last_target(micap_recording *recording)
             *slot = i + 1;
 }
 
+void micap_command_forget_create(mica_commands *commands, mica_entity entity)
+{
+    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
+                 "it was the last to be recorded");
+    drop_last_target(&commands->recording);
+    return_handle(commands, entity);
+}
+
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
                                        mica_place place)
 {
@@ -276,8 +284,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
-            drop_last_target(&commands->recording);
-            return_handle(commands, entity);
+            micap_command_forget_create(commands, entity);
             return mica_nil();
         }
     return entity;

@@ -61,6 +61,9 @@ static inline bool micap_target_is_empty(const micap_target *target)
 bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
                                  uint32_t row);
 
+/* Undoes a creation, the last to be recorded. */
+void micap_command_forget_create(mica_commands *commands, mica_entity entity);
+
 /* Takes a command out of the list of its target. */
 void micap_target_unlink(micap_target *target, const micap_command *command);
 

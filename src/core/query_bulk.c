@@ -129,7 +129,7 @@ static bool make_values(mica_world *world, const micap_type *type, const void *f
 static bool reserve_in_pool(mica_world *world, mica_pool *pool, const selection *selected)
 {
     for (uint32_t i = 0; i < selected->count; ++i)
-        if (!micap_pools_reserve(world, pool, selected->entities[i], selected->count)) {
+        if (!micap_pools_make_room(world, pool, selected->entities[i], selected->count)) {
             micap_fail_memory(world, "bulk change");
             return false;
         }
@@ -138,6 +138,8 @@ static bool reserve_in_pool(mica_world *world, mica_pool *pool, const selection 
 
 static void add_to_pool(mica_world *world, mica_pool *pool, const selection *selected, staged_values *staged)
 {
+    for (uint32_t i = 0; i < selected->count; ++i)
+        micap_pools_evict(world, pool, selected->entities[i]);
     for (uint32_t i = 0; i < selected->count; ++i) {
         if (staged->data)
             micap_pool_move_value_in(pool, micap_pool_next_row(pool, selected->entities[i]),
