@@ -148,7 +148,8 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
-    commands->checked_type = type;
+    if (!commands->refusing)
+        commands->checked_type = type;
     return type;
 }
 
@@ -206,34 +207,6 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-static mica_entity take_handle(mica_commands *commands)
-{
-    mica_world *world = commands->world;
-    if (commands->owned)
-        return micap_entity_take(world);
-    if (!commands->stock_count) {
-        mica_entity block[MICAP_ID_BLOCK];
-        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
-            !micap_entities_take_block(world, commands->lane, block))
-            return mica_nil();
-        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
-            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
-        commands->stock_count = MICAP_ID_BLOCK;
-    }
-    ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
-}
-
-static void return_handle(mica_commands *commands, mica_entity entity)
-{
-    if (commands->owned) {
-        micap_entity_give_unused(&commands->world->entities, entity);
-    } else {
-        commands->stock[commands->stock_count++] = entity;
-        --commands->taken_count;
-    }
-}
-
 /* Forgets the newest target, whose creation failed half-way. */
 static void drop_last_target(micap_recording *recording)
 {
@@ -257,7 +230,7 @@ void micap_command_forget_create(mica_commands *commands, mica_entity entity)
     MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
                  "it was the last to be recorded");
     drop_last_target(&commands->recording);
-    return_handle(commands, entity);
+    micap_commands_return_handle(commands, entity);
 }
 
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -271,14 +244,14 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
             }
     if (commands->refusing)
         return mica_nil();
-    mica_entity entity = take_handle(commands);
+    mica_entity entity = micap_commands_take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
         return entity;
     }
     micap_target *target = add_target(commands, entity, place);
     if (!target) {
-        return_handle(commands, entity);
+        micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
@@ -473,9 +446,4 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
     command->toggle_first = false;
     return true;
-}
-
-void mica_commands_set_label(mica_commands *commands, const char *label)
-{
-    commands->label = label;
 }

@@ -305,25 +305,33 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     return count;
 }
 
-/* Runs of a loop over chunks: filters first, then joins. */
-static bool next_in_chunks(mica_view *view, mica_query *query)
+bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
 {
     micap_found first;
+    uint32_t run;
+    while ((run = micap_query_next_run(query, chunk, row, end, view->since))) {
+        uint32_t at = *row, count = next_joined_run(view, query, chunk, &at, *row + run, &first);
+        if (!count) {
+            *row += run;
+            continue;
+        }
+        micap_join_show(view, query, &first, count);
+        view->entities = micap_chunk_entities(chunk) + at;
+        *row = at + count;
+        return true;
+    }
+    return false;
+}
+
+/* Archetype by archetype, chunk by chunk. */
+static bool next_in_chunks(mica_view *view, const mica_query *query)
+{
     for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, view->cursor = 0) {
         const micap_archetype *archetype = query->archetypes[view->match];
         for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, view->cursor = 0) {
             micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            uint32_t run;
-            while ((run = micap_query_next_run(query, chunk, &view->cursor, chunk->count, view->since))) {
-                uint32_t row = view->cursor, end = row + run;
-                uint32_t count = next_joined_run(view, query, chunk, &row, end, &first);
-                view->cursor = count ? row + count : end;
-                if (!count)
-                    continue;
-                micap_join_show(view, query, &first, count);
-                view->entities = micap_chunk_entities(chunk) + row;
+            if (micap_join_next_rows(view, query, chunk, &view->cursor, chunk->count))
                 return true;
-            }
         }
     }
     return false;

@@ -95,7 +95,7 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
-    if (view->frame && !query->compare) {
+    if (view->structure == MICAP_STRUCTURE_NONE) {
         micap_fail(view->world, MICA_ERROR_INVALID, query->place,
                    "%s: the view of a system shows all it has; there is no next one", query->name);
         return false;

@@ -38,6 +38,7 @@ typedef struct micap_pool_group {
 struct mica_pool {
     /* What a look-up reads. */
     micap_pool_kind kind;
+    bool is_quick;      /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
     uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
     micap_index index;
     mica_entity *owners;
