@@ -76,6 +76,10 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
             micap_pool_move_value_in(pool, row, command->value);
             micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
         }
+        while (command->is_alone && pool->next && pool->next[row] != MICAP_ROW_NONE) {
+            micap_pools_remove_instance(world, pool, pool->next[row]);
+            row = micap_pool_row(pool, entity);
+        }
     } else {
         micap_pools_evict(world, pool, entity);
         if (command->value)
@@ -84,7 +88,7 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
     }
     command->value = NULL;
     if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
-        pool->enabled[row] = command->toggle == MICAP_TOGGLE_ON;
+        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
     if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)

@@ -12,43 +12,6 @@ static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
 }
 
-static uint32_t slot_of(const micap_recording *recording, uint32_t index)
-{
-    uint32_t mask = recording->table_capacity - 1;
-    for (uint32_t attempt = 0;; ++attempt) {
-        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
-        if (!target || recording->targets[target - 1]->entity.index == index)
-            return slot;
-    }
-}
-
-/* Among targets in rising order: the first whose index is not below this one. */
-static uint32_t search_order(const micap_recording *recording, uint32_t index)
-{
-    uint32_t begin = 0, end = recording->target_count;
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (recording->targets[middle]->entity.index < index)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-static __attribute__((noinline)) micap_target *search(micap_recording *recording, mica_entity entity)
-{
-    uint32_t position = recording->found + 1, count = recording->target_count;
-    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
-        position = recording->has_table ? recording->table[slot_of(recording, entity.index)] - 1
-                                        : search_order(recording, entity.index);
-        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
-            return NULL;
-    }
-    recording->found = position;
-    return recording->targets[position];
-}
-
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
     if (!recording->target_count)
@@ -56,27 +19,7 @@ micap_target *micap_recording_find(micap_recording *recording, mica_entity entit
     micap_target *last = recording->targets[recording->target_count - 1];
     if (entity.index > last->entity.index && !recording->has_table)
         return NULL;
-    return mica_same(last->entity, entity) ? last : search(recording, entity);
-}
-
-/* A table with room for one more target than there are, and with those in it. */
-static MICAP_COLD bool grow_table(mica_commands *commands)
-{
-    micap_recording *recording = &commands->recording;
-    micap_memory *memory = &commands->world->memory;
-    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
-    if (grown > recording->table_capacity) {
-        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-        if (!table)
-            return false;
-        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-        recording->table = table;
-        recording->table_capacity = grown;
-    }
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        recording->table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
-    recording->has_table = true;
-    return true;
+    return mica_same(last->entity, entity) ? last : micap_recording_search(recording, entity);
 }
 
 /* Room for a target with this index, in the table too when there is one or the order is broken. */
@@ -85,7 +28,8 @@ static inline bool reserve_target(mica_commands *commands, uint32_t index)
     micap_recording *recording = &commands->recording;
     uint32_t count = recording->target_count;
     bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
-    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) && !grow_table(commands))
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
+        !micap_recording_grow_table(commands))
         return false;
     return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
                                                                &recording->target_capacity, (uint64_t)count + 1);
@@ -116,7 +60,7 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     }
     start_target(&recorded->target, entity, place, commands->label);
     if (recording->has_table)
-        recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
+        recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
     recording->targets[recording->target_count++] = &recorded->target;
     return &recorded->target;
 }
@@ -167,9 +111,25 @@ static micap_command *add_command(mica_commands *commands, micap_target *target,
     return command;
 }
 
+static micap_command *first_instance(const micap_target *target, mica_component component)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE)
+            return command;
+    return NULL;
+}
+
+/* The command that speaks of the component, or of its first instance: where none is left from before, that is the first one
+ * this buffer adds. */
 static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
+    if (type->type.many && (!command || command->operation != MICAP_OPERATION_VALUE)) {
+        bool removed = command && command->operation == MICAP_OPERATION_REMOVE;
+        micap_command *added = first_instance(target, type->id);
+        if (added && (removed || !mica_has_component(commands->world, target->entity, type->id)))
+            return added;
+    }
     return command ? command : add_command(commands, target, type);
 }
 
@@ -202,7 +162,8 @@ static inline const micap_type *type_to_record(mica_commands *commands, mica_com
 
 static bool has_value(const micap_command *command)
 {
-    return command->operation == MICAP_OPERATION_VALUE && command->value;
+    return (command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
+           command->value;
 }
 
 /* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
@@ -224,12 +185,16 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
             command->value = value;
         }
     }
-    if (command->operation == MICAP_OPERATION_REMOVE)
-        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
-    else if (command->operation == MICAP_OPERATION_NONE)
-        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
-    command->operation = MICAP_OPERATION_VALUE;
     command->is_set |= is_set;
+    if (command->operation == MICAP_OPERATION_INSTANCE)
+        return true;
+    if (command->operation == MICAP_OPERATION_REMOVE) {
+        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
+        command->is_alone = true;
+    } else if (command->operation == MICAP_OPERATION_NONE) {
+        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
+    }
+    command->operation = MICAP_OPERATION_VALUE;
     return true;
 }
 
@@ -252,12 +217,20 @@ static void drop_last_target(micap_recording *recording)
         --recording->target_count;
         return;
     }
-    uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
+    uint32_t *slot = &recording->table[micap_recording_slot(recording, target->entity.index)];
     *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
     for (uint32_t i = 0; i < recording->target_count; ++i)
         if (recording->targets[i]->entity.index == target->entity.index)
             *slot = i + 1;
+}
+
+void micap_command_forget_create(mica_commands *commands, mica_entity entity)
+{
+    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
+                 "it was the last to be recorded");
+    drop_last_target(&commands->recording);
+    micap_commands_return_handle(commands, entity);
 }
 
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -284,8 +257,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
-            drop_last_target(&commands->recording);
-            micap_commands_return_handle(commands, entity);
+            micap_command_forget_create(commands, entity);
             return mica_nil();
         }
     return entity;
@@ -334,7 +306,7 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     micap_command *command = target ? command_of(commands, target, type) : NULL;
     if (!command)
         return NULL;
-    if (command->operation != MICAP_OPERATION_VALUE) {
+    if (command->operation != MICAP_OPERATION_VALUE && command->operation != MICAP_OPERATION_INSTANCE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
         bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
         const void *present = removed || split ? NULL : mica_get_component(commands->world, entity, component);
@@ -407,11 +379,10 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
 /* Instances that were recorded before a removal go with it. */
 static void drop_instances(micap_target *target, mica_component component)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE) {
-            micap_command_drop_value(command);
-            command->operation = MICAP_OPERATION_NONE;
-        }
+    for (micap_command *command; (command = first_instance(target, component));) {
+        micap_command_drop_value(command);
+        micap_target_unlink(target, command);
+    }
 }
 
 /* Whether the component is there after what this buffer has recorded so far. */
@@ -420,9 +391,8 @@ static bool will_have(const mica_commands *commands, const micap_target *target,
     const micap_command *command = find_command(target, component);
     if (command && command->operation == MICAP_OPERATION_VALUE)
         return true;
-    for (const micap_command *other = target->first; other; other = other->next)
-        if (other->type->id == component && other->operation == MICAP_OPERATION_INSTANCE)
-            return true;
+    if (first_instance(target, component))
+        return true;
     if (command && command->operation == MICAP_OPERATION_REMOVE)
         return false;
     return mica_has_component(commands->world, target->entity, component);
@@ -436,14 +406,14 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
-    micap_command *command = command_of(commands, target, type);
-    if (!command)
+    micap_command *command = find_command(target, component);
+    if (!command && !(command = add_command(commands, target, type)))
         return false;
     micap_command_drop_value(command);
     drop_instances(target, component);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
-    command->is_set = false;
+    command->is_set = command->is_alone = false;
     return there;
 }
 

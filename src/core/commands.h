@@ -26,6 +26,7 @@ typedef struct micap_command {
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
+    bool is_alone;     /* a removal came before the value: no other instance is left */
 } micap_command;
 
 typedef struct micap_target {
@@ -59,6 +60,12 @@ static inline bool micap_target_is_empty(const micap_target *target)
 /* Records one more instance with a copy of the one in a row of the pool; false with a report when it can't. */
 bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
                                  uint32_t row);
+
+/* Undoes a creation, the last to be recorded. */
+void micap_command_forget_create(mica_commands *commands, mica_entity entity);
+
+/* Takes a command out of the list of its target. */
+void micap_target_unlink(micap_target *target, const micap_command *command);
 
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
@@ -127,6 +134,13 @@ static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 {
     return attempt == 0 ? index : (index * 0x9e3779b1u >> 7) + attempt;
 }
+
+/* The place in the table for an entity index. */
+uint32_t micap_recording_slot(const micap_recording *recording, uint32_t index);
+/* A table with room for one more target than there are, and with those in it; false when memory is short. */
+bool micap_recording_grow_table(mica_commands *commands);
+/* The long way to find a target. */
+micap_target *micap_recording_search(micap_recording *recording, mica_entity entity);
 
 /* The target of an entity, or NULL. */
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);

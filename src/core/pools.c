@@ -90,14 +90,6 @@ void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
         micap_pools_remove_row(world, pool, row);
 }
 
-bool micap_pools_reserve(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count)
-{
-    if (MICAP_UNLIKELY(!micap_pools_make_room(world, pool, entity, count)))
-        return false;
-    micap_pools_evict(world, pool, entity);
-    return true;
-}
-
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     uint32_t row = micap_pool_next_row(pool, entity);
@@ -147,6 +139,8 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
         micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
+        row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
     micap_pool_drop_row(pool, row, micap_version(world));
     ++world->structure;

@@ -9,6 +9,8 @@ static const char *check_chain(const mica_pool *pool, uint32_t first)
             return "the instances of an entity are linked";
         if (pool->previous[row] != last || ++length > pool->count)
             return "an instance knows the one before";
+        if (pool->enabled && pool->enabled[row] != pool->enabled[first])
+            return "the instances of an entity are switched together";
         last = row;
     }
     return pool->previous[first] == last ? NULL : "the first instance knows the last";
