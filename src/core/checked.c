@@ -53,7 +53,8 @@ static bool is_in_view(const mica_view *view, mica_entity entity)
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
     const micap_here *here = micap_here_of(world);
-    if (!here || !here->allows)
+    const micap_type *type = micap_type_of(component);
+    if (!here || !here->allows || (type && !type->type.size_bytes)) /* who has a tag is structure, which stays */
         return;
     const char *verb = write ? "writes" : "reads";
     switch (here->allows(here, component, write)) {

@@ -59,7 +59,6 @@ MISTAKE(column_by_number_written_too_far, mica_view_write_at(view, 9))
 MISTAKE(add_copies_what_is_undeclared, mica_add(world, own, Mass))
 MISTAKE(add_copies_by_command, mica_command_add(mica_view_commands(view), own, Mass))
 MISTAKE(clone_reads_what_is_undeclared, mica_clone(world, own))
-MISTAKE(tag_is_looked_up_undeclared, mica_get(world, own, Frozen))
 MISTAKE(get_of_a_plain_one, mica_get(world, plain, Velocity))
 
 /* Wrong doors. */
@@ -160,7 +159,6 @@ static const mistake mistakes[] = {
     ROWS(add_copies_what_is_undeclared, "reads component Mass of entity"),
     ROWS(add_copies_by_command, "reads component Mass of entity"),
     ROWS(clone_reads_what_is_undeclared, "component"),
-    ROWS(tag_is_looked_up_undeclared, "reads component Frozen of entity"),
     ROWS(get_of_a_plain_one, "reads component Velocity of entity"),
     ROWS(flushes, "calls flush"),
     ROWS(clears, "calls clear"),

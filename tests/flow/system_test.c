@@ -138,7 +138,7 @@ static void replace_all(mica_view *view)
         Mass *mass = mica_add(view->world, fresh, Mass);
         mass->value = 3; /* staged */
         mica_set(view->world, fresh, Velocity, {1, 2, 3});
-        ck_assert(mica_get(view->world, fresh, Number) == NULL);
+        ck_assert(!mica_has(view->world, fresh, Number));
     }
 }
 
