@@ -17,6 +17,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world)
 
 mica_commands *mica_commands_create(mica_world *world)
 {
+    if (micap_refuse_inside(world, "commands") != MICA_OK)
+        return NULL;
     mica_commands *commands = NULL;
     if (micap_entities_add_lane(world)) {
         commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
@@ -181,6 +183,8 @@ void mica_commands_destroy(mica_commands *commands)
     if (!commands)
         return;
     mica_world *world = commands->world;
+    if (micap_refuse_inside(world, "commands_destroy") != MICA_OK)
+        return;
     if (world->hook_depth) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "commands: a buffer can't be destroyed inside a hook");
         return;

@@ -138,6 +138,8 @@ void micap_components_free(mica_world *world)
 
 mica_component mica_component_define(mica_world *world, const mica_type *type)
 {
+    if (micap_refuse_inside(world, "component") != MICA_OK)
+        return 0;
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
