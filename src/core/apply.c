@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/watch.h"
 #include "core/world.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
@@ -28,14 +29,17 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
-    for (const micap_command *command = target->first; command; command = command->next) {
+    for (micap_command *command = target->first; command; command = command->next) {
+        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, command->type->enabled);
         if (column == MICAP_COLUMN_NONE)
             continue;
-        *(uint8_t *)micap_chunk_value(spot.chunk, column, spot.row) = command->toggle == MICAP_TOGGLE_ON;
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
+        *byte = command->toggle == MICAP_TOGGLE_ON;
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
@@ -43,12 +47,17 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->operation == MICAP_OPERATION_VALUE && command->is_set)
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->toggled)
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+                            command->type->id, spot, 1);
 }
 
 static void create(mica_world *world, micap_target *target)

@@ -218,12 +218,13 @@ void micap_archetypes_free(mica_world *world)
 
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
 {
-    bool destroy = world->destroy_hook.fn || micap_modules_want_destroying(world);
+    bool destroy = world->destroy_hook.fn || world->destroy_watches || micap_modules_want_destroying(world);
     archetype->hook_mask = destroy ? 1 << MICA_EVENT_DESTROY : 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
-        for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
-            if (component->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && component->removals))
-                archetype->hook_mask |= (uint8_t)(1 << kind);
+        for (uint32_t event = 0; event < MICAP_WATCHED; ++event)
+            if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn) ||
+                (event == MICA_EVENT_REMOVE && component->removals))
+                archetype->hook_mask |= (uint8_t)(1 << event);
     }
 }

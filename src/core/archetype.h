@@ -48,7 +48,7 @@ typedef struct micap_archetype {
     bool plain;          /* all columns are */
     bool small;          /* and all their values are small: see micap_copy_small */
     bool has_companions; /* some column is one */
-    uint8_t hook_mask;   /* bit per mica_event_kind that some component has a hook for */
+    uint8_t hook_mask;   /* bit per event that some component has a hook or a watch for */
     uint32_t incoming;   /* rows a flush is about to add */
     micap_edge *edges;   /* open addressing by component id */
     uint32_t edge_count;

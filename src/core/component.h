@@ -19,6 +19,8 @@ typedef struct micap_problem {
     char text[256];
 } micap_problem;
 
+enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/watch.h */
+
 typedef struct micap_component {
     const micap_type *type;
     /* The archetypes that have it, in the order they were made: where a query looks for what it may match. */
@@ -27,7 +29,8 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
-    struct mica_removals *removals;       /* who keeps a list of removals */
+    struct micap_watch *watches[MICAP_WATCHED];
+    struct mica_removals *removals; /* who keeps a list of removals */
 } micap_component;
 
 /* By id; NULL until the world uses the component. */

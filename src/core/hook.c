@@ -1,6 +1,7 @@
 #include "core/hooks.h"
 #include "core/removals.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
@@ -35,20 +36,26 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
     world->hooks_recorded |= world->deferred.recording.target_count != 0;
 }
 
-void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
+static void run_hook(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    const mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
-    if (kind == MICA_EVENT_REMOVE)
-        micap_removals_note(world, used->removals, entities, count);
-    if (!used->hooks[kind].fn)
-        return;
     uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
-    event.entities = entities;
+    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
     if (column < MICAP_COLUMN_TAG)
         event.values = micap_chunk_value(spot.chunk, column, spot.row);
     call(world, used->hooks[kind], &event);
+}
+
+void micap_hooks_run(mica_world *world, uint32_t event, mica_component component, micap_spot spot, uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    if (event == MICA_EVENT_REMOVE)
+        micap_removals_note(world, used->removals, micap_chunk_entities(spot.chunk) + spot.row, count);
+    if (event < MICA_EVENT_DESTROY && used->hooks[event].fn)
+        run_hook(world, (mica_event_kind)event, component, spot, count);
+    if (used->watches[event])
+        micap_watches_run(world, used->watches[event], event, component, spot, count);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
@@ -67,7 +74,7 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
                           const mica_entity *entities, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    if (!used->hooks[kind].fn && !(kind == MICA_EVENT_REMOVE && used->removals))
+    if (!micap_is_awaited(used, kind) && !(kind == MICA_EVENT_REMOVE && used->removals))
         return;
     for (uint32_t begin = 0, run; begin < count; begin += run) {
         run = micap_run_of(world, entities + begin, count - begin);
@@ -93,6 +100,8 @@ void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_sp
         event.entities = micap_chunk_entities(spot.chunk) + spot.row;
         call(world, world->destroy_hook, &event);
     }
+    if (!to && world->destroy_watches)
+        micap_watches_run(world, world->destroy_watches, MICA_EVENT_DESTROY, 0, spot, count);
     if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
         for (uint32_t i = 0; i < from->component_count; ++i)
             if (!to || !micap_archetype_has(to, from->components[i]))
