@@ -45,6 +45,7 @@ mica_commands *micap_recorder(mica_world *world)
 
 void micap_commands_park(mica_commands *commands)
 {
+    commands->is_parked = true;
     commands->parked = commands->world->parked_commands;
     commands->world->parked_commands = commands;
 }
@@ -52,13 +53,26 @@ void micap_commands_park(mica_commands *commands)
 void micap_commands_line_up(mica_commands *commands)
 {
     mica_world *world = commands->world;
+    if (commands->is_lined_up) /* a flush before could not be made */
+        return;
+    commands->is_lined_up = true;
     commands->next = NULL;
     world->last_commands->next = commands;
     world->last_commands = commands;
 }
 
-void micap_commands_fall_out(mica_world *world, mica_commands *last)
+void micap_commands_fall_out(mica_world *world)
 {
+    mica_commands *last = world->first_commands;
+    for (mica_commands *commands = last->next, *next; commands; commands = next) {
+        next = commands->next;
+        if (commands->is_lined_up && !commands->recording.target_count) {
+            commands->is_lined_up = false;
+            continue;
+        }
+        last->next = commands;
+        last = commands;
+    }
     last->next = NULL;
     world->last_commands = last;
 }
@@ -66,6 +80,9 @@ void micap_commands_fall_out(mica_world *world, mica_commands *last)
 void micap_commands_unpark(mica_commands *commands)
 {
     mica_world *world = commands->world;
+    micap_recording_drop(world, &commands->recording);
+    if (commands->is_lined_up)
+        micap_commands_fall_out(world);
     for (mica_commands **link = &world->parked_commands; *link; link = &(*link)->parked)
         if (*link == commands) {
             *link = commands->parked;

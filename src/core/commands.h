@@ -66,11 +66,13 @@ typedef struct micap_recording {
 struct mica_commands {
     mica_world *world;
     mica_commands *next;   /* in order of creation */
+    bool is_lined_up;      /* a parked one that takes part in the next flush */
     mica_commands *parked; /* the next of those that are in no order: see micap_commands_park */
     const char *label;
     micap_recording recording;
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
+    bool is_parked;
     bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */
@@ -87,8 +89,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world);
  * flush only when they are put behind the others for it, in the order their owner wants. */
 void micap_commands_park(mica_commands *commands);
 void micap_commands_line_up(mica_commands *commands);
-/* Takes all that were lined up out of the order again, back to the last of the user's. */
-void micap_commands_fall_out(mica_world *world, mica_commands *last);
+/* Takes those out of the order again of which nothing is left to apply. */
+void micap_commands_fall_out(mica_world *world);
 /* Gives back a parked buffer. */
 void micap_commands_unpark(mica_commands *commands);
 

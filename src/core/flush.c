@@ -322,8 +322,22 @@ mica_result micap_flush_own(mica_world *world)
     return apply_rounds(world, false);
 }
 
+/* Inside a system everything is recorded anyway, and applied after its phase. */
+static mica_result flush_inside(const mica_world *world, micap_here *here)
+{
+    if (here->defers) {
+        --here->defers;
+        return MICA_OK;
+    }
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                      "flush: called inside a system, whose changes are applied after its phase");
+}
+
 mica_result mica_flush(mica_world *world)
 {
+    micap_here *here = micap_here_of(world);
+    if (here)
+        return flush_inside(world, here);
     if (world->hook_depth) {
         if (world->recording_depth > world->hook_depth) { /* the end of a defer inside the hook */
             --world->recording_depth;
@@ -343,7 +357,11 @@ mica_result mica_flush(mica_world *world)
 
 void mica_defer(mica_world *world)
 {
-    ++world->recording_depth;
+    micap_here *here = micap_here_of(world);
+    if (here)
+        ++here->defers;
+    else
+        ++world->recording_depth;
 }
 
 void micap_flush_free(mica_world *world)

@@ -34,7 +34,7 @@ static inline void micap_view_init(mica_view *view, mica_query *query, mica_vers
     memset(view, 0, offsetof(mica_view, columns));
     view->world = query->world;
     view->query = query;
-    view->structure = query->world->structure;
+    view->structure = ~(uint64_t)0; /* it is shown part by part, and can't be stepped */
     view->since = since;
     view->version = version;
 }

@@ -155,7 +155,7 @@ static uint64_t count_pending(const mica_world *world)
             pending += commands->recording.targets[i]->created;
     }
     for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
-        pending += commands->stock_count;
+        pending += commands->is_lined_up ? 0 : commands->stock_count;
     return pending;
 }
 

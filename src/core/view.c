@@ -88,6 +88,11 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
+    if (view->frame && !query->compare) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+                   "%s: the view of a system shows all it has; there is no next one", query->name);
+        return false;
+    }
     if (view->structure != view->world->structure) {
         micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
