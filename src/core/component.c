@@ -53,6 +53,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     }
     component->type = type;
     world->components.by_id[type->id] = component;
+    ++world->components.used;
     return component;
 }
 

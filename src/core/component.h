@@ -38,6 +38,7 @@ typedef struct micap_components {
     micap_component **by_id;
     uint32_t capacity;
     uint32_t limit; /* one more than the largest id in use */
+    uint32_t used;  /* how many are */
 } micap_components;
 
 /* NULL when this world does not use it. */

@@ -70,10 +70,13 @@ static bool is_in_its_own_way(const micap_system *system)
 static void classify(micap_system *system)
 {
     const mica_system_def *def = &system->def;
-    bool uses_components = false;
-    for (uint32_t i = 0; i < def->use_count; ++i)
+    bool uses_components = false, reads_streams = false;
+    for (uint32_t i = 0; i < def->use_count; ++i) {
         uses_components |= def->uses[i].component != 0;
-    system->is_single = def->once || def->split == MICA_SPLIT_NONE || def->compare || is_in_its_own_way(system);
+        reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one place in each */
+    }
+    system->is_single =
+        def->once || def->split == MICA_SPLIT_NONE || def->compare || reads_streams || is_in_its_own_way(system);
     system->is_local = !system->is_single && !uses_components && def->split != MICA_SPLIT_EVERY;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
@@ -261,6 +264,7 @@ mica_system mica_system_add(mica_world *world, const mica_system_def *def)
     system->id = flow->next_id++;
     system->frame.system = (mica_system){system->id};
     flow->is_stale = true;
+    ++flow->systems_version;
     return system->frame.system;
 }
 
@@ -297,6 +301,7 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
             flow->listeners[i].ops->system_removed(world, flow->listeners[i].state, old);
     micap_system_free(flow, old);
     flow->is_stale = true;
+    ++flow->systems_version;
     return MICA_OK;
 }
 
@@ -309,6 +314,7 @@ bool mica_system_remove(mica_world *world, mica_system system)
     found->is_removed = true;
     flow->has_removed = true;
     flow->is_stale = true;
+    ++flow->systems_version;
     if (!flow->is_stepping)
         micap_flow_forget_removed(flow);
     return true;
@@ -379,6 +385,18 @@ uint32_t micap_system_lanes(const micap_system *system, uint32_t *out_first)
 {
     *out_first = system->lane_first;
     return system->lane_count;
+}
+
+const micap_system *micap_system_at(const mica_world *world, uint32_t index)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && index < flow->system_count ? flow->systems[index] : NULL;
+}
+
+uint64_t micap_systems_version(const mica_world *world)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow ? flow->systems_version : 0;
 }
 
 const char *micap_system_label(const micap_system *system)
