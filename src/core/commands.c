@@ -16,6 +16,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world)
 
 mica_commands *mica_commands_create(mica_world *world)
 {
+    if (micap_refuse_inside(world, "commands") != MICA_OK)
+        return NULL;
     mica_commands *commands = NULL;
     if (micap_entities_add_lane(world)) {
         commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
@@ -92,9 +94,15 @@ void micap_commands_unpark(mica_commands *commands)
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
 }
 
+void mica_commands_set_label(mica_commands *commands, const char *label)
+{
+    commands->label = label;
+}
+
 void micap_command_drop_value(micap_command *command)
 {
-    if (command->operation == MICAP_OPERATION_VALUE && command->value)
+    if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
+        command->value)
         micap_values_destruct(command->type, command->value, 1);
     command->value = NULL;
 }
@@ -122,7 +130,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
         MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
         recording->table = NULL;
         recording->table_capacity = 0;
-    } else if (recording->table) {
+    } else if (recording->has_table) {
         memset(recording->table, 0, recording->table_capacity * sizeof *recording->table);
     }
 }
@@ -133,7 +141,8 @@ void micap_recording_reset(mica_world *world, micap_recording *recording)
     if (!recording->target_count)
         return;
     reset_table(world, recording);
-    recording->target_count = 0;
+    recording->has_table = false;
+    recording->target_count = recording->found = 0;
 }
 
 void micap_recording_free(mica_world *world, micap_recording *recording)
@@ -160,6 +169,8 @@ void mica_commands_destroy(mica_commands *commands)
     if (!commands)
         return;
     mica_world *world = commands->world;
+    if (micap_refuse_inside(world, "commands_destroy") != MICA_OK)
+        return;
     if (world->hook_depth) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "commands: a buffer can't be destroyed inside a hook");
         return;

@@ -12,6 +12,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -33,16 +34,22 @@ typedef struct micap_target {
     micap_command *first;
     micap_command *last;
     mica_place place; /* of the first touch */
+    const char *label;
     bool created;
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
-    bool is_step;          /* from and to differ by one plain component, */
-    uint16_t gap;          /* whose column is this: see micap_row_step */
+    micap_edge edge;       /* when it is a shortcut: from one to the other */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
-    const char *label;
 } micap_target;
+
+/* How a target is recorded: most have one command. */
+typedef struct micap_recorded {
+    micap_target target;
+    micap_command command; /* the first, when there is one */
+} micap_recorded;
+_Static_assert(sizeof(micap_recorded) % 16 == 0, "a small value that lies behind it is aligned");
 
 /* A change that was refused when it was recorded may leave a target with nothing to do. */
 static inline bool micap_target_is_empty(const micap_target *target)
@@ -50,14 +57,21 @@ static inline bool micap_target_is_empty(const micap_target *target)
     return !target->created && !target->destroyed && !target->first;
 }
 
+/* Records one more instance with a copy of the one in a row of the pool; false with a report when it can't. */
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
+                                 uint32_t row);
+
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
 
-/* What one recording filled, swapped out as a whole when it is applied. */
+/* What one recording filled, swapped out as a whole when it is applied. Systems walk entities in order, so that as long as
+ * the index of each new target is above that of the last one, targets are found by that order and there is no table. */
 typedef struct micap_recording {
     micap_target **targets; /* in the stage, where they don't move */
     uint32_t target_count;
     uint32_t target_capacity;
+    uint32_t found;  /* the target that was found last: the next one is a good guess */
+    bool has_table;  /* else the table is all zero */
     uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
     uint32_t table_capacity;
     micap_stage stage;
@@ -116,7 +130,7 @@ static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 }
 
 /* The target of an entity, or NULL. */
-micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity);
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);
 
 /* Takes the handles the buffer will need next time, as many as it took last time. */
 void micap_commands_restock(mica_commands *commands);

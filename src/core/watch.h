@@ -6,21 +6,21 @@
 #include "core/world.h"
 
 /* Events beyond those that have hooks. */
-enum { MICAP_WATCH_ENABLE = MICA_EVENT_KINDS, MICAP_WATCH_DISABLE };
+#define MICAP_WATCH_ENABLE ((mica_event_kind)MICA_EVENT_KINDS)
+#define MICAP_WATCH_DISABLE ((mica_event_kind)(MICA_EVENT_KINDS + 1))
 
 /* The first member of what keeps more. As in a hook, what is changed through the world meanwhile is recorded. */
 typedef struct micap_watch {
     struct micap_watch *next;
-    void (*seen)(struct micap_watch *watch, uint32_t event, mica_component component, micap_spot spot, uint32_t count);
+    void (*seen)(struct micap_watch *watch, const mica_event *event);
 } micap_watch;
 
 /* Adds a watch behind the others of a component in use; MICA_EVENT_DESTROY goes with component 0. Not inside a hook. */
-void micap_watch_add(mica_world *world, uint32_t event, mica_component component, micap_watch *watch);
+void micap_watch_add(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch);
 /* Takes one out that was added so. */
-void micap_watch_remove(mica_world *world, uint32_t event, mica_component component, micap_watch *watch);
+void micap_watch_remove(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch);
 
-/* Calls a list for a run of rows in one chunk. */
-void micap_watches_run(mica_world *world, micap_watch *watches, uint32_t event, mica_component component,
-                       micap_spot spot, uint32_t count);
+/* Calls a list. */
+void micap_watches_run(mica_world *world, micap_watch *watches, const mica_event *event);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct micap_system {
     uint32_t id;
     bool is_local;      /* touches its own rows only */
     bool is_single;     /* one thread at a time */
+    bool is_walking;    /* its rows are sorted or joined with pools: they come as the loop over its query shows them */
     bool names_checked; /* those it wants to run before and after are known, or were complained about */
     bool is_gated;      /* must be asked whether it runs */
     bool is_enabled;
@@ -43,15 +44,22 @@ typedef struct micap_system {
     double seconds_waited; /* since it ran last */
 } micap_system;
 
-/* Systems that run slice by slice one after the other; mostly one. */
+/* Systems that run slice by slice one after the other; mostly one. What a small system needs comes first. */
 typedef struct micap_chain {
-    micap_work work;
-    micap_system *systems[MICAP_CHAIN_SYSTEMS];
-    uint32_t system_count;
     uint32_t piece_count; /* 0: nothing to do */
-    uint32_t job_count;   /* of which each does one piece, or the only one all */
-    uint32_t unit_rows;   /* the most rows of a view */
+    bool is_ready;        /* one system, one view: prepared, it is the usual case of a small system, */
+    bool is_plain;        /* which need not be asked anything */
+    bool is_measured;     /* at least once */
+    uint32_t system_count;
+    uint32_t order; /* of its first system in the leg */
+    micap_system *systems[MICAP_CHAIN_SYSTEMS];
+    micap_task ready_task;
+    mica_view ready_view;
+
+    micap_work work;
     struct micap_leg *leg;
+    uint32_t job_count; /* of which each does one piece, or the only one all */
+    uint32_t unit_rows; /* the most rows of a view */
 
     /* What comes behind it. */
     uint32_t first_successor;
@@ -71,13 +79,9 @@ typedef struct micap_chain {
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;
     uint64_t row_count;
-    uint64_t cost_ns;   /* of one run, as measured lately */
-    uint64_t cost_rows; /* rows it had then */
+    uint64_t cost_ns;   /* of one run, as measured lately, */
+    uint64_t cost_rows; /* and the rows it had then */
     _Atomic uint64_t measured_ns;
-    bool is_measured; /* at least once */
-    bool is_ready;    /* one system, one view: prepared, it is the usual case of a small system */
-    mica_view ready_view;
-    micap_task ready_task;
 } micap_chain;
 
 /* Where a piece begins. */

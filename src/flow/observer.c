@@ -26,53 +26,70 @@ typedef struct observers {
     micap_queue letters; /* events of the program, told inside systems */
 } observers;
 
-/* Rows of one chunk, told to one observer. */
-static void tell(const observer *observer, mica_observation *seen, micap_spot spot, uint32_t count)
+/* Tells an observer about some of those that an event is about. */
+static void tell_some(const observer *observer, const mica_observation *all, uint32_t begin, uint32_t count)
 {
-    seen->count = count;
-    seen->entities = count ? micap_chunk_entities(spot.chunk) + spot.row : NULL;
-    seen->values = NULL;
-    if (count && seen->component) {
-        uint32_t column = micap_archetype_column(spot.chunk->archetype, seen->component);
-        if (column < MICAP_COLUMN_TAG)
-            seen->values = micap_chunk_value(spot.chunk, column, spot.row);
-    }
-    observer->fn(seen);
+    mica_observation some = *all;
+    some.count = count;
+    some.entities = all->entities + begin;
+    if (all->values)
+        some.values = (char *)all->values + (size_t)begin * micap_type_of(all->component)->type.size_bytes;
+    observer->fn(&some);
 }
 
-/* The same for those among them that pass the filter, in runs. */
-static void tell_filtered(observer *observer, mica_observation *seen, micap_spot spot, uint32_t count)
+/* Those among rows that lie one after the other in a chunk that pass the filter, in runs. */
+static void tell_filtered_rows(observer *observer, const mica_observation *seen, micap_spot spot, uint32_t begin,
+                               uint32_t count)
 {
     const mica_query *filter = observer->filter;
     if (observer->asked != spot.chunk->archetype) {
         observer->asked = spot.chunk->archetype;
         observer->matches = micap_query_matches_archetype(filter, observer->asked);
     }
-    if (!observer->matches || !count)
+    if (!observer->matches)
         return;
     if (!filter->filter_count) {
-        tell(observer, seen, spot, count);
+        tell_some(observer, seen, begin, count);
         return;
     }
     uint32_t end = spot.row + count;
     for (uint32_t row = spot.row, run; (run = micap_query_next_run(filter, spot.chunk, &row, end, 0)); row += run)
-        tell(observer, seen, (micap_spot){spot.chunk, row}, run);
+        tell_some(observer, seen, begin + row - spot.row, run);
 }
 
-static void tell_rows(observer *observer, mica_observation *seen, micap_spot spot, uint32_t count)
+/* Rows of a chunk come as they lie there; others, of a pool say, have their owners all over the place. */
+static void tell_filtered(observer *observer, const mica_observation *seen)
+{
+    for (uint32_t begin = 0, run; begin < seen->count; begin += run) {
+        micap_spot spot = micap_locate(observer->world, seen->entities[begin]);
+        if (!micap_is_row(spot)) {
+            run = 1;
+            continue;
+        }
+        bool lies_there = seen->entities + begin == micap_chunk_entities(spot.chunk) + spot.row;
+        run = lies_there ? seen->count - begin : 1;
+        tell_filtered_rows(observer, seen, spot, begin, run);
+    }
+}
+
+static void tell(observer *observer, mica_observation *seen)
 {
     seen->world = observer->world;
     seen->context = observer->context;
     if (observer->filter)
-        tell_filtered(observer, seen, spot, count);
+        tell_filtered(observer, seen);
     else
-        tell(observer, seen, spot, count);
+        observer->fn(seen);
 }
 
-static void watch_seen(micap_watch *watch, uint32_t event, mica_component component, micap_spot spot, uint32_t count)
+static void watch_seen(micap_watch *watch, const mica_event *event)
 {
-    mica_observation seen = {.event = event, .component = component};
-    tell_rows((observer *)watch, &seen, spot, count);
+    mica_observation seen = {.event = (mica_observe)event->kind,
+                             .component = event->component,
+                             .count = event->count,
+                             .entities = event->entities,
+                             .values = event->values};
+    tell((observer *)watch, &seen);
 }
 
 static void release_observer(mica_world *world, observer *observer)
@@ -84,9 +101,7 @@ static void release_observer(mica_world *world, observer *observer)
 /* An event of the program, told to all who observe it. */
 static void tell_all(mica_world *world, observers *observers, const micap_letter *letter, const void *data)
 {
-    micap_spot spot = micap_locate(world, letter->entity);
-    bool is_row = micap_is_row(spot);
-    if (!is_row && !mica_is_nil(letter->entity) && !mica_is_alive(world, letter->entity))
+    if (!mica_is_nil(letter->entity) && !mica_is_alive(world, letter->entity))
         return;
     ++world->recording_depth;
     ++world->hook_depth;
@@ -94,15 +109,11 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
         if (observer->event != letter->kind || (observer->component && observer->component != letter->component))
             continue;
         mica_observation seen = {.event = letter->kind, .component = letter->component, .data = data};
-        if (is_row) {
-            tell_rows(observer, &seen, spot, 1);
-        } else if (!observer->filter) { /* about no entity, or one that is yet to be created */
-            seen.world = world;
-            seen.context = observer->context;
-            seen.count = !mica_is_nil(letter->entity);
-            seen.entities = seen.count ? &letter->entity : NULL;
-            observer->fn(&seen);
-        }
+        seen.count = !mica_is_nil(letter->entity);
+        seen.entities = seen.count ? &letter->entity : NULL;
+        if (seen.count && letter->component && micap_type_of(letter->component)->type.size_bytes)
+            seen.values = mica_write_component(world, letter->entity, letter->component);
+        tell(observer, &seen);
     }
     --world->hook_depth;
     --world->recording_depth;

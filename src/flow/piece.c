@@ -199,8 +199,8 @@ static void walk(const micap_chain *chain, uint32_t piece, player *players, uint
     }
 }
 
-/* All rows in the order of the query, a view for each run that lies together. */
-static void walk_sorted(const micap_leg *leg, player *who)
+/* All rows as a loop over the query shows them: in its order, or joined with pools. */
+static void walk_query(const micap_leg *leg, player *who)
 {
     const micap_system *system = who->task.system;
     micap_here_now = &who->task.here;
@@ -226,7 +226,7 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
     const micap_leg *leg = chain->leg;
     player players[MICAP_CHAIN_SYSTEMS];
     uint32_t places[MICAP_CHAIN_SYSTEMS], count = 0;
-    uint32_t slot = chain->systems[0]->once || chain->systems[0]->def.compare ? 0 : chain->starts[piece].slot;
+    uint32_t slot = chain->systems[0]->once || chain->systems[0]->is_walking ? 0 : chain->starts[piece].slot;
     for (uint32_t i = 0; i < chain->system_count; ++i)
         if (chain->systems[i]->is_active) {
             places[count] = i;
@@ -238,8 +238,8 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
     uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
     if (chain->systems[0]->once)
         run_once(leg, &players[0]);
-    else if (chain->systems[0]->def.compare)
-        walk_sorted(leg, &players[0]);
+    else if (chain->systems[0]->is_walking)
+        walk_query(leg, &players[0]);
     else
         walk(chain, piece, players, count, places);
     micap_here_now = before;

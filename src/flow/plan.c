@@ -118,7 +118,6 @@ static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 static void prepare(micap_leg *leg, micap_chain *chain)
 {
     micap_system *system = chain->systems[0];
-    chain->is_ready = false;
     if (chain->system_count > 1 || chain->piece_count != 1 || system->query->special || !system->view)
         return;
     const micap_start *start = &chain->starts[0];
@@ -135,6 +134,17 @@ static void prepare(micap_leg *leg, micap_chain *chain)
                                      .frame = &system->frame,
                                      .slot = start->slot};
     chain->is_ready = true;
+    chain->is_plain = !system->is_gated && !system->is_marked;
+    chain->order = system->order - leg->systems[0]->order;
+}
+
+/* At most so many rows, without looking at any of them. */
+static uint64_t row_bound(const mica_query *query)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < query->match_count; ++i)
+        rows += query->archetypes[i]->row_count;
+    return rows;
 }
 
 static bool plan_chain(micap_leg *leg, micap_chain *chain)
@@ -143,10 +153,15 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
     chain->piece_count = 0;
-    chain->is_ready = false;
+    chain->is_ready = chain->is_plain = false;
     chain->unit_rows = MICA_VIEW_ROWS;
     if (first->once) {
         chain->piece_count = 1;
+        return true;
+    }
+    if (first->is_walking) {
+        chain->row_count = row_bound(first->query);
+        chain->piece_count = chain->row_count ? 1 : 0;
         return true;
     }
     if (!list_archetypes(leg->world, chain))
@@ -160,10 +175,6 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
         own_rows = def->split_rows > least ? def->split_rows : least;
         if (own_rows < chain->unit_rows)
             chain->unit_rows = (uint32_t)own_rows;
-    }
-    if (def->compare) {
-        chain->piece_count = 1;
-        return true;
     }
     if (!cut_pieces(flow, chain, own_rows))
         return false;
@@ -183,7 +194,7 @@ static bool plan_lanes(micap_leg *leg)
         const micap_chain *chain = &leg->chains[leg->phase->chain_of[system->order]];
         uint32_t before = system->buffer_capacity;
         system->lane_first = leg->lane_count;
-        system->lane_count = system->once || system->def.compare     ? 1
+        system->lane_count = system->once || system->is_walking      ? 1
                              : system->def.split == MICA_SPLIT_EVERY ? chain->piece_count
                                                                      : leg->flow->cell_count;
         if (!MICAP_RESERVE(&leg->world->memory, system->buffers, &system->buffer_capacity, system->lane_count))

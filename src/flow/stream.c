@@ -1,6 +1,5 @@
 /* Streams as users see them. */
 #include "core/report.h"
-#include "core/type.h"
 #include "core/world.h"
 #include "flow/streams.h"
 
