@@ -41,7 +41,7 @@ typedef struct mica_message {
     mica_component kind; /* the id of the message's type */
     uint32_t count;
     const mica_entity *entities;
-    void *values;            /* `count` components to read and write; NULL for a tag */
+    void *values;            /* `count` components to read and write; NULL for a tag and a split one */
     const void *data;        /* the message */
     const mica_frame *frame; /* of the system that runs it every frame; else the time of the last frame */
     void *context;           /* of the handler */

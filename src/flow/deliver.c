@@ -13,30 +13,17 @@ static mica_frame frame_now(mica_world *world)
         .world = world, .dt = time.dt, .alpha = time.alpha, .seconds = time.seconds, .tick = time.frame};
 }
 
-static bool is_switched_on(const mica_world *world, micap_spot spot, mica_component component)
-{
-    const micap_type *type = micap_component_of(&world->components, component)->type;
-    uint32_t column = type->enabled ? micap_archetype_column(spot.chunk->archetype, type->enabled) : MICAP_COLUMN_NONE;
-    return column == MICAP_COLUMN_NONE || *(const uint8_t *)micap_chunk_value(spot.chunk, column, spot.row);
-}
-
-static void deliver_to_one(const micap_kind *kind, mica_message *message, mica_entity target)
+static void deliver_to_one(const micap_kind *kind, mica_message *message, const mica_entity *target)
 {
     mica_world *world = message->world;
-    micap_spot spot = micap_locate(world, target);
-    if (!micap_is_row(spot))
-        return;
     message->count = 1;
-    message->entities = micap_chunk_entities(spot.chunk) + spot.row;
+    message->entities = target;
     for (uint32_t i = 0; i < kind->post_count; ++i) {
         const micap_post *post = kind->sorted[i];
-        if (!micap_archetype_has(spot.chunk->archetype, post->component) ||
-            !is_switched_on(world, spot, post->component))
+        if (!mica_is_enabled_component(world, *target, post->component))
             continue;
         message->component = post->component;
-        message->values = NULL;
-        if (micap_archetype_column(spot.chunk->archetype, post->component) != MICAP_COLUMN_TAG)
-            message->values = mica_write_component(world, target, post->component);
+        message->values = post->has_values ? mica_write_component(world, *target, post->component) : NULL;
         micap_post_call(post, message);
     }
 }
@@ -72,7 +59,7 @@ static void deliver(micap_messages *messages, const micap_letter *letter)
     if (mica_is_nil(letter->entity))
         deliver_to_all(kind, &message);
     else
-        deliver_to_one(kind, &message, letter->entity);
+        deliver_to_one(kind, &message, &letter->entity);
     --world->hook_depth;
     --world->recording_depth;
     world->hooks_recorded |= world->deferred.recording.target_count != 0;

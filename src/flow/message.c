@@ -31,15 +31,15 @@ static micap_kind *kind_for(micap_messages *messages, mica_component id)
     return kind;
 }
 
-/* A tag has no column to write. */
-static mica_access access_of(mica_component component)
+/* A tag has no column to write, and a split component several. */
+static mica_term term_of(const micap_post *post)
 {
-    return micap_type_of(component)->type.size_bytes ? MICA_ACCESS_WRITE : MICA_ACCESS_HAS;
+    return (mica_term){post->component, post->has_values ? MICA_ACCESS_WRITE : MICA_ACCESS_HAS};
 }
 
 void *micap_post_values(const micap_post *post, mica_view *view)
 {
-    return access_of(post->component) == MICA_ACCESS_WRITE ? mica_view_write_at(view, 0) : NULL;
+    return post->has_values ? mica_view_write_at(view, 0) : NULL;
 }
 
 static micap_post *find_post(const micap_kind *kind, mica_component component)
@@ -70,7 +70,7 @@ static bool add_system(micap_messages *messages, micap_post *post)
     char name[160];
     snprintf(name, sizeof name, "%.64s.%.64s", micap_type_of(post->component)->type.name,
              micap_type_of(post->kind->id)->type.name);
-    mica_term term = {post->component, access_of(post->component)};
+    mica_term term = term_of(post);
     post->system = mica_system_add(messages->world, &(mica_system_def){.name = name,
                                                                        .view = run_post,
                                                                        .terms = &term,
@@ -118,7 +118,6 @@ static void drop_post(micap_messages *messages, micap_post *post)
 static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_component component)
 {
     mica_world *world = messages->world;
-    mica_term term = {component, access_of(component)};
     micap_post *post = NULL;
     if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1) &&
         MICAP_RESERVE(&world->memory, kind->sorted, &kind->sorted_capacity, (uint64_t)kind->post_count + 1))
@@ -128,7 +127,9 @@ static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_co
         return NULL;
     }
     post->component = component;
+    post->has_values = micap_type_of(component)->type.size_bytes && !micap_type_of(component)->leaves;
     post->kind = kind;
+    mica_term term = term_of(post);
     post->query = mica_query_create(
         world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
     if (!post->query) {
@@ -177,23 +178,33 @@ static bool has_described(const micap_messages *messages, mica_component compone
     return false;
 }
 
+static bool add_described(micap_messages *messages, const micap_component *component)
+{
+    const mica_type *type = &component->type->type;
+    for (uint32_t i = 0; i < type->handler_count; ++i) {
+        const mica_handler *described = &type->handlers[i];
+        mica_component message = described->message ? mica_type_id(described->message) : 0;
+        micap_handler wanted = {.fn = described->fn, .context = described->context, .is_described = true};
+        if (message && described->fn && !has_described(messages, component->type->id, described, message) &&
+            !add_handler(messages, component->type->id, &wanted, message))
+            return false;
+    }
+    return true;
+}
+
 bool micap_messages_update(micap_messages *messages)
 {
-    mica_world *world = messages->world;
-    if (messages->known_components == world->components.used)
+    const micap_components *components = &messages->world->components;
+    uint32_t used = components->used;
+    if (messages->known_components == used)
         return true;
-    for (mica_component id = 1; id < world->components.limit; ++id) {
-        const micap_component *component = world->components.by_id[id];
-        for (uint32_t i = 0; component && i < component->type->type.handler_count; ++i) {
-            const mica_handler *described = &component->type->type.handlers[i];
-            mica_component message = described->message ? mica_type_id(described->message) : 0;
-            micap_handler wanted = {.fn = described->fn, .context = described->context, .is_described = true};
-            if (message && described->fn && !has_described(messages, id, described, message) &&
-                !add_handler(messages, id, &wanted, message))
-                return false;
-        }
-    }
-    messages->known_components = world->components.used;
+    for (uint32_t i = 0; i < components->limit; ++i)
+        if (components->by_id[i] && !add_described(messages, components->by_id[i]))
+            return false;
+    for (uint32_t i = 0; i < components->pooled_limit; ++i)
+        if (components->pooled[i] && !add_described(messages, components->pooled[i]))
+            return false;
+    messages->known_components = used;
     return true;
 }
 

@@ -18,6 +18,7 @@ typedef struct micap_handler {
 /* A component with handlers for a kind of message. */
 typedef struct micap_post {
     mica_component component;
+    bool has_values; /* that lie one after the other: no tag, and not split */
     struct micap_kind *kind;
     mica_query *query; /* of all who have it, switched on */
     micap_handler *first, *last;

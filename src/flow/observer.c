@@ -218,7 +218,7 @@ static bool is_sane(mica_world *world, const mica_observer_def *def)
     if (!def->component)
         return true;
     const micap_type *type = micap_type_for_entities(world, def->component);
-    if (type && !type->enabled && (def->event == MICA_OBSERVE_ENABLE || def->event == MICA_OBSERVE_DISABLE)) {
+    if (type && !type->type.toggle && (def->event == MICA_OBSERVE_ENABLE || def->event == MICA_OBSERVE_DISABLE)) {
         micap_fail(world, MICA_ERROR_INVALID, def->place, "observer %s: %s can't be toggled: describe it with .toggle",
                    name, type->type.name);
         return false;

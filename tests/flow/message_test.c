@@ -17,8 +17,10 @@ MICA_STRUCT(Chain, left, next)
 typedef struct Health { uint32_t points; } Health;
 typedef struct Armour { uint32_t points; } Armour;
 typedef struct Mind { uint32_t thoughts; } Mind;
+typedef struct Shield { uint32_t points; } Shield;
 MICA_COMPONENT(Armour, points)
 MICA_COMPONENT_WITH(Health, (.toggle = true), points)
+MICA_POOL(Shield, points)
 MICA_TAG(Fragile)
 
 static uint32_t visits;  /* calls of handlers, */
@@ -151,6 +153,23 @@ START_TEST(components_that_are_switched_off_hear_nothing)
     mica_broadcast(world, Hit, {2});
     expect_diary("h2:2");
     ck_assert_uint_eq(mica_get(world, two, Health)->points, 8);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(components_in_pools_hear_like_others)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_handler_add(world, MICA_HANDLER(Shield, Hit, armour_wears));
+    mica_entity bare = mica_create(world);
+    mica_entity one = mica_create(world, MICA_WITH(Shield, {1}));
+    mica_create(world, MICA_WITH(Shield, {2}), MICA_WITH(Health, {2}));
+    mica_send(world, bare, Hit, {4});
+    mica_send(world, one, Hit, {4});
+    expect_diary("a2:4");
+    mica_broadcast(world, Hit, {5});
+    expect_diary("a2:5 a3:5");
     close_world(world, &heard);
 }
 END_TEST
@@ -355,7 +374,8 @@ END_TEST
 
 TEST_SUITE(message, a_message_reaches_each_component_with_a_handler_by_rising_component,
            a_broadcast_goes_type_by_type_and_visits_no_type_without_a_handler,
-           components_that_are_switched_off_hear_nothing, handlers_of_one_pair_are_called_in_the_order_they_were_added,
+           components_that_are_switched_off_hear_nothing, components_in_pools_hear_like_others,
+           handlers_of_one_pair_are_called_in_the_order_they_were_added,
            what_handlers_send_comes_behind_what_is_on_its_way, what_systems_send_is_delivered_behind_the_flush_in_order,
            a_message_of_every_frame_is_run_by_systems, mistakes_are_reported_and_change_nothing,
            running_out_of_memory_is_reported_and_leaves_a_sound_world)

@@ -1,74 +1,5 @@
 /* Observers: who is told what, how often, and in which order. */
-#include "faulty_allocator.h"
-#include "mica/flow.h"
-#include "reports.h"
-#include "test.h"
-
-#include <stdio.h>
-#include <string.h>
-
-typedef struct Heat { float degrees; } Heat;
-typedef struct Weight { float kilos; } Weight;
-typedef struct Lamp { int32_t watts; } Lamp;
-MICA_COMPONENT(Heat, degrees)
-MICA_COMPONENT(Weight, kilos)
-MICA_COMPONENT_WITH(Lamp, (.toggle = true), watts)
-MICA_TAG(Torch)
-
-enum { ALARM = MICA_OBSERVE_USER, QUIET };
-
-/* What observers said, as words: "+Heat1" for entity 1, or whatever comes first behind the world's handles. */
-typedef struct diary {
-    char text[2048];
-    mica_entity base; /* the entity that is called 0 */
-} diary;
-
-static void write_down(diary *diary, const char *word)
-{
-    strncat(diary->text, word, sizeof diary->text - strlen(diary->text) - 1);
-}
-
-static const char *const signs[] = {"+", "=", "-", "x", "on ", "off "};
-
-static void note(const mica_observation *seen)
-{
-    diary *diary = seen->context;
-    char word[64];
-    for (uint32_t i = 0; i < seen->count; ++i) {
-        const char *name = seen->component ? mica_component_type(seen->component)->name : "";
-        const char *sign = seen->event < MICA_OBSERVE_USER ? signs[seen->event] : "!";
-        snprintf(word, sizeof word, "%s%s%u ", sign, name, seen->entities[i].index - diary->base.index);
-        write_down(diary, word);
-    }
-}
-
-static void observe(mica_world *world, diary *diary, mica_observe event, mica_component component)
-{
-    mica_observer_def def = {.name = "note", .event = event, .component = component, .fn = note, .context = diary};
-    ck_assert_uint_ne(mica_observer_add(world, &def).id, 0);
-}
-
-static void observe_everything(mica_world *world, diary *diary)
-{
-    *diary = (struct diary){0};
-    for (mica_observe event = MICA_OBSERVE_ADD; event <= MICA_OBSERVE_REMOVE; ++event) {
-        observe(world, diary, event, MICA_ID(Heat));
-        observe(world, diary, event, MICA_ID(Weight));
-        observe(world, diary, event, MICA_ID(Lamp));
-    }
-    observe(world, diary, MICA_OBSERVE_DESTROY, 0);
-    observe(world, diary, MICA_OBSERVE_ENABLE, MICA_ID(Lamp));
-    observe(world, diary, MICA_OBSERVE_DISABLE, MICA_ID(Lamp));
-}
-
-static void expect_diary(diary *diary, const char *text)
-{
-    size_t length = strlen(diary->text);
-    if (length && diary->text[length - 1] == ' ')
-        diary->text[length - 1] = '\0';
-    ck_assert_str_eq(diary->text, text);
-    diary->text[0] = '\0';
-}
+#include "diary.h"
 
 START_TEST(each_change_is_told_once)
 {
@@ -342,38 +273,6 @@ START_TEST(what_observers_change_is_applied_when_the_operation_ends)
 }
 END_TEST
 
-START_TEST(events_of_the_program_reach_who_asked)
-{
-    reports heard;
-    mica_world *world = open_world(&heard);
-    diary diary = {0};
-    mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch), MICA_WITH(Heat, {1}));
-    mica_entity stone = mica_create(world);
-    mica_observer_def def = {.event = ALARM, .fn = note, .context = &diary};
-    mica_observer_add(world, &def);
-    def.component = MICA_ID(Heat);
-    mica_observer_add(world, &def);
-    def = *MICA_OBSERVER(ALARM, Heat, note, MICA_HAS(Torch));
-    def.context = &diary;
-    mica_observer_add(world, &def);
-    mica_value nothing = {0};
-    ck_assert(mica_observe_emit(world, ALARM, 0, torch, nothing));
-    expect_diary(&diary, "!0");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), torch, nothing));
-    expect_diary(&diary, "!Heat0 !Heat0 !Heat0");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), stone, nothing));
-    expect_diary(&diary, "!Heat1 !Heat1");
-    ck_assert(mica_observe_emit(world, QUIET, MICA_ID(Heat), stone, nothing));
-    expect_diary(&diary, "");
-    mica_destroy(world, stone);
-    ck_assert(!mica_observe_emit(world, ALARM, 0, stone, nothing));
-    expect_report(&heard, MICA_ERROR_DEAD, "observe_emit");
-    ck_assert(!mica_observe_emit(world, MICA_OBSERVE_ADD, 0, torch, nothing));
-    expect_report(&heard, MICA_ERROR_INVALID, "MICA_OBSERVE_USER");
-    close_world(world, &heard);
-}
-END_TEST
-
 static void add_another(const mica_observation *seen)
 {
     ck_assert_uint_eq(mica_observer_add(seen->world, MICA_OBSERVER(MICA_OBSERVE_ADD, Weight, note)).id, 0);
@@ -447,5 +346,4 @@ TEST_SUITE(observer, each_change_is_told_once,
            an_entity_created_and_destroyed_in_one_flush_is_never_told, switching_is_told_when_it_changes_something,
            observers_come_behind_the_hook_in_the_order_they_were_added, a_filter_keeps_others_out,
            many_at_once_are_told_in_runs, what_observers_change_is_applied_when_the_operation_ends,
-           events_of_the_program_reach_who_asked, mistakes_are_reported_and_change_nothing,
-           running_out_of_memory_leaves_no_half_observer)
+           mistakes_are_reported_and_change_nothing, running_out_of_memory_leaves_no_half_observer)
