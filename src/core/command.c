@@ -1,6 +1,7 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/split.h"
@@ -291,6 +292,7 @@ static void drop_last_target(micap_recording *recording)
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
                                        mica_place place)
 {
+    micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
             if (values[i].component == values[j].component) {
@@ -321,6 +323,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
 
 bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
 {
+    micap_check_buffer(commands);
     micap_target *target = living_target(commands, entity, place, "destroy");
     if (!target)
         return false;
@@ -357,6 +360,7 @@ static inline micap_recorded *record_next(mica_commands *commands, mica_entity e
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
     micap_command *command = target ? command_of(commands, target, type) : NULL;
@@ -365,7 +369,8 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     if (command->operation != MICAP_OPERATION_VALUE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
         bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
-        const void *present = removed || split ? NULL : mica_get_component(commands->world, entity, component);
+        bool there = !removed && mica_has_component(commands->world, entity, component);
+        const void *present = !there || split ? NULL : mica_get_component(commands->world, entity, component);
         if (!stage_value(commands, command, present, false))
             return NULL;
         if (split && !removed)
@@ -389,6 +394,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
 
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
@@ -478,6 +484,7 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
 bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     micap_recorded *recorded = record_next(commands, entity, component, place, 0);
     if (!recorded)
         return remove_any(commands, entity, component, place);
@@ -489,6 +496,7 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,

@@ -87,6 +87,7 @@ struct mica_commands {
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
     bool is_parked;
+    bool is_of_system;
     bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */

@@ -1,5 +1,6 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
@@ -43,12 +44,13 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
         return tag_of(world, spot, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
         return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
@@ -60,13 +62,14 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
         return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
         return write_any(world, entity, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 

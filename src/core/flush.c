@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/hooks.h"
 #include "core/pooled.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
@@ -369,6 +370,7 @@ static mica_result flush_inside(const mica_world *world, micap_here *here)
         --here->defers;
         return MICA_OK;
     }
+    micap_check_door(world, "flush");
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
                       "flush: called inside a system, whose changes are applied after its phase");
 }

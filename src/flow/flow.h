@@ -245,6 +245,22 @@ mica_result micap_leg_run(micap_leg *leg);
 /* Runs one piece of a chain in this thread. */
 void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker);
 
+/* In checked builds: what the task may touch, and the view its function is given. */
+#ifdef MICA_CHECKED
+void micap_task_declare(micap_task *task);
+void micap_task_show(micap_task *task, const mica_view *view);
+#else
+static inline void micap_task_declare(micap_task *task)
+{
+    (void)task;
+}
+
+static inline void micap_task_show(micap_task *task, const mica_view *view)
+{
+    (void)task, (void)view;
+}
+#endif
+
 /* Finds the buffer that a task records into. */
 mica_commands *micap_task_open(micap_here *here);
 

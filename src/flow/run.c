@@ -2,6 +2,7 @@
  * after the other in this thread, which is where small systems are fastest. */
 #include "flow/flow.h"
 
+#include "core/checked.h"
 #include "core/report.h"
 #include "os/clock.h"
 
@@ -257,6 +258,7 @@ mica_result micap_leg_run(micap_leg *leg)
     mica_result result = micap_leg_plan(leg);
     if (result != MICA_OK)
         return result;
+    micap_check_stages(world);
     if (!micap_entities_lend_lanes(world, leg->lane_count))
         return micap_fail_memory(world, "lanes of systems");
     leg->flow->running = leg;

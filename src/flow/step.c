@@ -1,4 +1,5 @@
 /* Frames: phases in order, fixed steps and catching up, pause, rates and conditions. */
+#include "core/checked.h"
 #include "core/report.h"
 #include "flow/flow.h"
 #include "flow/messages.h"
@@ -135,6 +136,7 @@ static void tell(const micap_flow *flow, bool begin)
 static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_result *out_result)
 {
     micap_flow *flow = micap_flow_of(world);
+    micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || micap_here_of(world) || world->recording_depth || world->flushing))
         *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},

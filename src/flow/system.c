@@ -1,6 +1,7 @@
 /* The list of systems: adding, replacing, removing them. */
 #include "mica/system.h"
 
+#include "core/checked.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "flow/flow.h"
@@ -237,6 +238,7 @@ static micap_system *make(micap_flow *flow, const mica_system_def *def)
 
 static mica_result refuse_inside(const mica_world *world, const micap_flow *flow, const char *what)
 {
+    micap_check_door(world, what);
     if (!flow || !flow->running)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
