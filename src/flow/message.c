@@ -1,4 +1,5 @@
 /* Handlers of messages: added, described with components, and run every frame. */
+#include "core/checked.h"
 #include "core/report.h"
 #include "flow/messages.h"
 
@@ -212,6 +213,7 @@ bool micap_messages_update(micap_messages *messages)
 static bool is_refused(const mica_world *world, mica_place place)
 {
     const micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
+    micap_check_door(world, "handler_add or handler_remove");
     if (!micap_is_running(world) && !(messages && messages->is_delivering))
         return false;
     micap_fail(world, MICA_ERROR_REFUSED, place, "handler: they can't be added or removed inside a system or handler");

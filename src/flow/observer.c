@@ -1,4 +1,5 @@
 /* Observers: watches of the core (core/watch.h) with a filter, and the events of the program. */
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/report.h"
 #include "core/watch.h"
@@ -201,6 +202,7 @@ static bool is_of_world(mica_observe event)
 static bool is_sane(mica_world *world, const mica_observer_def *def)
 {
     const char *name = def->name ? def->name : "observer";
+    micap_check_door(world, "observer_add");
     if (world->hook_depth || micap_is_running(world)) {
         micap_fail(world, MICA_ERROR_REFUSED, def->place,
                    "observer %s: can't be added inside a system, hook or observer", name);
@@ -269,6 +271,7 @@ mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def)
 bool mica_observer_remove(mica_world *world, mica_observer id)
 {
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
+    micap_check_door(world, "observer_remove");
     if (world->hook_depth || micap_is_running(world)) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
                    "observer: can't be removed inside a system, hook or observer");

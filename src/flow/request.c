@@ -1,6 +1,7 @@
 /* Requests: a stream of questions, sorted by key when the phase has ended, answered group by group, and the answers set in
  * the order the questions were asked in. */
 #include "base/bits.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "flow/streams.h"
@@ -293,6 +294,7 @@ static bool is_sane(mica_world *world, const mica_requests_def *def)
 {
     const micap_type *question = def ? type_of(def->question) : NULL, *answer = def ? type_of(def->answer) : NULL;
     const char *problem = NULL;
+    micap_check_door(world, "requests_create");
     if (!question || !question->type.size_bytes || !def->fn)
         problem = "it needs a question with data and a function";
     else if (def->answer && (!answer || !answer->type.size_bytes))
@@ -365,6 +367,7 @@ void mica_requests_destroy(mica_requests *requests)
     if (!requests)
         return;
     mica_world *world = requests->world;
+    micap_check_door(world, "requests_destroy");
     uint32_t users = micap_stream_user_count(world, requests->questions);
     users += requests->answers ? micap_stream_user_count(world, requests->answers) : 0;
     if (users || micap_is_running(world)) {
@@ -407,6 +410,7 @@ mica_result mica_requests_handle(mica_requests *requests)
 {
     if (!requests)
         return MICA_ERROR_INVALID;
+    micap_check_door(requests->world, "requests_handle");
     if (micap_is_running(requests->world))
         return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->place,
                           "requests %s: they are handled after the phase", requests->questions->name);

@@ -1,4 +1,5 @@
 /* Streams as users see them. */
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "flow/streams.h"
@@ -76,9 +77,10 @@ void micap_stream_end(mica_stream *stream)
 /* What is made and given back between frames, since those that run count on it. */
 static bool is_refused(const mica_world *world, mica_place place, const char *what)
 {
+    micap_check_door(world, what);
     if (!micap_is_running(world))
         return false;
-    micap_fail(world, MICA_ERROR_REFUSED, place, "stream: can't be %s inside a system", what);
+    micap_fail(world, MICA_ERROR_REFUSED, place, "%s: refused inside a system", what);
     return true;
 }
 
@@ -94,7 +96,7 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
                    def->type->name);
         return NULL;
     }
-    if (is_refused(world, place, "made"))
+    if (is_refused(world, place, "stream_create"))
         return NULL;
     return micap_stream_make(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
                                                           .message_bytes = def->type->size_bytes,
@@ -107,7 +109,7 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
 
 void mica_stream_destroy(mica_stream *stream)
 {
-    if (!stream || is_refused(stream->world, stream->place, "destroyed"))
+    if (!stream || is_refused(stream->world, stream->place, "stream_destroy"))
         return;
     uint32_t users = micap_stream_user_count(stream->world, stream);
     if (users) {
@@ -130,6 +132,7 @@ static bool may_use(const mica_stream *stream, const micap_task *task, bool writ
         return false;
     }
     if (!micap_system_uses_stream(task->system, stream, write)) {
+        micap_check_stream(stream->world, stream->name, write, place);
         micap_fail(stream->world, MICA_ERROR_REFUSED, place, "stream %s: system %s does not declare to %s it (.uses)",
                    stream->name, label, verb);
         return false;
