@@ -166,8 +166,27 @@ static void change(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
+/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
+static bool change_short(mica_world *world, const micap_target *target)
+{
+    micap_command *command = target->first;
+    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
+        command->toggle != MICAP_TOGGLE_KEEP)
+        return false;
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        return micap_pooled_remove_short(world, target->entity, command->type->id);
+    if (command->operation != MICAP_OPERATION_VALUE)
+        return false;
+    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
+    if (value && command->value)
+        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
+    return value != NULL;
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
+    if (world->pools.count && change_short(world, target))
+        return;
     if (target->destroyed) {
         if (target->created)
             micap_entity_forget(world, target->entity);

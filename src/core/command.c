@@ -106,9 +106,9 @@ static inline void start_target(micap_target *target, mica_entity entity, mica_p
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
+    micap_recorded *recorded = NULL;
     if (commands->refusing) /* which was reported */
         return NULL;
-    micap_recorded *recorded = NULL;
     if (reserve_target(commands, entity.index))
         recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
     if (!recorded) {
@@ -243,34 +243,6 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-static mica_entity take_handle(mica_commands *commands)
-{
-    mica_world *world = commands->world;
-    if (commands->owned)
-        return micap_entity_take(world);
-    if (!commands->stock_count) {
-        mica_entity block[MICAP_ID_BLOCK];
-        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
-            !micap_entities_take_block(world, commands->lane, block))
-            return mica_nil();
-        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
-            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
-        commands->stock_count = MICAP_ID_BLOCK;
-    }
-    ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
-}
-
-static void return_handle(mica_commands *commands, mica_entity entity)
-{
-    if (commands->owned) {
-        micap_entity_give_unused(&commands->world->entities, entity);
-    } else {
-        commands->stock[commands->stock_count++] = entity;
-        --commands->taken_count;
-    }
-}
-
 /* Forgets the newest target, whose creation failed half-way. */
 static void drop_last_target(micap_recording *recording)
 {
@@ -301,21 +273,21 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
             }
     if (commands->refusing)
         return mica_nil();
-    mica_entity entity = take_handle(commands);
+    mica_entity entity = micap_commands_take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
         return entity;
     }
     micap_target *target = add_target(commands, entity, place);
     if (!target) {
-        return_handle(commands, entity);
+        micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
             drop_last_target(&commands->recording);
-            return_handle(commands, entity);
+            micap_commands_return_handle(commands, entity);
             return mica_nil();
         }
     return entity;
@@ -337,8 +309,8 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
 
 /* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
  * recorded last. The value lies behind the command. NULL when it has to be the long way. */
-static inline micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place, size_t value_bytes)
+static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                                mica_place place, size_t value_bytes)
 {
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
@@ -379,17 +351,17 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, const mica_value *value,
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
                                               mica_place place)
 {
-    const micap_type *type = type_to_record(commands, value->component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, value, place)
+    const micap_type *type = type_to_record(commands, value.component, place);
+    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
                                ? living_target(commands, entity, place, "set")
                                : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);
-    return command && stage_value(commands, command, value->data, true);
+    return command && stage_value(commands, command, value.data, true);
 }
 
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
@@ -400,7 +372,7 @@ bool mica_command_set_component(mica_commands *commands, mica_entity entity, mic
     if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
         recorded = record_next(commands, entity, value.component, place, value.size_bytes);
     if (!recorded)
-        return set_any(commands, entity, &value, place);
+        return set_any(commands, entity, value, place);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
     micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);

@@ -169,8 +169,6 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
 
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
@@ -191,11 +189,10 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
 }
 
 /* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *short_edge(const mica_world *world, micap_spot spot, mica_component component,
-                                           micap_shortcut shortcut)
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
+    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
     if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
@@ -205,12 +202,14 @@ static inline const micap_edge *short_edge(const mica_world *world, micap_spot s
 
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component)) {
         void *value = micap_pooled_add_short(world, entity, component);
         return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
     }
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
     if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
     ++world->structure;
@@ -238,10 +237,8 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_set_component(micap_recorder(world), entity, value, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
@@ -275,10 +272,14 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     return true;
 }
 
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+                                  : set_now(world, entity, value);
+}
+
 static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
@@ -309,10 +310,12 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component))
         return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
     ++world->structure;

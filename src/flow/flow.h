@@ -35,7 +35,7 @@ typedef struct micap_system {
     uint32_t id;
     bool is_local;      /* touches its own rows only */
     bool is_single;     /* one thread at a time */
-    bool is_walking;    /* its rows are sorted or joined with pools: they come as the loop over its query shows them */
+    bool is_sorted;     /* its rows come as the loop over its query shows them */
     bool names_checked; /* those it wants to run before and after are known, or were complained about */
     bool is_gated;      /* must be asked whether it runs */
     bool is_enabled;
@@ -76,6 +76,8 @@ typedef struct micap_chain {
     uint32_t matches_capacity;
     uint64_t known_matches; /* of all its queries together, when the list was made */
 
+    mica_pool *driver;    /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
+    bool is_driver_plain; /* all of them match */
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;
     uint64_t row_count;

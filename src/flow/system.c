@@ -76,10 +76,11 @@ static void classify(micap_system *system)
         uses_components |= def->uses[i].component != 0;
         reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one place in each */
     }
-    system->is_walking = !def->once && (def->compare || system->query->join_count);
+    bool is_joined = !def->once && system->query->join_count; /* its pieces may be rows of a pool, not of chunks */
+    system->is_sorted = !def->once && def->compare;
     system->is_single =
-        def->once || def->split == MICA_SPLIT_NONE || system->is_walking || reads_streams || is_in_its_own_way(system);
-    system->is_local = !system->is_single && !uses_components && def->split != MICA_SPLIT_EVERY;
+        def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || reads_streams || is_in_its_own_way(system);
+    system->is_local = !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
 }
