@@ -81,13 +81,22 @@ static void change(mica_world *world, micap_target *target)
     run_hooks(world, target, from, spot);
 }
 
+static void destroy(mica_world *world, const micap_target *target)
+{
+    if (target->doomed)
+        return;
+    if (!target->created) {
+        micap_destroy_with_dependents(world, target->entity);
+        return;
+    }
+    micap_destroy_dependents(world, target->entity);
+    micap_entity_forget_pending(world, target->entity);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
     if (target->destroyed) {
-        if (target->created)
-            micap_entity_forget(world, target->entity);
-        else
-            micap_destroy_row_with_hooks(world, micap_locate(world, target->entity));
+        destroy(world, target);
     } else if (target->created) {
         create(world, target);
     } else {

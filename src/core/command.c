@@ -93,6 +93,15 @@ static micap_target *living_target(mica_commands *commands, mica_entity entity, 
     return known ? known : add_target(commands, entity, place);
 }
 
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    const micap_target *known = micap_recording_find(&commands->recording, entity);
+    if (!(known && known->destroyed) && mica_is_alive(commands->world, entity))
+        return true;
+    report_dead(commands, entity, place, what);
+    return false;
+}
+
 static micap_command *find_command(const micap_target *target, mica_component component)
 {
     for (micap_command *command = target->first; command; command = command->next)

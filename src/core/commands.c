@@ -94,7 +94,7 @@ void micap_recording_drop(mica_world *world, micap_recording *recording)
     drop_values(recording);
     for (uint32_t i = 0; i < recording->target_count; ++i)
         if (recording->targets[i]->created)
-            micap_entity_forget(world, recording->targets[i]->entity);
+            micap_entity_forget_pending(world, recording->targets[i]->entity);
     micap_recording_reset(world, recording);
 }
 
@@ -113,6 +113,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
 void micap_recording_reset(mica_world *world, micap_recording *recording)
 {
     micap_stage_reset(&recording->stage);
+    recording->first_note = recording->last_note = NULL;
     if (!recording->target_count)
         return;
     reset_table(world, recording);

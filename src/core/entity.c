@@ -61,6 +61,48 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
     micap_destroy_row(world, spot);
 }
 
+/* Destroys rows that lie one after the other, and belong to these entities. */
+static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
+        micap_hooks_removing(world, NULL, spot, count);
+    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].plain)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+    micap_rows_fill_hole(world, spot, count);
+    for (uint32_t i = 0; i < count; ++i)
+        micap_entity_forget(world, entities[i]);
+    ++world->structure;
+}
+
+static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
+{
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        micap_spot spot = micap_locate(world, entities[begin]);
+        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
+        if (!micap_is_row(spot))
+            continue;
+        destroy_run(world, spot, entities + begin, run);
+        *(uint32_t *)died += run;
+    }
+}
+
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = 0;
+    if (world->has_dependents)
+        micap_modules_each_dependent(world, entity, destroy_rows, &died);
+    return died;
+}
+
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = micap_destroy_dependents(world, entity);
+    micap_destroy_row_with_hooks(world, micap_locate(world, entity));
+    return died + 1;
+}
+
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
@@ -70,7 +112,7 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "destroy");
         return false;
     }
-    micap_destroy_row_with_hooks(world, spot);
+    micap_destroy_with_dependents(world, entity);
     micap_hooks_end(world);
     return true;
 }
@@ -154,7 +196,8 @@ static inline const micap_edge *open_edge(const mica_world *world, micap_spot sp
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
     const micap_archetype *to = micap_edge_end(edge, add);
-    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
+    uint32_t hooks = (to ? to->hook_mask | archetype->hook_mask : 0) & ~(1u << MICA_EVENT_DESTROY);
+    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || hooks))
         return NULL;
     return edge;
 }

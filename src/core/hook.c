@@ -32,7 +32,7 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
     hook.fn(event, hook.context);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)

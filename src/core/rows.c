@@ -122,15 +122,12 @@ static inline void move_into_hole(mica_world *world, micap_spot last, micap_spot
     *record = micap_record_pack(moved.generation, hole.chunk->number, hole.row);
 }
 
-void micap_row_fill_hole(mica_world *world, micap_spot hole)
+/* Takes the last rows, which are in this chunk, out of the archetype. */
+static inline void cut_last_rows(mica_world *world, micap_chunk *last_chunk, uint32_t count)
 {
-    micap_archetype *archetype = hole.chunk->archetype;
-    micap_chunk *last_chunk = archetype->chunks[archetype->tail];
-    micap_spot last = {last_chunk, last_chunk->count - 1};
-    if (last.chunk != hole.chunk || last.row != hole.row)
-        move_into_hole(world, last, hole);
-    --archetype->row_count;
-    --last_chunk->count;
+    micap_archetype *archetype = last_chunk->archetype;
+    archetype->row_count -= count;
+    last_chunk->count -= count;
     archetype->open = last_chunk;
     if (MICAP_UNLIKELY(last_chunk->count == 0)) {
         if (archetype->tail)
@@ -138,6 +135,54 @@ void micap_row_fill_hole(mica_world *world, micap_spot hole)
         if (!archetype->incoming) /* else the chunks are reserved */
             micap_rows_shrink(world, archetype, 1);
         micap_rows_update_open(archetype);
+    }
+}
+
+void micap_row_fill_hole(mica_world *world, micap_spot hole)
+{
+    const micap_archetype *archetype = hole.chunk->archetype;
+    micap_chunk *last_chunk = archetype->chunks[archetype->tail];
+    micap_spot last = {last_chunk, last_chunk->count - 1};
+    if (last.chunk != hole.chunk || last.row != hole.row)
+        move_into_hole(world, last, hole);
+    cut_last_rows(world, last_chunk, 1);
+}
+
+/* Moves rows of an archetype to where nothing is any more, column by column. */
+static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_t count)
+{
+    const micap_archetype *archetype = to.chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        const micap_column *column = &archetype->columns[i];
+        void *target = micap_chunk_value(to.chunk, i, to.row), *source = micap_chunk_value(from.chunk, i, from.row);
+        if (column->plain)
+            memcpy(target, source, (size_t)count * column->bytes);
+        else
+            micap_values_move(column->type, target, source, count);
+    }
+    mica_entity *entities = micap_chunk_entities(to.chunk) + to.row;
+    memcpy(entities, micap_chunk_entities(from.chunk) + from.row, count * sizeof *entities);
+    for (uint32_t i = 0; i < count; ++i)
+        *micap_record_at(&world->entities, entities[i].index) =
+            micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
+    mica_version version = micap_version(world);
+    for (uint32_t row = to.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < to.row + count; row += MICA_SLICE_ROWS)
+        micap_chunk_stamps(to.chunk, row)[0] = version;
+}
+
+void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
+{
+    const micap_archetype *archetype = hole.chunk->archetype;
+    while (count) {
+        micap_chunk *last = archetype->chunks[archetype->tail];
+        uint32_t behind = last->count - (last == hole.chunk ? hole.row + count : 0);
+        uint32_t run = behind < count ? behind : count;
+        move_rows(world, (micap_spot){last, last->count - run}, hole, run);
+        hole.row += run;
+        count -= run;
+        uint32_t rest = last == hole.chunk ? count : 0; /* of the hole, which is at the end now */
+        cut_last_rows(world, last, run + rest);
+        count -= rest;
     }
 }
 

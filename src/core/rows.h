@@ -51,6 +51,9 @@ void micap_row_move(micap_spot from, micap_spot to);
 /* Gives a row whose values are gone to the last row of the archetype, which moves into the hole. */
 void micap_row_fill_hole(mica_world *world, micap_spot hole);
 
+/* The same for rows of one chunk that lie one after the other: the last rows of the archetype fill them, column by column. */
+void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count);
+
 /* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
  * The hole is filled. Returns the new place. */
 micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
