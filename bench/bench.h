@@ -34,6 +34,7 @@ extern const workload iterate_workloads[];
 extern const workload access_workloads[];
 extern const workload structure_workloads[];
 extern const workload query_workloads[];
+extern const workload hierarchy_workloads[];
 extern const workload memory_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
