@@ -15,10 +15,12 @@
 #include "mica/handle.h"
 #include "mica/hook.h"
 #include "mica/name.h"
+#include "mica/pool.h"
 #include "mica/query.h"
 #include "mica/ref.h"
 #include "mica/removal.h"
 #include "mica/singleton.h"
+#include "mica/split.h"
 #include "mica/view.h"
 #include "mica/world.h"
 

@@ -30,6 +30,10 @@ typedef struct mica_view {
     uint64_t since;
     uint32_t match;                /* index into the matching archetypes */
     uint32_t chunk_index;          /* of the next chunk in that archetype */
+    struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
+    uint32_t cursor;               /* the next row of a loop with pools, */
+    uint32_t end;                  /* and where the driver's rows end */
+    bool plain;                    /* the driver's rows match as they lie */
     void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
 } mica_view;
 

@@ -2,16 +2,30 @@
 #include "base/assert.h"
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
 #include "core/world.h"
+
+static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
+{
+    micap_row_scatter(spot, type, command->value);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        micap_chunk_stamps(spot.chunk, spot.row)[1 + micap_chunk_find(spot.chunk, type->leaves[i].component)->column] =
+            micap_version(world);
+    command->value = NULL;
+}
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
     for (micap_command *command = target->first; command; command = command->next) {
-        if (command->operation != MICAP_OPERATION_VALUE || !command->value)
+        if (command->operation != MICAP_OPERATION_VALUE || !command->value || micap_is_pooled(command->type->id))
             continue;
         const micap_type *type = command->type;
+        if (type->leaves) {
+            place_leaves(world, type, command, spot);
+            continue;
+        }
         uint32_t column = micap_archetype_column(to, type->id);
         void *value = micap_chunk_value(spot.chunk, column, spot.row);
         if (from && micap_archetype_has(from, type->id)) {
@@ -47,8 +61,49 @@ static void run_hooks(mica_world *world, const micap_target *target, const micap
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
-        if (command->operation == MICAP_OPERATION_VALUE && command->is_set)
+        if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id))
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+}
+
+/* Puts a staged value into a pool: over the one that is there, or as one more instance. */
+static void place_instance(mica_world *world, mica_pool *pool, mica_entity entity, micap_command *command)
+{
+    uint32_t row = command->operation == MICAP_OPERATION_INSTANCE ? MICAP_ROW_NONE : micap_pool_row(pool, entity);
+    bool was_there = row != MICAP_ROW_NONE;
+    if (was_there) {
+        if (command->value) {
+            micap_pool_destruct_value(pool, row);
+            micap_pool_move_value_in(pool, row, command->value);
+            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+        }
+    } else {
+        micap_pools_evict(world, pool, entity);
+        if (command->value)
+            micap_pool_move_value_in(pool, micap_pool_next_row(pool, entity), command->value);
+        row = micap_pools_commit(world, pool, entity);
+    }
+    command->value = NULL;
+    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
+        pool->enabled[row] = command->toggle == MICAP_TOGGLE_ON;
+    if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
+        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+    if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)
+        micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+}
+
+static void change_pools(mica_world *world, const micap_target *target)
+{
+    for (micap_command *command = target->first; command; command = command->next) {
+        mica_pool *pool = micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
+        if (!pool)
+            continue;
+        if (command->operation == MICAP_OPERATION_REMOVE)
+            micap_pools_remove(world, pool, target->entity);
+        else if (command->operation != MICAP_OPERATION_NONE)
+            place_instance(world, pool, target->entity, command);
+        else if (command->toggle != MICAP_TOGGLE_KEEP)
+            micap_pooled_enable(world, target->entity, command->type, command->toggle == MICAP_TOGGLE_ON);
+    }
 }
 
 static void create(mica_world *world, micap_target *target)
@@ -61,6 +116,20 @@ static void create(mica_world *world, micap_target *target)
     ++world->structure;
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
+    if (world->pools.count)
+        change_pools(world, target);
+}
+
+static micap_spot take_edge(mica_world *world, const micap_target *target, micap_spot from)
+{
+    if (target->edge.shortcut == MICAP_SHORTCUT_NONE)
+        return micap_row_change_archetype(world, from, target->to);
+    micap_spot to = micap_rows_next(target->to);
+    if (target->edge.shortcut == MICAP_SHORTCUT_WIDEN)
+        micap_row_widen(world, target->entity, from, &target->edge);
+    else
+        micap_row_narrow(world, target->entity, from, &target->edge);
+    return to;
 }
 
 static void change(mica_world *world, micap_target *target)
@@ -72,13 +141,14 @@ static void change(mica_world *world, micap_target *target)
         if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
-        spot = target->is_step ? micap_row_step(world, spot, target->to, target->gap)
-                               : micap_row_change_archetype(world, spot, target->to);
+        spot = take_edge(world, target, spot);
         ++world->structure;
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
     run_hooks(world, target, from, spot);
+    if (world->pools.count)
+        change_pools(world, target);
 }
 
 static void destroy(mica_world *world, const micap_target *target)

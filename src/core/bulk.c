@@ -1,5 +1,6 @@
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/bulk.h"
@@ -39,7 +40,8 @@ static void announce(mica_world *world, micap_spot first, uint32_t count, const 
                      uint32_t column_count, mica_entity *out)
 {
     micap_archetype *archetype = first.chunk->archetype;
-    bool hooks = micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET);
+    bool hooks = micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET) ||
+                 micap_has_pooled(columns, column_count);
     uint32_t chunk_index = archetype->tail;
     while (archetype->chunks[chunk_index] != first.chunk)
         --chunk_index;
@@ -55,6 +57,37 @@ static void announce(mica_world *world, micap_spot first, uint32_t count, const 
         count -= run;
     }
     micap_hooks_end(world);
+}
+
+/* The entities of rows that were just created, in one list. */
+static void list_created(micap_spot first, uint32_t count, mica_entity *out)
+{
+    const micap_archetype *archetype = first.chunk->archetype;
+    uint32_t chunk_index = archetype->tail;
+    while (archetype->chunks[chunk_index] != first.chunk)
+        --chunk_index;
+    for (uint32_t row = first.row; count; row = 0) {
+        const micap_chunk *chunk = archetype->chunks[chunk_index++];
+        uint32_t run = chunk->count - row < count ? chunk->count - row : count;
+        memcpy(out, micap_chunk_entities(chunk) + row, run * sizeof *out);
+        out += run;
+        count -= run;
+    }
+}
+
+static bool create_in_pools(mica_world *world, micap_spot first, uint32_t count, const mica_value *columns,
+                            uint32_t column_count)
+{
+    size_t bytes = (size_t)count * sizeof(mica_entity);
+    mica_entity *entities = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!entities) {
+        micap_fail_memory(world, "create_many");
+        return false;
+    }
+    list_created(first, count, entities);
+    bool done = micap_pooled_create(world, columns, column_count, entities, count);
+    micap_release(&world->memory, entities, bytes, MICAP_ARRAY_ALIGNMENT);
+    return done;
 }
 
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
@@ -83,6 +116,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         }
         commit_run(world, spot, run);
         done += run;
+    }
+    if (micap_has_pooled(columns, column_count) && !create_in_pools(world, first, count, columns, column_count)) {
+        undo_rows(world, archetype, count);
+        micap_rows_shrink(world, archetype, 1);
+        return micap_failure(world);
     }
     announce(world, first, count, columns, column_count, out_entities);
     return MICA_OK;

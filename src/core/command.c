@@ -1,7 +1,9 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
+#include "base/bits.h"
 #include "core/report.h"
 #include "core/world.h"
+#include "mica/split.h"
 
 static char tag_value;
 
@@ -20,40 +22,83 @@ static uint32_t slot_of(const micap_recording *recording, uint32_t index)
     }
 }
 
-micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity)
+/* Among targets in rising order: the first whose index is not below this one. */
+static uint32_t search_order(const micap_recording *recording, uint32_t index)
+{
+    uint32_t begin = 0, end = recording->target_count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (recording->targets[middle]->entity.index < index)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static __attribute__((noinline)) micap_target *search(micap_recording *recording, mica_entity entity)
+{
+    uint32_t position = recording->found + 1, count = recording->target_count;
+    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
+        position = recording->has_table ? recording->table[slot_of(recording, entity.index)] - 1
+                                        : search_order(recording, entity.index);
+        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
+            return NULL;
+    }
+    recording->found = position;
+    return recording->targets[position];
+}
+
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
     if (!recording->target_count)
         return NULL;
     micap_target *last = recording->targets[recording->target_count - 1];
-    if (mica_same(last->entity, entity))
-        return last;
-    uint32_t index = recording->table[slot_of(recording, entity.index)];
-    micap_target *target = index ? recording->targets[index - 1] : NULL;
-    return target && mica_same(target->entity, entity) ? target : NULL;
+    if (entity.index > last->entity.index && !recording->has_table)
+        return NULL;
+    return mica_same(last->entity, entity) ? last : search(recording, entity);
 }
 
+/* A table with room for one more target than there are, and with those in it. */
 static MICAP_COLD bool grow_table(mica_commands *commands)
 {
     micap_recording *recording = &commands->recording;
     micap_memory *memory = &commands->world->memory;
-    uint32_t grown = recording->table_capacity ? recording->table_capacity * 2 : 64;
-    uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-    if (!table)
-        return false;
-    MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-    recording->table = table;
-    recording->table_capacity = grown;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
+    if (grown > recording->table_capacity) {
+        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+        if (!table)
+            return false;
+        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
+        recording->table = table;
+        recording->table_capacity = grown;
+    }
     for (uint32_t i = 0; i < recording->target_count; ++i)
-        table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
+        recording->table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
+    recording->has_table = true;
     return true;
 }
 
-static bool reserve_target(mica_commands *commands)
+/* Room for a target with this index, in the table too when there is one or the order is broken. */
+static inline bool reserve_target(mica_commands *commands, uint32_t index)
 {
     micap_recording *recording = &commands->recording;
-    return ((recording->target_count + 1) * 2 <= recording->table_capacity || grow_table(commands)) &&
-           MICAP_RESERVE(&commands->world->memory, recording->targets, &recording->target_capacity,
-                         (uint64_t)recording->target_count + 1);
+    uint32_t count = recording->target_count;
+    bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) && !grow_table(commands))
+        return false;
+    return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
+                                                               &recording->target_capacity, (uint64_t)count + 1);
+}
+
+/* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+static inline void start_target(micap_target *target, mica_entity entity, mica_place place, const char *label)
+{
+    target->entity = entity;
+    target->first = target->last = NULL;
+    target->place = place;
+    target->label = label;
+    target->created = target->destroyed = target->merged = false;
 }
 
 /* A target for an entity that has none yet; NULL when memory is short. */
@@ -62,15 +107,18 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     micap_recording *recording = &commands->recording;
     if (commands->refusing) /* which was reported */
         return NULL;
-    micap_target *target = reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
-    if (!target) {
+    micap_recorded *recorded = NULL;
+    if (reserve_target(commands, entity.index))
+        recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
+    if (!recorded) {
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    *target = (micap_target){.entity = entity, .place = place, .label = commands->label};
-    recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
-    recording->targets[recording->target_count++] = target;
-    return target;
+    start_target(&recorded->target, entity, place, commands->label);
+    if (recording->has_table)
+        recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return &recorded->target;
 }
 
 static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
@@ -105,28 +153,33 @@ bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, m
 static micap_command *find_command(const micap_target *target, mica_component component)
 {
     for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_INSTANCE)
             return command;
     return NULL;
+}
+
+/* One more command of a target; NULL when memory is short. */
+static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
+{
+    micap_command *command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
+                                           : &((micap_recorded *)(void *)target)->command;
+    if (!command) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    *command = (micap_command){.type = type};
+    if (target->last)
+        target->last->next = command;
+    else
+        target->first = command;
+    target->last = command;
+    return command;
 }
 
 static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
-    if (!command) {
-        command = stage(commands, sizeof *command, _Alignof(micap_command));
-        if (!command) {
-            micap_fail_memory(commands->world, "command");
-            return NULL;
-        }
-        *command = (micap_command){.type = type};
-        if (target->last)
-            target->last->next = command;
-        else
-            target->first = command;
-        target->last = command;
-    }
-    return command;
+    return command ? command : add_command(commands, target, type);
 }
 
 static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
@@ -144,7 +197,8 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
-    commands->checked_type = type;
+    if (!commands->refusing)
+        commands->checked_type = type;
     return type;
 }
 
@@ -231,6 +285,10 @@ static void drop_last_target(micap_recording *recording)
     const micap_target *target = recording->targets[recording->target_count - 1];
     for (micap_command *command = target->first; command; command = command->next)
         micap_command_drop_value(command);
+    if (!recording->has_table) {
+        --recording->target_count;
+        return;
+    }
     uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
     *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
@@ -283,6 +341,28 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
     return true;
 }
 
+/* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
+ * recorded last. The value lies behind the command. NULL when it has to be the long way. */
+static inline micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place, size_t value_bytes)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_type *type = commands->checked_type;
+    uint32_t count = recording->target_count;
+    if (!type || type->id != component || !count || count == recording->target_capacity || recording->has_table ||
+        entity.index <= recording->targets[count - 1]->entity.index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
+        return NULL;
+    micap_recorded *recorded = stage(commands, sizeof *recorded + value_bytes, _Alignof(max_align_t));
+    if (!recorded)
+        return NULL;
+    recorded->command = (micap_command){.type = type, .value = recorded + 1};
+    start_target(&recorded->target, entity, place, commands->label);
+    recorded->target.first = recorded->target.last = &recorded->command;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return recorded;
+}
+
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
@@ -293,36 +373,100 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
         return NULL;
     if (command->operation != MICAP_OPERATION_VALUE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
-        const void *present = removed ? NULL : mica_get_component(commands->world, entity, component);
+        bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
+        const void *present = removed || split ? NULL : mica_get_component(commands->world, entity, component);
         if (!stage_value(commands, command, present, false))
             return NULL;
+        if (split && !removed)
+            mica_get_component_value(commands->world, entity, component, command->value);
     }
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, const mica_value *value,
+                                              mica_place place)
 {
-    const micap_type *type = type_to_record(commands, value.component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
+    const micap_type *type = type_to_record(commands, value->component, place);
+    micap_target *target = type && micap_value_fits(commands->world, type, value, place)
                                ? living_target(commands, entity, place, "set")
                                : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);
-    return command && stage_value(commands, command, value.data, true);
+    return command && stage_value(commands, command, value->data, true);
+}
+
+bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+{
+    const micap_type *type = commands->checked_type;
+    micap_recorded *recorded = NULL;
+    if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
+        recorded = record_next(commands, entity, value.component, place, value.size_bytes);
+    if (!recorded)
+        return set_any(commands, entity, &value, place);
+    recorded->command.operation = MICAP_OPERATION_VALUE;
+    recorded->command.is_set = true;
+    micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
+    return true;
+}
+
+void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->type.many) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
+                   type->type.name);
+        return NULL;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "add_instance") : NULL;
+    micap_command *command = target ? add_command(commands, target, type) : NULL;
+    if (!command || !stage_value(commands, command, NULL, false))
+        return NULL;
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return command->value;
+}
+
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
+{
+    mica_place nowhere = {0};
+    micap_target *target = living_target(commands, entity, nowhere, "clone");
+    micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
+    if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
+        return false;
+    if (!pool->values)
+        micap_pool_read_value(pool, row, command->value);
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return true;
+}
+
+/* Instances that were recorded before a removal go with it. */
+static void drop_instances(micap_target *target, mica_component component)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE) {
+            micap_command_drop_value(command);
+            command->operation = MICAP_OPERATION_NONE;
+        }
 }
 
 /* Whether the component is there after what this buffer has recorded so far. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
     const micap_command *command = find_command(target, component);
-    if (command && command->operation != MICAP_OPERATION_NONE)
-        return command->operation == MICAP_OPERATION_VALUE;
+    if (command && command->operation == MICAP_OPERATION_VALUE)
+        return true;
+    for (const micap_command *other = target->first; other; other = other->next)
+        if (other->type->id == component && other->operation == MICAP_OPERATION_INSTANCE)
+            return true;
+    if (command && command->operation == MICAP_OPERATION_REMOVE)
+        return false;
     return mica_has_component(commands->world, target->entity, component);
 }
 
-bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                   mica_place place)
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
+                                                 mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "remove") : NULL;
@@ -333,17 +477,29 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
     if (!command)
         return false;
     micap_command_drop_value(command);
+    drop_instances(target, component);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
     command->is_set = false;
     return there;
 }
 
+bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_place place)
+{
+    micap_recorded *recorded = record_next(commands, entity, component, place, 0);
+    if (!recorded)
+        return remove_any(commands, entity, component, place);
+    recorded->command.operation = MICAP_OPERATION_REMOVE;
+    recorded->command.value = NULL;
+    return mica_has_component(commands->world, entity, component);
+}
+
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                                    mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
-    if (type && !type->enabled) {
+    if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,
                    "component %s can't be toggled: describe it with .toggle = true", type->type.name);
         return false;
@@ -357,9 +513,4 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
     command->toggle_first = false;
     return true;
-}
-
-void mica_commands_set_label(mica_commands *commands, const char *label)
-{
-    commands->label = label;
 }

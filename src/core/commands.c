@@ -16,6 +16,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world)
 
 mica_commands *mica_commands_create(mica_world *world)
 {
+    if (micap_refuse_inside(world, "commands") != MICA_OK)
+        return NULL;
     mica_commands *commands = NULL;
     if (micap_entities_add_lane(world)) {
         commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
@@ -45,6 +47,7 @@ mica_commands *micap_recorder(mica_world *world)
 
 void micap_commands_park(mica_commands *commands)
 {
+    commands->is_parked = true;
     commands->parked = commands->world->parked_commands;
     commands->world->parked_commands = commands;
 }
@@ -52,13 +55,26 @@ void micap_commands_park(mica_commands *commands)
 void micap_commands_line_up(mica_commands *commands)
 {
     mica_world *world = commands->world;
+    if (commands->is_lined_up) /* a flush before could not be made */
+        return;
+    commands->is_lined_up = true;
     commands->next = NULL;
     world->last_commands->next = commands;
     world->last_commands = commands;
 }
 
-void micap_commands_fall_out(mica_world *world, mica_commands *last)
+void micap_commands_fall_out(mica_world *world)
 {
+    mica_commands *last = world->first_commands;
+    for (mica_commands *commands = last->next, *next; commands; commands = next) {
+        next = commands->next;
+        if (commands->is_lined_up && micap_recording_is_empty(&commands->recording)) {
+            commands->is_lined_up = false;
+            continue;
+        }
+        last->next = commands;
+        last = commands;
+    }
     last->next = NULL;
     world->last_commands = last;
 }
@@ -66,6 +82,9 @@ void micap_commands_fall_out(mica_world *world, mica_commands *last)
 void micap_commands_unpark(mica_commands *commands)
 {
     mica_world *world = commands->world;
+    micap_recording_drop(world, &commands->recording);
+    if (commands->is_lined_up)
+        micap_commands_fall_out(world);
     for (mica_commands **link = &world->parked_commands; *link; link = &(*link)->parked)
         if (*link == commands) {
             *link = commands->parked;
@@ -75,9 +94,15 @@ void micap_commands_unpark(mica_commands *commands)
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
 }
 
+void mica_commands_set_label(mica_commands *commands, const char *label)
+{
+    commands->label = label;
+}
+
 void micap_command_drop_value(micap_command *command)
 {
-    if (command->operation == MICAP_OPERATION_VALUE && command->value)
+    if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
+        command->value)
         micap_values_destruct(command->type, command->value, 1);
     command->value = NULL;
 }
@@ -105,7 +130,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
         MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
         recording->table = NULL;
         recording->table_capacity = 0;
-    } else if (recording->table) {
+    } else if (recording->has_table) {
         memset(recording->table, 0, recording->table_capacity * sizeof *recording->table);
     }
 }
@@ -117,7 +142,8 @@ void micap_recording_reset(mica_world *world, micap_recording *recording)
     if (!recording->target_count)
         return;
     reset_table(world, recording);
-    recording->target_count = 0;
+    recording->has_table = false;
+    recording->target_count = recording->found = 0;
 }
 
 void micap_recording_free(mica_world *world, micap_recording *recording)
@@ -144,6 +170,8 @@ void mica_commands_destroy(mica_commands *commands)
     if (!commands)
         return;
     mica_world *world = commands->world;
+    if (micap_refuse_inside(world, "commands_destroy") != MICA_OK)
+        return;
     if (world->hook_depth) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "commands: a buffer can't be destroyed inside a hook");
         return;

@@ -12,6 +12,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -32,23 +33,33 @@ typedef struct micap_target {
     micap_command *first;
     micap_command *last;
     mica_place place; /* of the first touch */
+    const char *label;
     bool created;
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
     bool doomed;           /* it dies with another one, and not by itself */
-    bool is_step;          /* from and to differ by one plain component, */
-    uint16_t gap;          /* whose column is this: see micap_row_step */
+    micap_edge edge;       /* when it is a shortcut: from one to the other */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
-    const char *label;
 } micap_target;
+
+/* How a target is recorded: most have one command. */
+typedef struct micap_recorded {
+    micap_target target;
+    micap_command command; /* the first, when there is one */
+} micap_recorded;
+_Static_assert(sizeof(micap_recorded) % 16 == 0, "a small value that lies behind it is aligned");
 
 /* A change that was refused when it was recorded may leave a target with nothing to do. */
 static inline bool micap_target_is_empty(const micap_target *target)
 {
     return !target->created && !target->destroyed && !target->first;
 }
+
+/* Records one more instance with a copy of the one in a row of the pool; false with a report when it can't. */
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
+                                 uint32_t row);
 
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
@@ -73,11 +84,14 @@ typedef struct micap_note {
     const char *label;
 } micap_note;
 
-/* What one recording filled, swapped out as a whole when it is applied. */
+/* What one recording filled, swapped out as a whole when it is applied. Systems walk entities in order, so that as long as
+ * the index of each new target is above that of the last one, targets are found by that order and there is no table. */
 typedef struct micap_recording {
     micap_target **targets; /* in the stage, where they don't move */
     uint32_t target_count;
     uint32_t target_capacity;
+    uint32_t found;  /* the target that was found last: the next one is a good guess */
+    bool has_table;  /* else the table is all zero */
     uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
     uint32_t table_capacity;
     micap_note *first_note; /* in the stage too */
@@ -102,11 +116,13 @@ bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, m
 struct mica_commands {
     mica_world *world;
     mica_commands *next;   /* in order of creation */
+    bool is_lined_up;      /* a parked one that takes part in the next flush */
     mica_commands *parked; /* the next of those that are in no order: see micap_commands_park */
     const char *label;
     micap_recording recording;
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
+    bool is_parked;
     bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */
@@ -123,8 +139,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world);
  * flush only when they are put behind the others for it, in the order their owner wants. */
 void micap_commands_park(mica_commands *commands);
 void micap_commands_line_up(mica_commands *commands);
-/* Takes all that were lined up out of the order again, back to the last of the user's. */
-void micap_commands_fall_out(mica_world *world, mica_commands *last);
+/* Takes those out of the order again of which nothing is left to apply. */
+void micap_commands_fall_out(mica_world *world);
 /* Gives back a parked buffer. */
 void micap_commands_unpark(mica_commands *commands);
 
@@ -150,7 +166,7 @@ static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 }
 
 /* The target of an entity, or NULL. */
-micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity);
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);
 
 /* Takes the handles the buffer will need next time, as many as it took last time. */
 void micap_commands_restock(mica_commands *commands);

@@ -28,9 +28,8 @@ enum {
 
 typedef struct micap_page {
     uint64_t *records;
-    uint32_t free_count;
-    uint32_t next; /* 1 + the next page with free slots */
-    uint16_t first_free;
+    uint32_t next;       /* 1 + the next page with free slots */
+    uint16_t first_free; /* MICAP_SLOT_END when there is none */
 } micap_page;
 
 typedef struct micap_entities {
@@ -87,10 +86,11 @@ static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t
 /* The record of any handle; that of a free slot when the handle is not alive. */
 static inline uint64_t micap_record_of(const micap_entities *entities, mica_entity entity)
 {
-    if (entity.index >> MICAP_PAGE_SHIFT >= atomic_load_explicit(&entities->page_count, memory_order_acquire))
+    uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_acquire);
+    if (MICAP_UNLIKELY(entity.index >> MICAP_PAGE_SHIFT >= page_count))
         return 0;
     uint64_t record = *micap_record_at(entities, entity.index);
-    return micap_record_generation(record) == entity.generation ? record : 0;
+    return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 
 bool micap_entities_init(mica_world *world);
@@ -110,25 +110,36 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
     uint64_t *record = &page->records[page->first_free];
     mica_entity entity = {page_index << MICAP_PAGE_SHIFT | page->first_free, micap_record_generation(*record)};
     page->first_free = (uint16_t)micap_record_row(*record);
-    if (--page->free_count == 0)
+    if (MICAP_UNLIKELY(page->first_free == MICAP_SLOT_END))
         entities->first_page = page->next;
     --entities->free_count;
     *out_record = record;
     return entity;
 }
 
-/* A handle, free or fresh, and its record, which the caller fills in; nil when memory or indices are short.
- * `world_entities` are those of the world. */
+/* Whether a handle can be taken without looking for more. */
+static inline bool micap_entity_is_ready(const micap_entities *entities)
+{
+    return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
+}
+
+/* A handle, free or fresh, when one is ready, and its record, which the caller fills in. */
+static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
+{
+    if (entities->first_page)
+        return micap_entity_take_free(entities, out_record);
+    mica_entity entity = {(uint32_t)entities->fresh_next++, 1};
+    *out_record = micap_record_at(entities, entity.index);
+    return entity;
+}
+
+/* The same, or nil when memory or indices are short. `world_entities` are those of the world. */
 static inline mica_entity micap_entity_take_record(mica_world *world, micap_entities *world_entities,
                                                    uint64_t **out_record)
 {
-    if (world_entities->first_page)
-        return micap_entity_take_free(world_entities, out_record);
-    if (world_entities->fresh_next == world_entities->fresh_end && !micap_entities_next_run(world))
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return mica_nil();
-    mica_entity entity = {(uint32_t)world_entities->fresh_next++, 1};
-    *out_record = micap_record_at(world_entities, entity.index);
-    return entity;
+    return micap_entity_take_ready(world_entities, out_record);
 }
 
 /* The index that the next take gives, for those who must have something ready for it; false when memory or indices are short. */
@@ -139,7 +150,7 @@ static inline bool micap_entity_peek(mica_world *world, micap_entities *world_en
         *out_index = page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free;
         return true;
     }
-    if (world_entities->fresh_next == world_entities->fresh_end && !micap_entities_next_run(world))
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return false;
     *out_index = (uint32_t)world_entities->fresh_next;
     return true;
@@ -153,13 +164,13 @@ static inline void micap_entity_put_free(micap_entities *entities, uint32_t inde
 {
     uint32_t page_index = index >> MICAP_PAGE_SHIFT;
     micap_page *page = &entities->pages[page_index];
-    if (page->free_count++ == 0) {
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), next = page->first_free;
+    if (MICAP_UNLIKELY(next == MICAP_SLOT_END)) {
         page->next = entities->first_page;
         entities->first_page = page_index + 1;
-        page->first_free = MICAP_SLOT_END;
     }
-    page->records[index & (MICAP_PAGE_RECORDS - 1)] = micap_record_pack(generation, MICAP_CHUNK_NONE, page->first_free);
-    page->first_free = (uint16_t)(index & (MICAP_PAGE_RECORDS - 1));
+    page->records[slot] = micap_record_pack(generation, MICAP_CHUNK_NONE, next);
+    page->first_free = (uint16_t)slot;
     ++entities->free_count;
 }
 

@@ -72,13 +72,29 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
     }
 }
 
+/* Instances that earlier buffers add go with a later removal. */
+static bool drop_instances(mica_world *world, micap_target *into, const micap_type *type)
+{
+    for (micap_command *command = into->first; command; command = command->next) {
+        if (command->type != type || command->operation != MICAP_OPERATION_INSTANCE)
+            continue;
+        if (!plan_drop(world, command->original))
+            return false;
+        command->operation = MICAP_OPERATION_NONE;
+        command->value = NULL;
+    }
+    return true;
+}
+
 /* The later buffer has the last word on a component. */
 static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
 {
+    if (later->operation == MICAP_OPERATION_REMOVE && !drop_instances(world, into, later->type))
+        return false;
     micap_command *earlier = into->first;
-    while (earlier && earlier->type != later->type)
+    while (earlier && (earlier->type != later->type || earlier->operation == MICAP_OPERATION_INSTANCE))
         earlier = earlier->next;
-    if (!earlier)
+    if (!earlier || later->operation == MICAP_OPERATION_INSTANCE)
         return append_copy(world, into, later);
     merge_toggle(earlier, (micap_operation)earlier->operation, later);
     if (later->operation == MICAP_OPERATION_NONE)

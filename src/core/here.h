@@ -9,6 +9,7 @@
 typedef struct micap_here {
     mica_world *world;
     mica_version version;    /* of the system that runs: stamped on what it writes, and its mark for the next time */
+    uint32_t defers;         /* mica_defer inside it, which changes nothing: it records anyway */
     mica_commands *commands; /* what it records into; NULL until it does */
     /* Finds the buffer; NULL with a report when there is none for this piece of work. */
     mica_commands *(*open)(struct micap_here *here);

@@ -6,6 +6,9 @@
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
                                     void *context)
 {
+    mica_result refused = micap_refuse_inside(world, "hook");
+    if (refused != MICA_OK)
+        return refused;
     if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
                           "hook: the destroy event goes with component 0, the others with a component");
@@ -20,6 +23,8 @@ mica_result mica_hook_set_component(mica_world *world, mica_component component,
         hook = &used->hooks[kind];
     }
     *hook = (micap_hook){fn, context};
+    if (micap_is_pooled(component))
+        micap_pools_update_hooks(world, component);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
     return MICA_OK;
@@ -35,20 +40,21 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
     world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 
+void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)
+{
+    if (event->kind == MICA_EVENT_REMOVE)
+        micap_removals_note(world, component->removals, event->entities, event->count);
+    if (component->hooks[event->kind].fn)
+        call(world, component->hooks[event->kind], event);
+}
+
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    const mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
-    if (kind == MICA_EVENT_REMOVE)
-        micap_removals_note(world, used->removals, entities, count);
-    if (!used->hooks[kind].fn)
-        return;
-    uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
-    event.entities = entities;
-    if (column < MICAP_COLUMN_TAG)
-        event.values = micap_chunk_value(spot.chunk, column, spot.row);
-    call(world, used->hooks[kind], &event);
+    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
+    micap_hooks_call(world, used, &event);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)

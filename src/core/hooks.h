@@ -7,6 +7,8 @@
 /* Hooks of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
                      uint32_t count);
+/* Calls the hook of a component and fills its lists of removals. */
+void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event);
 /* How many of these living entities, from the first on, lie one after the other in one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
 /* The same for entities in any places: called with runs of those that lie one after the other. */

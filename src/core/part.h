@@ -20,7 +20,7 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = (char *)chunk + lanes[column].offset + (size_t)row * lanes[column].bytes;
+            view->columns[i] = lanes[column].values + row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
             view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
         else
@@ -28,13 +28,16 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     }
 }
 
+/* The structure that a view remembers which is shown part by part, and can't be stepped. */
+#define MICAP_STRUCTURE_NONE UINT64_MAX
+
 /* A view that shows nothing yet, for micap_view_show. */
 static inline void micap_view_init(mica_view *view, mica_query *query, mica_version since, mica_version version)
 {
     memset(view, 0, offsetof(mica_view, columns));
     view->world = query->world;
     view->query = query;
-    view->structure = query->world->structure;
+    view->structure = MICAP_STRUCTURE_NONE;
     view->since = since;
     view->version = version;
 }

@@ -66,6 +66,14 @@ mica_result mica_world_take_error(mica_world *world)
     return atomic_exchange_explicit(&world->last_error, MICA_OK, memory_order_relaxed);
 }
 
+mica_result micap_refuse_inside(const mica_world *world, const char *what)
+{
+    if (!micap_here_of(world))
+        return MICA_OK;
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                      "%s: refused inside a system; only an exclusive one may do that", what);
+}
+
 mica_result micap_refuse_while_recording(const mica_world *world, const char *what)
 {
     if (!world->recording_depth)

@@ -1,11 +1,14 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "mica/view.h"
 
 bool micap_query_is_marked(const mica_query *query)
 {
+    if (query->is_marked)
+        return true;
     for (uint32_t i = 0; i < query->filter_count; ++i)
         if (query->filters[i].kind >= MICAP_FILTER_ADDED)
             return true;
@@ -29,6 +32,8 @@ static mica_view begin(mica_query *query, mica_version since)
         micap_fail_memory(query->world, query->name);
         view.query = NULL;
     }
+    if (query->join_count)
+        micap_join_begin(&view, query);
     return view;
 }
 
@@ -40,7 +45,7 @@ mica_view mica_query_begin_since(mica_query *query, mica_version since)
 mica_view mica_query_begin(mica_query *query)
 {
     mica_version since = query ? query->last_mark : 0;
-    if (query && MICAP_UNLIKELY(query->filter_count) && micap_query_is_marked(query))
+    if (query && MICAP_UNLIKELY(query->special) && micap_query_is_marked(query))
         query->last_mark = mica_world_mark(query->world);
     return begin(query, since);
 }
@@ -66,6 +71,8 @@ static bool next_filtered(mica_view *view, mica_query *query)
 /* In a sorted query `chunk_index` is the place in the order. Rows that follow each other in memory come as one view. */
 static bool next_sorted(mica_view *view, mica_query *query)
 {
+    if (query->join_count)
+        return micap_join_next_sorted(view, query);
     uint32_t at = view->chunk_index;
     while (at < query->order_count &&
            !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->since))
@@ -88,6 +95,11 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
+    if (view->structure == MICAP_STRUCTURE_NONE) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+                   "%s: the view of a system shows all it has; there is no next one", query->name);
+        return false;
+    }
     if (view->structure != view->world->structure) {
         micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
@@ -95,7 +107,9 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
                    query->name);
         return false;
     }
-    return query->compare ? next_sorted(view, query) : next_filtered(view, query);
+    if (query->compare)
+        return next_sorted(view, query);
+    return query->join_count ? micap_join_next(view, query) : next_filtered(view, query);
 }
 
 /* A place in a loop: the chunk that comes `chunk_index`th in a match. */
@@ -130,8 +144,8 @@ static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32
         uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (index >= MICAP_COLUMN_UNKNOWN)
             continue;
-        const char *column = (const char *)chunk + lanes[index].offset;
-        uint32_t bytes = chunk->count * lanes[index].bytes;
+        const char *column = lanes[index].values;
+        uint64_t bytes = chunk->count * lanes[index].bytes;
         for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
             __builtin_prefetch(column + at);
     }
@@ -201,6 +215,8 @@ static inline void *write_term(mica_view *view, uint32_t term)
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
         return NULL;
+    if (MICAP_UNLIKELY(view->query->join_count))
+        return micap_join_write(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
@@ -246,6 +262,8 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
 uint64_t mica_query_count(mica_query *query)
 {
     uint64_t count = 0;
+    if (query && query->join_count)
+        return micap_join_count(query);
     for (uint32_t match = 0; query && match < query->match_count; ++match) {
         const micap_archetype *archetype = query->archetypes[match];
         if (!query->filter_count) {
@@ -272,9 +290,17 @@ bool mica_query_matches(mica_query *query, mica_entity entity)
 {
     if (!query)
         return false;
+    micap_found found;
+    if (query->join_count)
+        return micap_join_find(query, entity, query->last_mark, &found);
     micap_spot spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
+}
+
+static bool is_singleton_term(const mica_query *query, uint32_t term)
+{
+    return micap_type_of(query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
 void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
@@ -287,7 +313,7 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)
-                if (columns[term] && column_of(&view, term) != MICAP_COLUMN_SINGLETON)
+                if (columns[term] && !is_singleton_term(query, term))
                     columns[term] = (char *)columns[term] + query->term_bytes[term];
         }
     }

@@ -8,7 +8,7 @@
 
 mica_world_def mica_world_def_default(void)
 {
-    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20};
+    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
 }
 
 static bool is_sane(const mica_world_def *def)
@@ -29,6 +29,7 @@ static void release(mica_world *world)
     micap_flush_free(world);
     micap_names_free(world);
     micap_archetypes_free(world);
+    micap_pools_free(world);
     micap_components_free(world);
     micap_chunks_free(world);
     micap_entities_free(world);
@@ -51,10 +52,13 @@ mica_world *mica_world_create(const mica_world_def *def)
         return NULL;
     world->memory = memory;
     world->def = chosen;
+    world->pools.random_state = chosen.seed;
+    world->pools.masks.arena = &world->pools.arena;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
     micap_arena_init(&world->arena, &world->memory);
+    micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
         release(world);
         return NULL;
@@ -78,6 +82,7 @@ static void destroy_all(mica_world *world)
             micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
         }
     }
+    micap_pools_clear(world);
 }
 
 mica_result mica_world_clear(mica_world *world)
@@ -108,6 +113,8 @@ size_t mica_world_trim(mica_world *world)
     size_t before = atomic_load(&world->memory.bytes);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_pools_trim(world);
+    micap_hooks_end(world);
     micap_modules_trim(world);
     micap_flush_free(world);
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
@@ -145,9 +152,9 @@ uint64_t micap_entity_count(const mica_world *world)
 mica_world_stats mica_world_get_stats(const mica_world *world)
 {
     uint32_t components = 0;
-    for (uint32_t id = 1; id < world->components.limit; ++id)
-        components +=
-            world->components.by_id[id] && world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE;
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id)))
+        components += micap_component_of(&world->components, id)->type->companion == MICAP_COMPANION_NONE;
     return (mica_world_stats){
         .entity_count = micap_entity_count(world),
         .component_count = components,

@@ -14,21 +14,22 @@
 #define MICAP_FLOW_LISTENER_H
 
 #include "base/hash.h"
+#include "core/here.h"
 #include "mica/frame.h"
 #include "mica/system.h"
 
 struct micap_system;
 
-enum { MICAP_LANE_NONE = 0xFFFFFFFF };
+#define MICAP_LANE_NONE UINT32_MAX
 
 /* The piece of work that this thread is busy with. */
 typedef struct micap_task {
-    mica_world *world;
+    micap_here here; /* first: the world, the version it stamps, the buffer it records into */
     struct micap_system *system;
     const mica_frame *frame;
-    mica_commands *commands; /* NULL until something is recorded */
     uint32_t lane;   /* MICAP_LANE_NONE in a piece of a parallel for inside a system: it has no place in the order */
     uint32_t worker; /* 0 is the owner */
+    uint32_t slot;   /* of the system's buffers */
 } micap_task;
 
 /* NULL outside of systems of this world. */

@@ -1,0 +1,43 @@
+/* Queries with terms on pools. Such a query has a driver, whose rows it walks: the archetypes it matches, or the smallest
+ * pool that must be there. Everything else is looked up for each of the driver's rows, and rows that follow each other
+ * in all that the query reads come as one view. */
+#ifndef MICAP_CORE_JOIN_H
+#define MICAP_CORE_JOIN_H
+
+#include "core/query.h"
+
+/* What is known about one entity that a query shows. */
+typedef struct micap_found {
+    mica_entity entity;
+    micap_spot spot;               /* its row in a chunk */
+    uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
+} micap_found;
+
+/* Looks a living entity up in everything the query asks for; false when it does not match. */
+bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out);
+
+/* Chooses the driver of a loop that begins. */
+void micap_join_begin(mica_view *view, const mica_query *query);
+
+/* The next run of rows; false when there is none. */
+bool micap_join_next(mica_view *view, mica_query *query);
+
+/* Shows `count` rows that begin with one that was found. */
+void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count);
+
+/* Whether an entity continues a run of `count` rows. */
+bool micap_join_continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count);
+
+/* The same along the order of a sorted query. */
+bool micap_join_next_sorted(mica_view *view, mica_query *query);
+
+/* The column of a term to write to, which is there; its rows count as changed. */
+void *micap_join_write(mica_view *view, uint32_t term);
+
+/* The row of a pool term, split or not, with which a view begins; the term has a column. */
+uint32_t micap_join_row(const mica_view *view, uint32_t term);
+
+/* How many entities match. */
+uint64_t micap_join_count(mica_query *query);
+
+#endif
