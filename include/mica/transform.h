@@ -20,6 +20,7 @@
 #define MICA_TRANSFORM_H
 
 #include "mica/describe.h"
+#include "mica/frame.h"
 #include "mica/hierarchy.h"
 
 MICA_BEGIN
@@ -50,6 +51,11 @@ MICA_API mica_component mica_world_matrix_id(void);
 /* Brings every matrix up to date. Returns MICA_ERROR_MEMORY, and does nothing then; the next update does it all.
  * MICA_ERROR_REFUSED inside a hook. Threads: owner. */
 MICA_API mica_result mica_transform_update(mica_world *world);
+
+/* Adds the update as the system "update_transforms" to a phase, most often MICA_PHASE_END: it reads mica_local and writes
+ * mica_world_matrix, and is ordered among other systems by that. Levels of large trees are shared among the workers. Returns zero with a
+ * report when it can't. Threads: owner. */
+MICA_API mica_system mica_transform_add_system(mica_world *world, mica_phase phase);
 
 /* Fills in what the update would: the matrix of a place relative to that of a parent, or of none for NULL. Threads: any. */
 MICA_API void mica_matrix_from_local(const mica_local *local, const mica_world_matrix *parent, mica_world_matrix *out);

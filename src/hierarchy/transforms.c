@@ -3,6 +3,8 @@
 
 #include "core/report.h"
 #include "hierarchy/matrix.h"
+#include "mica/system.h"
+#include "mica/task.h"
 
 void micap_transforms_free(micap_hierarchy *hierarchy)
 {
@@ -10,6 +12,7 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
     if (!transforms)
         return;
     micap_slots_free(hierarchy->world, &transforms->slots);
+    MICAP_RELEASE_ARRAY(&hierarchy->world->memory, transforms->slices, transforms->slice_capacity);
     mica_query_destroy(transforms->query);
     micap_release(&hierarchy->world->memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
     hierarchy->transforms = NULL;
@@ -38,18 +41,19 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
     return transforms;
 }
 
-/* A slice of rows that may have changed. */
-typedef struct slice {
-    micap_chunk *chunk;
-    uint32_t row;
-    uint32_t count;
-    uint16_t local_column;
-    uint16_t matrix_column;
-    bool places; /* rows came or moved: where they are must be noted */
-} slice;
+enum { SLICES_AT_ONCE = 4, SLOTS_AT_ONCE = 2048 }; /* a piece of work for one thread; slots by whole cache lines */
+
+/* Over the threads of the world's systems, if it has any: a world without systems does not start threads for this. */
+static void share(mica_world *world, uint32_t count, uint32_t grain, mica_range_fn fn, void *context)
+{
+    if (count > grain && micap_module_state(world, MICAP_MODULE_FLOW))
+        mica_parallel_for(world, count, grain, fn, context);
+    else if (count)
+        fn(0, count, context);
+}
 
 /* Notes where the rows of a slice are; false when one has no slot. */
-static bool note_places(micap_slots *slots, const slice *slice)
+static bool note_places(micap_slots *slots, const micap_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     mica_world_matrix *matrices = micap_chunk_value(slice->chunk, slice->matrix_column, slice->row);
@@ -64,7 +68,7 @@ static bool note_places(micap_slots *slots, const slice *slice)
     return true;
 }
 
-static void note_moved(micap_slots *slots, const slice *slice)
+static void note_moved(micap_slots *slots, const micap_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     const mica_local *locals = micap_chunk_value(slice->chunk, slice->local_column, slice->row);
@@ -77,36 +81,62 @@ static void note_moved(micap_slots *slots, const slice *slice)
     }
 }
 
-/* Looks at what was written or moved since the last update, or at everything; false when the order is out of date. */
-static bool look(micap_transforms *transforms, bool everything)
+/* Lists the slices that were written or moved since the last update, or all; false when memory is short. */
+static bool list_slices(mica_world *world, micap_transforms *transforms, bool everything)
 {
-    micap_slots *slots = &transforms->slots;
     mica_query *query = transforms->query;
-    uint64_t row_count = 0;
+    transforms->slice_count = 0;
+    transforms->row_count = 0;
     for (uint32_t match = 0; match < query->match_count; ++match) {
         const micap_archetype *archetype = query->archetypes[match];
         const uint16_t *columns = micap_query_columns(query, match);
-        row_count += archetype->row_count;
+        transforms->row_count += archetype->row_count;
         for (uint32_t i = 0; archetype->row_count && i <= archetype->tail; ++i) {
-            slice slice = {archetype->chunks[i], 0, 0, columns[0], columns[1], false};
+            micap_slice slice = {archetype->chunks[i], 0, 0, columns[0], columns[1], false};
             for (; slice.row < slice.chunk->count; slice.row += MICA_SLICE_ROWS) {
                 const mica_version *stamps = micap_chunk_stamps(slice.chunk, slice.row);
                 uint32_t left = slice.chunk->count - slice.row;
                 slice.count = left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS;
-                slice.places = everything || stamps[0] > transforms->seen;
-                if (slice.places && !note_places(slots, &slice))
+                slice.has_moved = everything || stamps[0] > transforms->seen;
+                if (!slice.has_moved && stamps[1 + slice.local_column] <= transforms->seen)
+                    continue;
+                if (!MICAP_RESERVE(&world->memory, transforms->slices, &transforms->slice_capacity,
+                                   (uint64_t)transforms->slice_count + 1))
                     return false;
-                if (slice.places || stamps[1 + slice.local_column] > transforms->seen)
-                    note_moved(slots, &slice);
+                transforms->slices[transforms->slice_count++] = slice;
             }
         }
     }
-    return row_count == slots->count;
+    return true;
+}
+
+static void look_at_slices(uint32_t begin, uint32_t end, void *context)
+{
+    micap_transforms *transforms = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        const micap_slice *slice = &transforms->slices[i];
+        if (slice->has_moved && !note_places(&transforms->slots, slice))
+            atomic_store_explicit(&transforms->has_strangers, true, memory_order_relaxed);
+        else
+            note_moved(&transforms->slots, slice);
+    }
+}
+
+/* Finds out what moved. MICA_ERROR_UNKNOWN when the order is out of date, or MICA_ERROR_MEMORY. */
+static mica_result look(mica_world *world, micap_transforms *transforms, bool everything)
+{
+    if (!list_slices(world, transforms, everything))
+        return MICA_ERROR_MEMORY;
+    atomic_store_explicit(&transforms->has_strangers, false, memory_order_relaxed);
+    share(world, transforms->slice_count, SLICES_AT_ONCE, look_at_slices, transforms);
+    bool has_strangers = atomic_load_explicit(&transforms->has_strangers, memory_order_relaxed);
+    return !has_strangers && transforms->row_count == transforms->slots.count ? MICA_OK : MICA_ERROR_UNKNOWN;
 }
 
 typedef struct descent {
     micap_slots *slots;
     mica_version version;
+    uint32_t begin; /* of the level */
 } descent;
 
 /* Gives slots of one level that moved their matrices, and hands the mark down. */
@@ -115,7 +145,8 @@ static void descend(uint32_t begin, uint32_t end, void *context)
     static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     const descent *descent = context;
     micap_slots *slots = descent->slots;
-    for (uint32_t slot = begin; slot < end; ++slot) {
+    end += descent->begin;
+    for (uint32_t slot = begin + descent->begin; slot < end; ++slot) {
         uint64_t eight;
         while (slot + 8 <= end && (memcpy(&eight, &slots->moved[slot], 8), !eight))
             slot += 8;
@@ -131,6 +162,20 @@ static void descend(uint32_t begin, uint32_t end, void *context)
     }
 }
 
+/* Brings order and marks up to date. */
+static mica_result find_moved(micap_hierarchy *hierarchy, micap_transforms *transforms)
+{
+    mica_world *world = hierarchy->world;
+    mica_result result = MICA_ERROR_UNKNOWN;
+    if (transforms->links_version == hierarchy->version)
+        result = look(world, transforms, false);
+    if (result == MICA_ERROR_UNKNOWN) {
+        bool done = micap_slots_rebuild(hierarchy, transforms);
+        result = done ? look(world, transforms, true) : MICA_ERROR_MEMORY;
+    }
+    return result == MICA_OK ? MICA_OK : micap_fail_memory(world, "transforms");
+}
+
 mica_result mica_transform_update(mica_world *world)
 {
     if (world->hook_depth)
@@ -139,19 +184,34 @@ mica_result mica_transform_update(mica_world *world)
     micap_transforms *transforms = hierarchy ? use_transforms(hierarchy) : NULL;
     if (!transforms)
         return micap_failure(world);
-    micap_slots *slots = &transforms->slots;
     mica_version mark = mica_world_mark(world);
-    if (transforms->links_version != hierarchy->version || !look(transforms, false)) {
-        if (!micap_slots_rebuild(hierarchy, transforms))
-            return micap_fail_memory(world, "transforms");
-        look(transforms, true);
-    }
+    mica_result result = find_moved(hierarchy, transforms);
+    if (result != MICA_OK)
+        return result;
+    micap_slots *slots = &transforms->slots;
     const micap_here *here = micap_here_of(world);
-    descent descent = {slots, here ? here->version : micap_version(world)};
-    for (uint32_t level = 0; level < slots->level_count; ++level)
-        descend(slots->level_begins[level], slots->level_begins[level + 1], &descent);
+    descent descent = {slots, here ? here->version : micap_version(world), 0};
+    for (uint32_t level = 0; level < slots->level_count; ++level) {
+        descent.begin = slots->level_begins[level];
+        share(world, slots->level_begins[level + 1] - descent.begin, SLOTS_AT_ONCE, descend, &descent);
+    }
     if (slots->count)
         memset(slots->moved, 0, slots->count);
     transforms->seen = mark;
     return MICA_OK;
+}
+
+static void update_transforms(const mica_frame *frame)
+{
+    mica_transform_update(frame->world);
+}
+
+mica_system mica_transform_add_system(mica_world *world, mica_phase phase)
+{
+    micap_hierarchy *hierarchy = micap_hierarchy_use(world); /* now, because a system makes no queries */
+    if (!hierarchy || !use_transforms(hierarchy))
+        return (mica_system){0};
+    return mica_system_add(
+        world, MICA_SYSTEM_ONCE_WITH(update_transforms, (.phase = phase, MICA_TERMS(MICA_READ(mica_local),
+                                                                                    MICA_WRITE(mica_world_matrix)))));
 }

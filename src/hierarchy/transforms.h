@@ -39,11 +39,27 @@ typedef struct micap_slots {
     void *memory;
 } micap_slots;
 
+/* A slice of rows that may have changed. */
+typedef struct micap_slice {
+    micap_chunk *chunk;
+    uint32_t row;
+    uint32_t count;
+    uint16_t local_column;
+    uint16_t matrix_column;
+    bool has_moved; /* rows came or moved: where they are must be noted */
+} micap_slice;
+
 typedef struct micap_transforms {
     mica_query *query;
     mica_version seen;      /* stamps up to this one were looked at */
     uint64_t links_version; /* of the hierarchy, when the order was made */
     micap_slots slots;
+    /* Of one update. */
+    micap_slice *slices; /* to be looked at */
+    uint32_t slice_count;
+    uint32_t slice_capacity;
+    uint64_t row_count;
+    atomic_bool has_strangers; /* rows whose entities have no slot */
 } micap_transforms;
 
 void micap_transforms_free(micap_hierarchy *hierarchy);
