@@ -99,6 +99,23 @@ void mica_commands_set_label(mica_commands *commands, const char *label)
     commands->label = label;
 }
 
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    bool alive = mica_is_alive(commands->world, entity);
+    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
+               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
+               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
+}
+
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    const micap_target *known = micap_recording_find(&commands->recording, entity);
+    if (!(known && known->destroyed) && mica_is_alive(commands->world, entity))
+        return true;
+    micap_commands_report_dead(commands, entity, place, what);
+    return false;
+}
+
 void micap_command_drop_value(micap_command *command)
 {
     if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&

@@ -110,6 +110,9 @@ micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *o
 /* Forgets the notes behind one, which is the last then; NULL: all. */
 void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
 
+/* Says that a change was recorded for an entity that is dead, or that this buffer destroys. */
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what);
+
 /* Whether the entity lives as far as this buffer knows; a report when not. */
 bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what);
 

@@ -94,6 +94,7 @@ static void trim_links(mica_world *world, void *state)
 {
     (void)world;
     micap_links_trim(state);
+    micap_transforms_trim(state);
 }
 
 static const micap_module_ops ops = {

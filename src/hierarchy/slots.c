@@ -6,8 +6,26 @@ enum { TAKES_PART = INT32_MAX }; /* in by_index, until the slot is known */
 
 void micap_slots_free(mica_world *world, micap_slots *slots)
 {
-    micap_release(&world->memory, slots->memory, slots->bytes, MICAP_CACHE_LINE);
+    micap_release(&world->memory, slots->memory, slots->memory_bytes, MICAP_CACHE_LINE);
     *slots = (micap_slots){0};
+}
+
+/* A block with room for that many bytes: the spare one, or a new one that is somewhat larger, for a tree that grows. */
+static bool take_memory(mica_world *world, micap_slots *spare, micap_slots *slots)
+{
+    if (spare->memory_bytes < slots->bytes) {
+        size_t bytes = micap_align_up(slots->bytes + slots->bytes / 4, MICAP_CACHE_LINE);
+        void *memory = micap_allocate(&world->memory, bytes, MICAP_CACHE_LINE);
+        if (!memory)
+            return false;
+        micap_slots_free(world, spare);
+        spare->memory = memory;
+        spare->memory_bytes = bytes;
+    }
+    slots->memory = spare->memory;
+    slots->memory_bytes = spare->memory_bytes;
+    *spare = (micap_slots){0};
+    return true;
 }
 
 /* Cuts the next array from the block, or measures it while there is none. */
@@ -150,9 +168,7 @@ bool micap_slots_rebuild(micap_hierarchy *hierarchy, micap_transforms *transform
     micap_slots slots = {0};
     each_chunk(transforms->query, measure_chunk, &slots);
     lay_out(&slots);
-    size_t bytes = slots.bytes;
-    slots.memory = micap_allocate(&world->memory, bytes, MICAP_CACHE_LINE);
-    if (!slots.memory)
+    if (!take_memory(world, &transforms->spare, &slots))
         return false;
     lay_out(&slots);
     memset(slots.moved, 0, micap_align_up(slots.count, MICAP_CACHE_LINE));
@@ -161,7 +177,7 @@ bool micap_slots_rebuild(micap_hierarchy *hierarchy, micap_transforms *transform
     builder builder = {.hierarchy = hierarchy, .slots = &slots};
     add_all(&builder, transforms->query);
     carry_over(&slots, &transforms->slots);
-    micap_slots_free(world, &transforms->slots);
+    transforms->spare = transforms->slots;
     transforms->slots = slots;
     transforms->links_version = hierarchy->version;
     return true;

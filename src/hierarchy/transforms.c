@@ -12,10 +12,17 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
     if (!transforms)
         return;
     micap_slots_free(hierarchy->world, &transforms->slots);
+    micap_slots_free(hierarchy->world, &transforms->spare);
     MICAP_RELEASE_ARRAY(&hierarchy->world->memory, transforms->slices, transforms->slice_capacity);
     mica_query_destroy(transforms->query);
     micap_release(&hierarchy->world->memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
     hierarchy->transforms = NULL;
+}
+
+void micap_transforms_trim(micap_hierarchy *hierarchy)
+{
+    if (hierarchy->transforms)
+        micap_slots_free(hierarchy->world, &hierarchy->transforms->spare);
 }
 
 static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
@@ -68,13 +75,24 @@ static bool note_places(micap_slots *slots, const micap_slice *slice)
     return true;
 }
 
+/* Bit by bit, without a branch for every word. */
+static inline bool is_same_local(const mica_local *a, const mica_local *b)
+{
+    uint64_t left[5], right[5];
+    _Static_assert(sizeof left == sizeof *a, "a local has no holes");
+    memcpy(left, a, sizeof left);
+    memcpy(right, b, sizeof right);
+    return !((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) | (left[3] ^ right[3]) |
+             (left[4] ^ right[4]));
+}
+
 static void note_moved(micap_slots *slots, const micap_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     const mica_local *locals = micap_chunk_value(slice->chunk, slice->local_column, slice->row);
     for (uint32_t i = 0; i < slice->count; ++i) {
         uint32_t slot = slots->by_index[entities[i].index] - 1;
-        if (memcmp(&slots->locals[slot], &locals[i], sizeof *locals) == 0)
+        if (is_same_local(&slots->locals[slot], &locals[i]))
             continue;
         slots->locals[slot] = locals[i];
         slots->moved[slot] = 1;

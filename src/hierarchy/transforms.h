@@ -35,8 +35,9 @@ typedef struct micap_slots {
     uint8_t *moved;         /* padded with zeros to whole words */
     uint32_t *by_index;     /* 1 + slot by entity index, or 0 */
     uint32_t index_count;
-    size_t bytes;
+    size_t bytes; /* in use, of the block */
     void *memory;
+    size_t memory_bytes;
 } micap_slots;
 
 /* A slice of rows that may have changed. */
@@ -54,6 +55,7 @@ typedef struct micap_transforms {
     mica_version seen;      /* stamps up to this one were looked at */
     uint64_t links_version; /* of the hierarchy, when the order was made */
     micap_slots slots;
+    micap_slots spare; /* the memory of the order before, for the next one */
     /* Of one update. */
     micap_slice *slices; /* to be looked at */
     uint32_t slice_count;
@@ -67,6 +69,9 @@ void micap_transforms_free(micap_hierarchy *hierarchy);
 /* Makes the order anew, and keeps what is known of those that were in the old one; false when memory is short. */
 bool micap_slots_rebuild(micap_hierarchy *hierarchy, micap_transforms *transforms);
 void micap_slots_free(mica_world *world, micap_slots *slots);
+
+/* Gives back what only the next order would need. */
+void micap_transforms_trim(micap_hierarchy *hierarchy);
 
 /* The slot of an entity, or MICAP_SLOT_NONE. */
 static inline uint32_t micap_slot_of(const micap_slots *slots, mica_entity entity)

@@ -39,7 +39,8 @@ START_TEST(transforms_follow_what_systems_move)
                 ck_assert(mica_transform_add_system(world, phases[i]).id);
             mica_entity parent = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix));
             mica_entity child = mica_create_child(world, parent, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix));
-            mica_set(world, parent, Number, {5 * 4}); /* it moves by 1.5 in every fifth frame, beginning with the first */
+            mica_set(world, parent, Number,
+                     {5 * 4}); /* it moves by 1.5 in every fifth frame, beginning with the first */
             bool is_late = is_first && phases[i] == MICA_PHASE_UPDATE;
             for (int frame = 0; frame < 12; ++frame) {
                 ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
