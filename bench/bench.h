@@ -35,6 +35,7 @@ extern const workload access_workloads[];
 extern const workload structure_workloads[];
 extern const workload query_workloads[];
 extern const workload pool_workloads[];
+extern const workload hierarchy_workloads[];
 extern const workload memory_workloads[];
 extern const workload flow_workloads[];
 extern const workload communication_workloads[];

@@ -169,7 +169,7 @@ static bool change_short(mica_world *world, const micap_target *target)
 {
     micap_command *command = target->first;
     if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
-        command->toggle != MICAP_TOGGLE_KEEP)
+        target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
         return micap_pooled_remove_short(world, target->entity, command->type->id);
@@ -181,15 +181,24 @@ static bool change_short(mica_world *world, const micap_target *target)
     return value != NULL;
 }
 
+static void destroy(mica_world *world, const micap_target *target)
+{
+    if (target->doomed)
+        return;
+    if (!target->created) {
+        micap_destroy_with_dependents(world, target->entity);
+        return;
+    }
+    micap_destroy_dependents(world, target->entity);
+    micap_entity_forget_pending(world, target->entity);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
     if (world->pools.count && change_short(world, target))
         return;
     if (target->destroyed) {
-        if (target->created)
-            micap_entity_forget(world, target->entity);
-        else
-            micap_destroy_row_with_hooks(world, micap_locate(world, target->entity));
+        destroy(world, target);
     } else if (target->created) {
         create(world, target);
     } else {

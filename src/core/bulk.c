@@ -139,8 +139,7 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
         micap_spot spot = micap_locate(world, entities[i]);
         if (!micap_is_row(spot))
             continue;
-        micap_destroy_row_with_hooks(world, spot);
-        ++died;
+        died += micap_destroy_with_dependents(world, entities[i]);
     }
     micap_hooks_end(world);
     return died;

@@ -66,21 +66,13 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     return &recorded->target;
 }
 
-static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
-{
-    bool alive = mica_is_alive(commands->world, entity);
-    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
-               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
-               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
-}
-
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
     micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
     if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
-        report_dead(commands, entity, place, what);
+        micap_commands_report_dead(commands, entity, place, what);
         return NULL;
     }
     return known ? known : add_target(commands, entity, place);

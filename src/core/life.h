@@ -8,6 +8,11 @@
 void micap_destroy_row(mica_world *world, micap_spot spot);
 void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
 
+/* Destroys the rows that depend on an entity; what is only recorded is left to its buffer. Returns how many. The second
+ * destroys the entity too, which must be a row. */
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
+
 /* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
  * disagrees, a singleton, memory. */
 micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);

@@ -61,6 +61,7 @@ struct mica_world {
     micap_hook destroy_hook;
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
+    bool has_dependents; /* some module may know of entities that die with others */
 
     micap_memory memory;
     micap_arena arena;
@@ -80,6 +81,13 @@ static inline void micap_entity_forget(mica_world *world, mica_entity entity)
     micap_entity_give(&world->entities, entity);
     if (MICAP_UNLIKELY(world->names.count))
         micap_name_forget(world, entity);
+}
+
+/* The same for one whose creation was recorded and is given up. */
+static inline void micap_entity_forget_pending(mica_world *world, mica_entity entity)
+{
+    micap_modules_forgotten(world, entity);
+    micap_entity_forget(world, entity);
 }
 
 /* How many entities live. */
