@@ -6,6 +6,13 @@
 
 #include "core/query.h"
 
+/* How the rows of a driver are walked. */
+typedef enum micap_walk {
+    MICAP_WALK_SEARCH = 0, /* everything is looked up and tested */
+    MICAP_WALK_CHUNKS, /* the pools match as they lie, in step with the driver; the chunks of its owners are looked up */
+    MICAP_WALK_PLAIN,  /* all rows match as they lie */
+} micap_walk;
+
 /* What is known about one entity that a query shows. */
 typedef struct micap_found {
     mica_entity entity;
