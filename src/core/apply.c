@@ -85,10 +85,6 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
             micap_pool_move_value_in(pool, row, command->value);
             micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
         }
-        while (command->is_alone && pool->next && pool->next[row] != MICAP_ROW_NONE) {
-            micap_pools_remove_instance(world, pool, pool->next[row]);
-            row = micap_pool_row(pool, entity);
-        }
     } else {
         micap_pools_evict(world, pool, entity);
         if (command->value)
@@ -104,13 +100,34 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
         micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
 }
 
+/* Of many instances: whether what comes next after a removal is a value. Then the first one was there all the time, as a
+ * component is that is removed and added by one flush. */
+static bool is_replaced(const micap_command *removal)
+{
+    const micap_command *next = removal->next;
+    while (next && (next->type != removal->type || next->operation == MICAP_OPERATION_NONE))
+        next = next->next;
+    return next && next->operation == MICAP_OPERATION_VALUE;
+}
+
+static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t first;
+    while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
+        micap_pools_remove_instance(world, pool, pool->next[first]);
+    if (first != MICAP_ROW_NONE && pool->enabled)
+        pool->enabled[first] = 1; /* what is added anew is switched on */
+}
+
 static void change_pools(mica_world *world, const micap_target *target)
 {
     for (micap_command *command = target->first; command; command = command->next) {
         mica_pool *pool = micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
         if (!pool)
             continue;
-        if (command->operation == MICAP_OPERATION_REMOVE)
+        if (command->operation == MICAP_OPERATION_REMOVE && is_replaced(command))
+            remove_all_but_first(world, pool, target->entity);
+        else if (command->operation == MICAP_OPERATION_REMOVE)
             micap_pools_remove(world, pool, target->entity);
         else if (command->operation != MICAP_OPERATION_NONE)
             place_instance(world, pool, target->entity, command);

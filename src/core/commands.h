@@ -1,5 +1,6 @@
 /* Recorded changes. A buffer keeps one target per entity it touches, in order of first touch, and per target one command
- * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. */
+ * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. Of a pool with
+ * many instances per entity the commands are a list instead, which is gone through. */
 #ifndef MICAP_CORE_COMMANDS_H
 #define MICAP_CORE_COMMANDS_H
 
@@ -12,7 +13,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
-    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -26,7 +27,6 @@ typedef struct micap_command {
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
-    bool is_alone;     /* a removal came before the value: no other instance is left */
     bool toggled;      /* worked out by the flush: it is switched otherwise than before */
 } micap_command;
 
