@@ -26,6 +26,7 @@ struct mica_stream {
     size_t name_bytes;
     mica_place place;
     micap_queue queue;
+    bool is_owned;
     uint32_t message_bytes;
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
@@ -44,6 +45,7 @@ typedef struct micap_stream_shape {
     uint32_t capacity;
     uint32_t keep_frames;
     bool application;
+    bool is_owned; /* by requests: users don't destroy it */
     mica_place place;
 } micap_stream_shape;
 
