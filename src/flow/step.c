@@ -50,7 +50,8 @@ static void choose(frame_run *run, micap_leg *leg)
         micap_system *system = leg->systems[i];
         if (system == run->from)
             run->from = NULL;
-        system->seconds_waited += leg->dt;
+        if (!run->is_paused || system->def.while_paused) /* for the others no time passes */
+            system->seconds_waited += leg->dt;
         system->is_active = !run->from && is_due(run, leg, system);
         leg->has_inactive |= !system->is_active;
     }
