@@ -89,6 +89,7 @@ static void frame_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
     ++streams->frame;
+    streams->is_in_frame = true;
     bool all_known = update_all_readers(world, streams);
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         stream->queue.frame = streams->frame;
@@ -97,9 +98,20 @@ static void frame_begin(mica_world *world, void *state)
     }
 }
 
+static void frame_end(mica_world *world, void *state)
+{
+    (void)world;
+    micap_streams *streams = state;
+    streams->is_in_frame = false;
+}
+
 static bool phase_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
+    if (!streams->is_in_frame) { /* one system is run by itself: that counts as a frame */
+        frame_begin(world, state);
+        streams->is_in_frame = false;
+    }
     if (!update_all_readers(world, streams))
         return false;
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
@@ -165,6 +177,7 @@ static const micap_listener_ops listener = {
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,
+    .frame_end = frame_end,
     .validate = validate,
     .trim = trim,
     .free = release,

@@ -62,7 +62,8 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count);
 /* All streams of a world; NULL when memory is short, with a report. */
 typedef struct micap_streams {
     mica_stream *first, *last;
-    uint64_t frame;           /* frames begun */
+    uint64_t frame; /* frames begun */
+    bool is_in_frame;
     uint64_t systems_version; /* when readers were last compared with what systems declare */
 } micap_streams;
 

@@ -120,6 +120,28 @@ START_TEST(a_reader_that_leaves_holds_nothing_back)
 }
 END_TEST
 
+START_TEST(running_one_system_by_itself_counts_as_a_frame)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen;
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    add_frame_writer(world);
+    mica_system writer = mica_system_find(world, "write_frame");
+    mica_system reader = add_reader(world, "reader", &seen, MICA_PHASE_UPDATE);
+    size_t bytes = 0;
+    for (int i = 0; i < 2000; ++i) {
+        mica_system_run(world, writer, 1);
+        mica_system_run(world, reader, 1);
+        ck_assert_uint_eq(seen.count, 1);
+        seen.count = 0;
+        bytes = i == 10 ? mica_world_get_stats(world).memory_bytes : bytes;
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes + 8192);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_replaced_system_goes_on_where_it_was)
 {
     reports heard;
@@ -277,6 +299,7 @@ END_TEST
 
 TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_aligned_and_large_ones_together,
            messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
-           a_reader_that_leaves_holds_nothing_back, a_replaced_system_goes_on_where_it_was, messages_grow_old,
-           a_full_stream_drops_the_oldest, what_was_read_stays_in_place_until_the_frame_ends,
-           mistakes_inside_systems_are_reported_and_change_nothing, mistakes_are_reported_and_change_nothing)
+           a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
+           a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
+           what_was_read_stays_in_place_until_the_frame_ends, mistakes_inside_systems_are_reported_and_change_nothing,
+           mistakes_are_reported_and_change_nothing)
