@@ -31,7 +31,7 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
     *(previous ? &micap_link_at(hierarchy, previous)->next : &above->first_child) = child.index;
     *(before ? &micap_link_at(hierarchy, before)->previous : &above->last_child) = child.index;
     ++above->child_count;
-    ++hierarchy->version;
+    micap_link_list_change(hierarchy, child);
 }
 
 /* Closes the gap among its siblings. Its own link is left as it is. */
@@ -49,10 +49,10 @@ void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
     micap_link *link = micap_link_at(hierarchy, child);
     if (!link->parent)
         return;
+    micap_link_list_change(hierarchy, (mica_entity){child, link->generation});
     leave_parent(hierarchy, link);
     link->parent = link->next = link->previous = 0;
     micap_link_settle(hierarchy, child, link);
-    ++hierarchy->version;
 }
 
 static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_link *link)
@@ -60,6 +60,7 @@ static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_li
     for (uint32_t child = link->first_child, next; child; child = next) {
         micap_link *orphan = micap_link_at(hierarchy, child);
         next = orphan->next;
+        micap_link_list_change(hierarchy, (mica_entity){child, orphan->generation});
         orphan->parent = orphan->next = orphan->previous = 0;
         micap_link_settle(hierarchy, child, orphan);
     }
@@ -77,7 +78,6 @@ void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities,
             leave_children(hierarchy, link);
         *link = micap_link_none;
         --hierarchy->pages[entities[i].index >> MICAP_LINK_PAGE_SHIFT].used_count;
-        ++hierarchy->version;
     }
 }
 

@@ -14,6 +14,7 @@
 enum {
     MICAP_LINK_PAGE = 1024,
     MICAP_LINK_PAGE_SHIFT = 10,
+    MICAP_RELINKED_MAX = 1024,
     /* Flags of a link: a word on its children for when it dies, over that of the world. */
     MICAP_LINK_ORPHANS_DIE = 1,
     MICAP_LINK_ORPHANS_STAY = 2,
@@ -42,10 +43,11 @@ typedef struct micap_hierarchy {
     micap_link_page *pages;
     uint32_t page_count;
     uint32_t page_capacity;
-    uint64_t version;  /* raised by every change of a parent */
     micap_arena arena; /* the pages */
     mica_orphans orphans;
     struct micap_transforms *transforms; /* NULL until the first update */
+    mica_entity *relinked;   /* whose parents changed since the last update of transforms; NULL without those */
+    uint32_t relinked_count; /* more than MICAP_RELINKED_MAX: not all are listed */
 } micap_hierarchy;
 
 /* NULL when this world has none yet. */
@@ -81,6 +83,16 @@ static inline mica_entity micap_link_entity(const micap_hierarchy *hierarchy, ui
 {
     mica_entity entity = {index, index ? micap_link_at(hierarchy, index)->generation : 0};
     return entity;
+}
+
+/* Lists an entity for the transforms. */
+static inline void micap_link_list_change(micap_hierarchy *hierarchy, mica_entity entity)
+{
+    if (!hierarchy->relinked || hierarchy->relinked_count > MICAP_RELINKED_MAX)
+        return;
+    if (hierarchy->relinked_count < MICAP_RELINKED_MAX)
+        hierarchy->relinked[hierarchy->relinked_count] = entity;
+    ++hierarchy->relinked_count;
 }
 
 /* Makes sure that an index has a link; false when memory is short. */

@@ -15,7 +15,10 @@ static void free_hierarchy(mica_world *world, void *state)
 static void remove_dying(mica_world *world, void *state, const mica_entity *entities, uint32_t count)
 {
     (void)world;
-    micap_links_remove(state, entities, count);
+    micap_hierarchy *hierarchy = state;
+    if (hierarchy->transforms)
+        micap_slots_bury(&hierarchy->transforms->slots, entities, count);
+    micap_links_remove(hierarchy, entities, count);
 }
 
 static void remove_forgotten(mica_world *world, void *state, mica_entity entity)

@@ -38,15 +38,15 @@ static void *cut(micap_slots *slots, size_t bytes)
 
 static void lay_out(micap_slots *slots)
 {
-    size_t count = slots->count;
+    size_t count = slots->capacity;
     slots->bytes = 0;
     slots->entities = cut(slots, count * sizeof *slots->entities);
     slots->matrices = cut(slots, count * sizeof *slots->matrices);
     slots->stamps = cut(slots, count * sizeof *slots->stamps);
     slots->locals = cut(slots, count * sizeof *slots->locals);
     slots->parents = cut(slots, count * sizeof *slots->parents);
-    slots->child_begins = cut(slots, (count + 1) * sizeof *slots->child_begins);
-    slots->level_begins = cut(slots, (count + 2) * sizeof *slots->level_begins);
+    slots->child_begins = cut(slots, ((size_t)slots->sorted_count + 1) * sizeof *slots->child_begins);
+    slots->level_begins = cut(slots, ((size_t)slots->sorted_count + 2) * sizeof *slots->level_begins);
     slots->moved = cut(slots, count);
     slots->by_index = cut(slots, slots->index_count * sizeof *slots->by_index);
 }
@@ -151,14 +151,14 @@ static void carry_over(micap_slots *slots, const micap_slots *old)
         uint32_t was = micap_slot_of(old, slots->entities[slot]);
         if (was == MICAP_SLOT_NONE) {
             memset(&slots->locals[slot], 0xFF, sizeof slots->locals[slot]); /* like no local there is */
-            slots->moved[slot] = 1;
+            slots->moved[slot] = MICAP_MOVED;
             continue;
         }
         slots->locals[slot] = old->locals[was];
         uint32_t parent = slots->parents[slot], old_parent = old->parents[was];
         mica_entity above = parent == MICAP_SLOT_NONE ? mica_nil() : slots->entities[parent];
         mica_entity old_above = old_parent == MICAP_SLOT_NONE ? mica_nil() : old->entities[old_parent];
-        slots->moved[slot] = old->moved[was] || !mica_same(above, old_above);
+        slots->moved[slot] = mica_same(above, old_above) ? old->moved[was] : MICAP_MOVED;
     }
 }
 
@@ -167,11 +167,14 @@ bool micap_slots_rebuild(micap_hierarchy *hierarchy, micap_transforms *transform
     mica_world *world = hierarchy->world;
     micap_slots slots = {0};
     each_chunk(transforms->query, measure_chunk, &slots);
+    slots.sorted_count = slots.living_count = slots.count;
+    slots.capacity = slots.count + slots.count / 4 + 64; /* room for latecomers, and for their indices */
+    slots.index_count += slots.index_count / 4 + 64;
     lay_out(&slots);
     if (!take_memory(world, &transforms->spare, &slots))
         return false;
     lay_out(&slots);
-    memset(slots.moved, 0, micap_align_up(slots.count, MICAP_CACHE_LINE));
+    memset(slots.moved, 0, micap_align_up(slots.capacity, MICAP_CACHE_LINE));
     memset(slots.by_index, 0, slots.index_count * sizeof *slots.by_index);
     each_chunk(transforms->query, enlist_chunk, &slots);
     builder builder = {.hierarchy = hierarchy, .slots = &slots};
@@ -179,6 +182,6 @@ bool micap_slots_rebuild(micap_hierarchy *hierarchy, micap_transforms *transform
     carry_over(&slots, &transforms->slots);
     transforms->spare = transforms->slots;
     transforms->slots = slots;
-    transforms->links_version = hierarchy->version;
+    transforms->is_new = true;
     return true;
 }

@@ -17,6 +17,7 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
     mica_query_destroy(transforms->query);
     micap_release(&hierarchy->world->memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
     hierarchy->transforms = NULL;
+    hierarchy->relinked = NULL;
 }
 
 void micap_transforms_trim(micap_hierarchy *hierarchy)
@@ -43,8 +44,9 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
         micap_release(memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
-    transforms->links_version = UINT64_MAX;
+    transforms->is_new = true;
     hierarchy->transforms = transforms;
+    hierarchy->relinked = transforms->relinked;
     return transforms;
 }
 
@@ -65,25 +67,18 @@ static bool note_places(micap_slots *slots, const micap_slice *slice)
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     mica_world_matrix *matrices = micap_chunk_value(slice->chunk, slice->matrix_column, slice->row);
     mica_version *stamp = micap_chunk_stamps(slice->chunk, slice->row) + 1 + slice->matrix_column;
+    bool knows_all = true;
     for (uint32_t i = 0; i < slice->count; ++i) {
         uint32_t slot = micap_slot_of(slots, entities[i]);
-        if (slot == MICAP_SLOT_NONE)
-            return false;
+        if (slot == MICAP_SLOT_NONE) {
+            knows_all = false;
+            continue;
+        }
         slots->matrices[slot] = &matrices[i];
         slots->stamps[slot] = stamp;
+        slots->moved[slot] |= slice->has_moved ? MICAP_REWRITE : 0;
     }
-    return true;
-}
-
-/* Bit by bit, without a branch for every word. */
-static inline bool is_same_local(const mica_local *a, const mica_local *b)
-{
-    uint64_t left[5], right[5];
-    _Static_assert(sizeof left == sizeof *a, "a local has no holes");
-    memcpy(left, a, sizeof left);
-    memcpy(right, b, sizeof right);
-    return !((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) | (left[3] ^ right[3]) |
-             (left[4] ^ right[4]));
+    return knows_all;
 }
 
 static void note_moved(micap_slots *slots, const micap_slice *slice)
@@ -92,15 +87,15 @@ static void note_moved(micap_slots *slots, const micap_slice *slice)
     const mica_local *locals = micap_chunk_value(slice->chunk, slice->local_column, slice->row);
     for (uint32_t i = 0; i < slice->count; ++i) {
         uint32_t slot = slots->by_index[entities[i].index] - 1;
-        if (is_same_local(&slots->locals[slot], &locals[i]))
+        if (memcmp(&slots->locals[slot], &locals[i], sizeof *locals) == 0)
             continue;
         slots->locals[slot] = locals[i];
-        slots->moved[slot] = 1;
+        slots->moved[slot] = MICAP_MOVED;
     }
 }
 
-/* Lists the slices that were written or moved since the last update, or all; false when memory is short. */
-static bool list_slices(mica_world *world, micap_transforms *transforms, bool everything)
+/* Lists the slices that were written or moved since the last update, or all for a new order; false when memory is short. */
+static bool list_slices(mica_world *world, micap_transforms *transforms)
 {
     mica_query *query = transforms->query;
     transforms->slice_count = 0;
@@ -115,8 +110,8 @@ static bool list_slices(mica_world *world, micap_transforms *transforms, bool ev
                 const mica_version *stamps = micap_chunk_stamps(slice.chunk, slice.row);
                 uint32_t left = slice.chunk->count - slice.row;
                 slice.count = left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS;
-                slice.has_moved = everything || stamps[0] > transforms->seen;
-                if (!slice.has_moved && stamps[1 + slice.local_column] <= transforms->seen)
+                slice.has_moved = stamps[0] > transforms->seen;
+                if (!transforms->is_new && !slice.has_moved && stamps[1 + slice.local_column] <= transforms->seen)
                     continue;
                 if (!MICAP_RESERVE(&world->memory, transforms->slices, &transforms->slice_capacity,
                                    (uint64_t)transforms->slice_count + 1))
@@ -133,22 +128,45 @@ static void look_at_slices(uint32_t begin, uint32_t end, void *context)
     micap_transforms *transforms = context;
     for (uint32_t i = begin; i < end; ++i) {
         const micap_slice *slice = &transforms->slices[i];
-        if (slice->has_moved && !note_places(&transforms->slots, slice))
+        if ((slice->has_moved || transforms->is_new) && !note_places(&transforms->slots, slice))
             atomic_store_explicit(&transforms->has_strangers, true, memory_order_relaxed);
         else
             note_moved(&transforms->slots, slice);
     }
 }
 
-/* Finds out what moved. MICA_ERROR_UNKNOWN when the order is out of date, or MICA_ERROR_MEMORY. */
-static mica_result look(mica_world *world, micap_transforms *transforms, bool everything)
+/* Looks at the slices that are listed; whether some row has no slot. */
+static bool look(mica_world *world, micap_transforms *transforms)
 {
-    if (!list_slices(world, transforms, everything))
-        return MICA_ERROR_MEMORY;
     atomic_store_explicit(&transforms->has_strangers, false, memory_order_relaxed);
     share(world, transforms->slice_count, SLICES_AT_ONCE, look_at_slices, transforms);
-    bool has_strangers = atomic_load_explicit(&transforms->has_strangers, memory_order_relaxed);
-    return !has_strangers && transforms->row_count == transforms->slots.count ? MICA_OK : MICA_ERROR_UNKNOWN;
+    return atomic_load_explicit(&transforms->has_strangers, memory_order_relaxed);
+}
+
+static bool place_strangers(const micap_hierarchy *hierarchy, micap_transforms *transforms)
+{
+    for (uint32_t i = 0; i < transforms->slice_count; ++i) {
+        const micap_slice *slice = &transforms->slices[i];
+        const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
+        for (uint32_t row = 0; slice->has_moved && row < slice->count; ++row)
+            if (micap_slot_of(&transforms->slots, entities[row]) == MICAP_SLOT_NONE &&
+                !micap_slots_place(hierarchy, &transforms->slots, entities[row]))
+                return false;
+    }
+    return true;
+}
+
+/* Puts those who came or were linked elsewhere in their places; false when the order must be made anew. */
+static bool place_changed(const micap_hierarchy *hierarchy, micap_transforms *transforms, bool has_strangers)
+{
+    micap_slots *slots = &transforms->slots;
+    if (has_strangers && !place_strangers(hierarchy, transforms))
+        return false;
+    for (uint32_t i = 0; i < hierarchy->relinked_count; ++i)
+        if (mica_is_alive(hierarchy->world, hierarchy->relinked[i]) &&
+            !micap_slots_place(hierarchy, slots, hierarchy->relinked[i]))
+            return false;
+    return slots->living_count == transforms->row_count;
 }
 
 typedef struct descent {
@@ -157,10 +175,21 @@ typedef struct descent {
     uint32_t begin; /* of the level */
 } descent;
 
+static inline void give_matrix(const descent *descent, uint32_t slot)
+{
+    static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    const micap_slots *slots = descent->slots;
+    uint32_t parent = slots->parents[slot];
+    if (!slots->matrices[slot])
+        return;
+    micap_matrix_compose(&slots->locals[slot], parent == MICAP_SLOT_NONE ? &identity : slots->matrices[parent],
+                         slots->matrices[slot]);
+    micap_stamp(slots->stamps[slot], descent->version);
+}
+
 /* Gives slots of one level that moved their matrices, and hands the mark down. */
 static void descend(uint32_t begin, uint32_t end, void *context)
 {
-    static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     const descent *descent = context;
     micap_slots *slots = descent->slots;
     end += descent->begin;
@@ -170,28 +199,48 @@ static void descend(uint32_t begin, uint32_t end, void *context)
             slot += 8;
         if (slot == end || !slots->moved[slot])
             continue;
-        uint32_t parent = slots->parents[slot];
-        micap_matrix_compose(&slots->locals[slot], parent == MICAP_SLOT_NONE ? &identity : slots->matrices[parent],
-                             slots->matrices[slot]);
-        micap_stamp(slots->stamps[slot], descent->version);
+        give_matrix(descent, slot);
         uint32_t child = slots->child_begins[slot], child_end = slots->child_begins[slot + 1];
-        if (child < child_end)
-            memset(&slots->moved[child], 1, child_end - child);
+        if (slots->moved[slot] & MICAP_MOVED && child < child_end)
+            memset(&slots->moved[child], MICAP_MOVED, child_end - child);
     }
 }
 
-/* Brings order and marks up to date. */
-static mica_result find_moved(micap_hierarchy *hierarchy, micap_transforms *transforms)
+/* The same for those behind the levels. */
+static void descend_latecomers(const descent *descent)
+{
+    micap_slots *slots = descent->slots;
+    for (uint32_t slot = slots->sorted_count; slot < slots->count; ++slot) {
+        uint32_t parent = slots->parents[slot];
+        slots->moved[slot] |= parent == MICAP_SLOT_NONE ? 0 : slots->moved[parent] & MICAP_MOVED;
+        if (slots->moved[slot])
+            give_matrix(descent, slot);
+    }
+}
+
+/* Brings order and marks up to date; false when memory is short. */
+static bool find_moved(micap_hierarchy *hierarchy, micap_transforms *transforms)
 {
     mica_world *world = hierarchy->world;
-    mica_result result = MICA_ERROR_UNKNOWN;
-    if (transforms->links_version == hierarchy->version)
-        result = look(world, transforms, false);
-    if (result == MICA_ERROR_UNKNOWN) {
-        bool done = micap_slots_rebuild(hierarchy, transforms);
-        result = done ? look(world, transforms, true) : MICA_ERROR_MEMORY;
+    micap_slots *slots = &transforms->slots;
+    bool is_worn = transforms->is_new || hierarchy->relinked_count > MICAP_RELINKED_MAX ||
+                   slots->count / 2 > slots->living_count + 64;
+    if (!is_worn) {
+        if (!list_slices(world, transforms))
+            return false;
+        bool has_strangers = look(world, transforms);
+        is_worn = !place_changed(hierarchy, transforms, has_strangers);
+        if (!is_worn && has_strangers)
+            look(world, transforms);
     }
-    return result == MICA_OK ? MICA_OK : micap_fail_memory(world, "transforms");
+    if (is_worn) {
+        if (!micap_slots_rebuild(hierarchy, transforms) || !list_slices(world, transforms))
+            return false;
+        look(world, transforms);
+    }
+    transforms->is_new = false;
+    hierarchy->relinked_count = 0;
+    return true;
 }
 
 mica_result mica_transform_update(mica_world *world)
@@ -203,9 +252,8 @@ mica_result mica_transform_update(mica_world *world)
     if (!transforms)
         return micap_failure(world);
     mica_version mark = mica_world_mark(world);
-    mica_result result = find_moved(hierarchy, transforms);
-    if (result != MICA_OK)
-        return result;
+    if (!find_moved(hierarchy, transforms))
+        return micap_fail_memory(world, "transforms");
     micap_slots *slots = &transforms->slots;
     const micap_here *here = micap_here_of(world);
     descent descent = {slots, here ? here->version : micap_version(world), 0};
@@ -213,6 +261,7 @@ mica_result mica_transform_update(mica_world *world)
         descent.begin = slots->level_begins[level];
         share(world, slots->level_begins[level + 1] - descent.begin, SLOTS_AT_ONCE, descend, &descent);
     }
+    descend_latecomers(&descent);
     if (slots->count)
         memset(slots->moved, 0, slots->count);
     transforms->seen = mark;

@@ -118,6 +118,7 @@ static void add_transforms_and_move(fixture *fixture)
     REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
     mica_write(fixture->world, fixture->nodes[2], mica_local)->position[1] = 7;
     REQUIRE(mica_set_parent(fixture->world, fixture->nodes[8], fixture->nodes[0]) == MICA_OK);
+    REQUIRE(mica_remove(fixture->world, fixture->nodes[5], mica_local)); /* so that the order is made anew */
 }
 
 static bool set_parent(fixture *fixture)

@@ -143,13 +143,11 @@ START_TEST(only_what_moved_and_what_is_below_it_is_written)
     ck_assert_uint_eq(written(world, nodes, COUNT), COUNT);
     mica_set_parent(world, nodes[COUNT - 1], nodes[0]);
     ck_assert_uint_eq(written(world, nodes, COUNT), 1);
-    mica_create(world, MICA_WITH(Number, {1}));
-    mica_add(world, nodes[7], Frozen); /* moves rows, but nothing in the world */
+    mica_place_before(world, nodes[COUNT - 1], nodes[1]); /* the same parent */
     ck_assert_uint_eq(written(world, nodes, COUNT), 0);
-    make_node(world, nodes[3], 0, 0, 0);
+    mica_create(world, MICA_WITH(Number, {1})); /* something else */
+    mica_create_child(world, nodes[3]);
     ck_assert_uint_eq(written(world, nodes, COUNT), 0);
-    mica_destroy(world, nodes[COUNT - 2]);
-    ck_assert_uint_eq(written(world, nodes, COUNT - 2), 0);
     close_world(world, &heard);
 }
 END_TEST
@@ -175,6 +173,48 @@ START_TEST(a_query_for_changes_shows_what_really_moved)
             count += view.count;
         ck_assert_uint_eq(count, expected[frame]);
     }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_change_of_the_order_leaves_other_slices_alone)
+{
+    mica_world *world = open_world(&heard);
+    enum { COUNT = 4000 };
+    static mica_entity nodes[COUNT];
+    for (uint32_t i = 0; i < COUNT; ++i)
+        nodes[i] = make_node(world, i ? nodes[(i - 1) / 4] : mica_nil(), 1, 0, 0);
+    mica_query *changed =
+        mica_query_create(world, MICA_QUERY(MICA_READ(mica_world_matrix), MICA_CHANGED(mica_world_matrix)));
+    ck_assert_int_eq(mica_transform_update(world), MICA_OK);
+    for (int step = 0; step < 4; ++step) {
+        for (mica_view view = mica_query_begin(changed); mica_view_next(&view);)
+            continue;
+        switch (step) {
+        case 0: make_node(world, nodes[3], 1, 0, 0); break;
+        case 1: mica_destroy(world, nodes[COUNT - 5]); break;
+        case 2: mica_set_parent(world, nodes[COUNT - 2], nodes[0]); break;
+        default: mica_remove(world, nodes[COUNT - 1], mica_local); /* the order is made anew */
+        }
+        ck_assert_int_eq(mica_transform_update(world), MICA_OK);
+        uint64_t count = 0;
+        for (mica_view view = mica_query_begin(changed); mica_view_next(&view);)
+            count += view.count;
+        ck_assert_msg(count > 0 && count <= 2 * MICA_SLICE_ROWS, "%u rows", (unsigned)count);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_matrix_that_goes_and_comes_again_between_updates_is_right)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity root = make_node(world, mica_nil(), 5, 0, 0), child = make_node(world, root, 1, 0, 0);
+    ck_assert_int_eq(mica_transform_update(world), MICA_OK);
+    mica_remove(world, child, mica_world_matrix);
+    mica_add(world, child, mica_world_matrix);
+    ck_assert_int_eq(mica_transform_update(world), MICA_OK);
+    expect_at(world, child, 6, 0, 0);
     close_world(world, &heard);
 }
 END_TEST
@@ -212,7 +252,10 @@ static void disturb(mica_world *world, mica_entity *nodes, uint32_t count, rando
     case 0: mica_set_parent(world, node, random_one_in(random, 4) ? mica_nil() : other); break;
     case 1: mica_destroy(world, node); break;
     case 2: mica_remove(world, node, mica_world_matrix); break;
-    case 3: mica_add(world, node, mica_world_matrix); break;
+    case 3:
+        mica_remove(world, node, mica_world_matrix);
+        mica_add(world, node, mica_world_matrix);
+        break;
     case 4:
         if (!mica_remove(world, node, Frozen))
             mica_add(world, node, Frozen);
@@ -270,5 +313,6 @@ END_TEST
 
 TEST_SUITE(transform, a_child_is_where_its_parent_puts_it, defaults_are_no_rotation_and_scale_one,
            rotations_are_those_of_the_textbook, folders_between_transforms_change_nothing,
-           only_what_moved_and_what_is_below_it_is_written, a_query_for_changes_shows_what_really_moved,
+           only_what_moved_and_what_is_below_it_is_written, a_change_of_the_order_leaves_other_slices_alone,
+           a_matrix_that_goes_and_comes_again_between_updates_is_right, a_query_for_changes_shows_what_really_moved,
            whatever_happens_matrices_are_those_of_the_tree, an_update_inside_a_hook_is_refused)
