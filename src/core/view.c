@@ -33,7 +33,7 @@ static mica_view begin(mica_query *query, mica_version since)
         micap_fail_memory(query->world, query->name);
         view.query = NULL;
     }
-    if (query->join_count)
+    if (query->join_count && !query->compare) /* an order drives by itself */
         micap_join_begin(&view, query);
     return view;
 }
