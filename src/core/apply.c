@@ -3,6 +3,7 @@
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
+#include "core/watch.h"
 #include "core/world.h"
 
 static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
@@ -42,14 +43,17 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
-    for (const micap_command *command = target->first; command; command = command->next) {
+    for (micap_command *command = target->first; command; command = command->next) {
+        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, command->type->enabled);
         if (column == MICAP_COLUMN_NONE)
             continue;
-        *(uint8_t *)micap_chunk_value(spot.chunk, column, spot.row) = command->toggle == MICAP_TOGGLE_ON;
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
+        *byte = command->toggle == MICAP_TOGGLE_ON;
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
@@ -57,12 +61,17 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id))
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->toggled)
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+                            command->type->id, spot, 1);
 }
 
 /* Puts a staged value into a pool: over the one that is there, or as one more instance. */
@@ -87,12 +96,12 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
         row = micap_pools_commit(world, pool, entity);
     }
     command->value = NULL;
-    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
-        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
     if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)
         micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
+        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
 }
 
 static void change_pools(mica_world *world, const micap_target *target)

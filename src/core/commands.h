@@ -27,6 +27,7 @@ typedef struct micap_command {
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
     bool is_alone;     /* a removal came before the value: no other instance is left */
+    bool toggled;      /* worked out by the flush: it is switched otherwise than before */
 } micap_command;
 
 typedef struct micap_target {

@@ -59,6 +59,7 @@ struct mica_world {
     bool flushing;
     micap_flush flush;
     micap_hook destroy_hook;
+    struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
 
     micap_memory memory;

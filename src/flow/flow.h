@@ -168,7 +168,8 @@ typedef struct micap_flow {
     uint32_t system_count;
     uint32_t system_capacity;
     uint32_t next_id;
-    micap_phase **phases; /* in the order they run */
+    uint64_t systems_version; /* raised when systems are added, replaced or removed */
+    micap_phase **phases;     /* in the order they run */
     uint32_t phase_count;
     uint32_t phase_capacity;
     mica_phase next_phase;
