@@ -4,8 +4,7 @@
 #include "core/world.h"
 #include "mica/bulk.h"
 
-/* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
-static void commit_run(mica_world *world, micap_spot spot, uint32_t count)
+void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
@@ -21,8 +20,7 @@ static void commit_run(mica_world *world, micap_spot spot, uint32_t count)
     micap_rows_count_up(spot, count);
 }
 
-/* Takes back rows that were created, last first: what a value that can't be copied leaves behind. */
-static void undo_rows(mica_world *world, micap_archetype *archetype, uint64_t count)
+void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count)
 {
     for (; count; --count) {
         micap_chunk *chunk = archetype->chunks[archetype->tail];
@@ -77,11 +75,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         uint32_t room = spot.chunk->capacity - spot.row;
         uint32_t run = room < count - done ? room : count - done;
         if (!micap_rows_fill(world, spot, run, columns, column_count, done)) {
-            undo_rows(world, archetype, done);
+            micap_rows_undo(world, archetype, done);
             micap_rows_shrink(world, archetype, 1);
             return MICA_ERROR_MEMORY;
         }
-        commit_run(world, spot, run);
+        micap_rows_commit_run(world, spot, run);
         done += run;
     }
     announce(world, first, count, columns, column_count, out_entities);

@@ -156,6 +156,14 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     return micap_component_use(world, interned->id) ? interned->id : 0;
 }
 
+mica_component mica_component_next(const mica_world *world, mica_component component)
+{
+    for (uint32_t id = component + 1; id < world->components.limit; ++id)
+        if (world->components.by_id[id] && world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE)
+            return id;
+    return 0;
+}
+
 mica_component mica_component_find(const mica_world *world, const char *name)
 {
     for (uint32_t id = 1; name && id < world->components.limit; ++id) {

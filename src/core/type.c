@@ -338,7 +338,7 @@ mica_result micap_type_problem_result(const char *problem)
 
 const micap_type *micap_type_intern(const mica_type *type, const char **out_problem)
 {
-    if ((*out_problem = type ? problem_of(type, 0) : "there is no description"))
+    if ((*out_problem = mica_type_problem(type)))
         return NULL;
     pthread_mutex_lock(&lock);
     const micap_type *interned = intern_locked(type, MICAP_COMPANION_NONE, out_problem);
@@ -361,6 +361,16 @@ mica_component mica_type_intern(mica_type *type)
     }
     __atomic_store_n(&type->id_cache, interned->id, __ATOMIC_RELEASE);
     return interned->id;
+}
+
+const char *mica_type_problem(const mica_type *type)
+{
+    return type ? problem_of(type, 0) : "there is no description";
+}
+
+uint64_t mica_type_layout_hash(const mica_type *type)
+{
+    return layout_hash_of(type);
 }
 
 const mica_type *mica_component_type(mica_component component)
