@@ -2,7 +2,7 @@
  * a batch is for a whole level: everything that can fail comes first, values can be completed once the handles are
  * known, and hooks see nothing before all is in place. Resources are spawned with it; so can be what you read yourself.
  *
- *     mica_batch *batch = mica_batch_begin(world, groups, group_count);
+ *     mica_batch_begin(world, groups, group_count, &batch);
  *     for (mica_batch_run run = {.component = MICA_ID(Target)}; mica_batch_next(batch, &run);)
  *         aim(run.values, run.count, mica_batch_entities(batch));
  *     mica_batch_commit(batch, NULL, 0);                     or mica_batch_cancel(batch): as if nothing had been
@@ -37,9 +37,10 @@ typedef struct mica_batch_run {
     uint32_t private_chunk;
 } mica_batch_run;
 
-/* Creates the entities of all groups, filled but not yet announced to hooks. Returns NULL, with a report and the world
- * as it was, when it can't. One batch at a time; refused while recording. Threads: owner. */
-MICA_API mica_batch *mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count);
+/* Creates the entities of all groups, filled but not yet announced to hooks. When it can't, the world is as it was and
+ * the batch NULL. One batch at a time; refused while recording. Threads: owner. */
+MICA_API mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
+                                      mica_batch **out_batch);
 
 /* Returns the handles, group by group; they live until the end of the batch. Threads: owner. */
 MICA_API const mica_entity *mica_batch_entities(const mica_batch *batch);

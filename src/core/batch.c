@@ -144,13 +144,16 @@ static void undo(mica_batch *batch)
     shrink(batch);
 }
 
-mica_batch *mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
+mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
+                             mica_batch **out_batch)
 {
-    if (micap_refuse_while_recording(world, "batch") != MICA_OK)
-        return NULL;
+    *out_batch = NULL;
+    mica_result result = micap_refuse_while_recording(world, "batch");
+    if (result != MICA_OK)
+        return result;
     mica_batch *batch = allocate_batch(world, groups, group_count);
     if (!batch)
-        return NULL;
+        return micap_failure(world);
     describe_groups(batch, groups);
     bool fine = reserve(batch);
     if (fine)
@@ -160,11 +163,12 @@ mica_batch *mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
     if (!fine) {
         undo(batch);
         free_batch(batch);
-        return NULL;
+        return micap_failure(world);
     }
     ++world->recording_depth;
     ++world->hook_depth; /* a flush from inside would move rows */
-    return batch;
+    *out_batch = batch;
+    return MICA_OK;
 }
 
 const mica_entity *mica_batch_entities(const mica_batch *batch)

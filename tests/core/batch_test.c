@@ -13,6 +13,14 @@ static Number numbers[MANY];
 typedef struct Aim { mica_entity target; uint32_t number; } Aim;
 MICA_COMPONENT(Aim, target, number)
 
+static mica_batch *begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
+{
+    mica_batch *batch;
+    mica_result result = mica_batch_begin(world, groups, group_count, &batch);
+    ck_assert_int_eq(result == MICA_OK, batch != NULL);
+    return batch;
+}
+
 static void number_all(void)
 {
     for (uint32_t i = 0; i < MANY; ++i)
@@ -26,7 +34,7 @@ START_TEST(groups_are_created_in_order_with_their_columns)
     const mica_value first[] = {MICA_COLUMN(Number, numbers)};
     const mica_value second[] = {MICA_COLUMN(Number, numbers + FEW), MICA_WITH(Frozen)};
     const mica_batch_group groups[] = {{FEW, 1, first}, {0, 0, NULL}, {MANY - FEW, 2, second}, {1, 0, NULL}};
-    mica_batch *batch = mica_batch_begin(world, groups, COUNT_OF(groups));
+    mica_batch *batch = begin(world, groups, COUNT_OF(groups));
     ck_assert_ptr_nonnull(batch);
     mica_entity entities[MANY + 1];
     memcpy(entities, mica_batch_entities(batch), sizeof entities);
@@ -49,7 +57,7 @@ START_TEST(a_batch_gives_the_world_that_creating_many_gives)
     uint64_t expected = mica_world_hash(world);
     close_world(world, &heard);
     world = open_world(&heard);
-    mica_batch_commit(mica_batch_begin(world, &(mica_batch_group){MANY, 2, column}, 1), NULL, 0);
+    mica_batch_commit(begin(world, &(mica_batch_group){MANY, 2, column}, 1), NULL, 0);
     ck_assert_uint_eq(mica_world_hash(world), expected);
     close_world(world, &heard);
 }
@@ -83,7 +91,7 @@ START_TEST(values_are_completed_before_hooks_see_them)
     mica_hook_set(world, Aim, MICA_EVENT_SET, expect_complete, NULL);
     const mica_value plain[] = {MICA_WITH(Aim)}, frozen[] = {MICA_WITH(Frozen), MICA_WITH(Aim)};
     const mica_batch_group groups[] = {{MANY / 3, 1, plain}, {MANY / 3, 2, frozen}, {MANY / 3, 1, plain}};
-    mica_batch *batch = mica_batch_begin(world, groups, COUNT_OF(groups));
+    mica_batch *batch = begin(world, groups, COUNT_OF(groups));
     aim_at_the_next(batch);
     aims_seen = 0;
     ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
@@ -110,10 +118,10 @@ START_TEST(hooks_run_in_the_order_asked_for_then_by_id)
     const mica_value columns[] = {MICA_WITH(Number), MICA_WITH(Position), MICA_WITH(Frozen)};
     const mica_batch_group groups[] = {{2, 3, columns}, {2, 1, columns}};
     calls[0] = 0;
-    mica_batch_commit(mica_batch_begin(world, groups, 2), (mica_component[]){ids[2], ids[1], ids[0]}, 3);
+    mica_batch_commit(begin(world, groups, 2), (mica_component[]){ids[2], ids[1], ids[0]}, 3);
     ck_assert_str_eq(calls, "fpnn");
     calls[0] = 0;
-    mica_batch_commit(mica_batch_begin(world, groups, 2), (mica_component[]){ids[1]}, 1);
+    mica_batch_commit(begin(world, groups, 2), (mica_component[]){ids[1]}, 1);
     ck_assert_msg(strcmp(calls, "pnfn") == 0 || strcmp(calls, "pfnn") == 0, "the rest by rising id: %s", calls);
     close_world(world, &heard);
 }
@@ -129,7 +137,7 @@ START_TEST(a_cancelled_batch_leaves_nothing_but_dead_handles)
     mica_hook_set(world, Number, MICA_EVENT_REMOVE, note_call, "x");
     calls[0] = 0;
     const mica_batch_group groups[] = {{MANY, 2, text}, {MANY, 1, text}};
-    mica_batch *batch = mica_batch_begin(world, groups, 2);
+    mica_batch *batch = begin(world, groups, 2);
     mica_entity first = mica_batch_entities(batch)[0];
     ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
     mica_batch_cancel(batch);
@@ -147,11 +155,11 @@ START_TEST(a_group_that_is_refused_undoes_those_before_it)
     const mica_value text[] = {MICA_WITH(Text)}, unknown[] = {{60000, 0, NULL}};
     uint64_t before = mica_world_hash(world);
     mica_batch_group groups[] = {{MANY, 1, text}, {1, 1, unknown}};
-    ck_assert_ptr_null(mica_batch_begin(world, groups, 2));
+    ck_assert_ptr_null(begin(world, groups, 2));
     expect_report(&heard, MICA_ERROR_UNKNOWN, "60000");
     groups[1] = (mica_batch_group){MANY, 1, text};
     texts_allowed = MANY + 10;
-    ck_assert_ptr_null(mica_batch_begin(world, groups, 2));
+    ck_assert_ptr_null(begin(world, groups, 2));
     expect_report(&heard, MICA_ERROR_MEMORY, "Text");
     texts_allowed = 1 << 30;
     ck_assert_uint_eq(mica_world_hash(world), before);
@@ -163,11 +171,11 @@ END_TEST
 START_TEST(changes_made_during_a_batch_are_applied_at_its_end)
 {
     mica_world *world = open_world(&heard);
-    mica_batch *batch = mica_batch_begin(world, &(mica_batch_group){FEW, 0, NULL}, 1);
+    mica_batch *batch = begin(world, &(mica_batch_group){FEW, 0, NULL}, 1);
     mica_entity first = mica_batch_entities(batch)[0];
     mica_set(world, first, Number, {7});
     ck_assert(!mica_has(world, first, Number));
-    ck_assert_ptr_null(mica_batch_begin(world, NULL, 0));
+    ck_assert_ptr_null(begin(world, NULL, 0));
     expect_report(&heard, MICA_ERROR_REFUSED, "batch");
     ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
     ck_assert_uint_eq(mica_get(world, first, Number)->value, 7);

@@ -130,8 +130,9 @@ static bool create_batch(fixture *fixture)
 {
     mica_value values[] = {{sample_id(SAMPLE_OWNER), 0, NULL}, {sample_id(SAMPLE_WIDE), 0, NULL}};
     const mica_batch_group groups[] = {{CREATIONS, 2, values}, {30, 1, values}, {CREATIONS, 2, values}};
-    mica_batch *batch = mica_batch_begin(fixture->world, groups, 3);
-    return batch && mica_batch_commit(batch, NULL, 0) == MICA_OK;
+    mica_batch *batch;
+    return mica_batch_begin(fixture->world, groups, 3, &batch) == MICA_OK &&
+           mica_batch_commit(batch, NULL, 0) == MICA_OK;
 }
 
 static bool destroy(fixture *fixture)
