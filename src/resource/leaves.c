@@ -94,6 +94,8 @@ static void swap_elements(char *at, uint32_t bytes, uint32_t count)
 void micap_leaves_swap(const micap_leaves *leaves, uint32_t size_bytes, void *values, uint64_t count)
 {
     char *at = values;
+    if (!leaves->count) /* a tag has no values at all */
+        return;
     for (uint64_t value = 0; value < count; ++value, at += size_bytes)
         for (uint32_t i = 0; i < leaves->count; ++i) {
             const micap_leaf *leaf = &leaves->list[i];
