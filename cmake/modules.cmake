@@ -30,4 +30,21 @@ mica_resource_library(mica_resource mica)
 add_library(mica_resource_shared SHARED EXCLUDE_FROM_ALL)
 mica_resource_library(mica_resource_shared mica_shared)
 
-set(mica_modules mica_resource)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+
+function(mica_json_library target resource)
+    mica_module(${target} json)
+    target_link_libraries(${target} PUBLIC ${resource} PRIVATE PkgConfig::JANSSON m)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL SHARED_LIBRARY)
+        target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/resource/leaves.c)
+    endif()
+endfunction()
+
+add_library(mica_json)
+add_library(mica::json ALIAS mica_json)
+mica_json_library(mica_json mica_resource)
+add_library(mica_json_shared SHARED EXCLUDE_FROM_ALL)
+mica_json_library(mica_json_shared mica_resource_shared)
+
+set(mica_modules mica_resource mica_json)

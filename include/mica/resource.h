@@ -89,6 +89,11 @@ MICA_API mica_resource_component mica_resource_component_at(const mica_resource 
  * when the entity has none. Found by bisection over the groups. Threads: any. */
 MICA_API const void *mica_resource_value(const mica_resource *resource, uint32_t entity, uint32_t component);
 
+/* Return how many values of the component the entity has, which lie one after the other, and whether it is a component of
+ * which entities can have several. Threads: any. */
+MICA_API uint32_t mica_resource_value_count(const mica_resource *resource, uint32_t entity, uint32_t component);
+MICA_API bool mica_resource_is_repeated(const mica_resource *resource, uint32_t component);
+
 /* Returns whether a component that can be toggled is saved as switched off. Threads: any. */
 MICA_API bool mica_resource_is_disabled(const mica_resource *resource, uint32_t entity, uint32_t component);
 

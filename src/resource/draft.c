@@ -48,8 +48,7 @@ void mica_draft_destroy(mica_draft *draft)
     MICAP_RELEASE_ARRAY(memory, draft->parts, draft->part_capacity);
     MICAP_RELEASE_ARRAY(memory, draft->parents, draft->parent_capacity);
     MICAP_RELEASE_ARRAY(memory, draft->names, draft->name_capacity);
-    MICAP_RELEASE_ARRAY(memory, draft->strings.bytes, draft->strings.capacity);
-    MICAP_RELEASE_ARRAY(memory, draft->strings.table, draft->strings.table_capacity);
+    micap_strings_free(&draft->strings, draft);
     micap_memory last = {.allocator = memory->allocator};
     atomic_init(&last.bytes, sizeof *draft);
     micap_release(&last, draft, sizeof *draft, MICAP_ARRAY_ALIGNMENT);
@@ -60,9 +59,8 @@ const mica_resource_error *mica_draft_error(const mica_draft *draft)
     return &draft->error;
 }
 
-static bool grow_string_table(mica_draft *draft)
+static bool grow_string_table(micap_strings *strings, mica_draft *draft)
 {
-    micap_strings *strings = &draft->strings;
     if ((strings->text_count + 1) * 2 <= strings->table_capacity)
         return true;
     uint32_t grown = strings->table_capacity ? strings->table_capacity * 2 : 64;
@@ -83,12 +81,11 @@ static bool grow_string_table(mica_draft *draft)
     return true;
 }
 
-uint32_t micap_string_of(mica_draft *draft, const char *text)
+uint32_t micap_string_of(micap_strings *strings, mica_draft *draft, const char *text)
 {
-    micap_strings *strings = &draft->strings;
     size_t bytes = strlen(text) + 1;
     if (!MICAP_RESERVE(&draft->memory, strings->bytes, &strings->capacity, (uint64_t)strings->count + bytes + 1) ||
-        !grow_string_table(draft))
+        !grow_string_table(strings, draft))
         return micap_draft_refuse_memory(draft), MICAP_NONE;
     if (!strings->count)
         strings->bytes[strings->count++] = 0; /* offset 0 is the empty string, and none */
@@ -106,6 +103,12 @@ uint32_t micap_string_of(mica_draft *draft, const char *text)
     strings->table[at & (strings->table_capacity - 1)] = offset;
     ++strings->text_count;
     return offset;
+}
+
+void micap_strings_free(micap_strings *strings, mica_draft *draft)
+{
+    MICAP_RELEASE_ARRAY(&draft->memory, strings->bytes, strings->capacity);
+    MICAP_RELEASE_ARRAY(&draft->memory, strings->table, strings->table_capacity);
 }
 
 static bool check_name(mica_draft *draft, const char *what, const char *name)
@@ -151,8 +154,7 @@ uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def 
                MICA_DRAFT_NONE;
     if (!check_name(draft, "component", name) || !check_type(draft, def->type))
         return MICA_DRAFT_NONE;
-    if (!MICAP_RESERVE(&draft->memory, draft->parts, &draft->part_capacity, (uint64_t)draft->part_count + 1) ||
-        micap_string_of(draft, name) == MICAP_NONE)
+    if (!MICAP_RESERVE(&draft->memory, draft->parts, &draft->part_capacity, (uint64_t)draft->part_count + 1))
         return micap_draft_refuse_memory(draft), MICA_DRAFT_NONE;
     draft->parts[draft->part_count] = (micap_draft_part){
         .name = def->name ? def->name : def->type->name,
@@ -177,7 +179,7 @@ uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
     if (!MICAP_RESERVE(&draft->memory, draft->parents, &draft->parent_capacity, needed) ||
         !MICAP_RESERVE(&draft->memory, draft->names, &draft->name_capacity, needed))
         return micap_draft_refuse_memory(draft), MICA_DRAFT_NONE;
-    uint32_t text = name && *name ? micap_string_of(draft, name) : 0;
+    uint32_t text = name && *name ? micap_string_of(&draft->strings, draft, name) : 0;
     if (text == MICAP_NONE)
         return MICA_DRAFT_NONE;
     draft->parents[draft->entity_count] = parent;

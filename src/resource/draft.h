@@ -43,7 +43,7 @@ struct mica_draft {
     uint32_t name_capacity;
     uint32_t entity_count;
     uint32_t name_count;
-    micap_strings strings;
+    micap_strings strings; /* the names of entities */
     mica_resource_error error;
 };
 
@@ -52,7 +52,8 @@ bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *forma
 bool micap_draft_refuse_memory(mica_draft *draft);
 
 /* The offset of a string, added when it is new; MICAP_NONE when memory is short. */
-uint32_t micap_string_of(mica_draft *draft, const char *text);
+uint32_t micap_string_of(micap_strings *strings, mica_draft *draft, const char *text);
+void micap_strings_free(micap_strings *strings, mica_draft *draft);
 
 /* How entities are numbered in the file. */
 typedef struct micap_grouping {

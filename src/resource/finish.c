@@ -17,7 +17,14 @@ typedef struct micap_finishing {
     micap_grouping grouping;
     micap_output output;
     type_list types;
+    micap_strings
+        strings; /* in the order they are written, so that equal drafts give equal bytes however they were made */
 } finishing;
+
+static uint32_t string_of(finishing *work, const char *text)
+{
+    return micap_string_of(&work->strings, work->draft, text);
+}
 
 static bool is_same_type(const mica_type *a, const mica_type *b)
 {
@@ -53,7 +60,7 @@ static bool write_fields(finishing *work, micap_field_record *records, const mic
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
         records[i] = (micap_field_record){
-            .name = micap_string_of(work->draft, field->name),
+            .name = string_of(work, field->name),
             .kind = micap_field_kind(field),
             .offset = field->offset,
             .element_bytes = field->element_bytes,
@@ -70,7 +77,7 @@ static bool write_constants(finishing *work, micap_constant_record *records, con
 {
     for (uint32_t i = 0; i < type->constant_count; ++i) {
         records[i] = (micap_constant_record){.value = (uint64_t)type->constants[i].value,
-                                             .name = micap_string_of(work->draft, type->constants[i].name)};
+                                             .name = string_of(work, type->constants[i].name)};
         if (records[i].name == MICAP_NONE)
             return false;
     }
@@ -98,12 +105,9 @@ static bool write_types(finishing *work)
         return false;
     for (uint32_t i = 0; i < work->types.count; ++i) {
         const mica_type *type = work->types.list[i];
-        types[i] = (micap_type_record){micap_string_of(draft, type->name),
-                                       type->kind,
-                                       type->size_bytes,
-                                       type->alignment,
-                                       type->field_count,
-                                       type->constant_count};
+        types[i] =
+            (micap_type_record){string_of(work, type->name), type->kind,          type->size_bytes, type->alignment,
+                                type->field_count,           type->constant_count};
         if (types[i].name == MICAP_NONE || !write_fields(work, fields, type) || !write_constants(work, constants, type))
             return false;
         fields += type->field_count;
@@ -276,7 +280,7 @@ static bool write_component(finishing *work, uint32_t rank, micap_component_reco
     *record = (micap_component_record){
         .name_hash = micap_hash_text(part->name),
         .layout_hash = mica_type_layout_hash(is_tag ? &tag : part->type),
-        .name = micap_string_of(draft, part->name),
+        .name = string_of(work, part->name),
         .type = is_tag ? MICAP_NONE : find_type(&work->types, part->type),
         .role = part->role,
         .spawn_order = (uint32_t)part->spawn_order,
@@ -366,10 +370,11 @@ static bool write_names(finishing *work)
     if (fine)
         qsort(names, draft->name_count, sizeof *names, compare_names);
     for (uint32_t i = 0; fine && i < draft->name_count; ++i) {
-        records[i] = (micap_name_record){names[i].entity, (uint32_t)(names[i].text - draft->strings.bytes)};
-        fine = i == 0 || compare_names(&names[i - 1], &names[i]) ||
-               micap_draft_refuse(draft, MICA_ERROR_EXISTS, "the name \"%.80s\" is there twice in one scope",
-                                  names[i].text);
+        records[i] = (micap_name_record){names[i].entity, string_of(work, names[i].text)};
+        fine = records[i].text != MICAP_NONE;
+        fine = fine && (i == 0 || compare_names(&names[i - 1], &names[i]) ||
+                        micap_draft_refuse(draft, MICA_ERROR_EXISTS, "the name \"%.80s\" is there twice in one scope",
+                                           names[i].text));
     }
     micap_release(&draft->memory, names, bytes, MICAP_ARRAY_ALIGNMENT);
     return fine;
@@ -378,11 +383,11 @@ static bool write_names(finishing *work)
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
-    if (micap_string_of(draft, "") == MICAP_NONE)
+    if (string_of(work, "") == MICAP_NONE)
         return false;
-    char *strings = micap_output_add(&work->output, draft, MICAP_SECTION_STRINGS, draft->strings.count, 1);
+    char *strings = micap_output_add(&work->output, draft, MICAP_SECTION_STRINGS, work->strings.count, 1);
     if (strings)
-        memcpy(strings, draft->strings.bytes, draft->strings.count);
+        memcpy(strings, work->strings.bytes, work->strings.count);
     return strings != NULL;
 }
 
@@ -397,6 +402,7 @@ mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *de
                 write_parents(&work) && write_names(&work) && write_strings(&work) &&
                 micap_output_finish(&work.output, draft, def->compression, is_foreign, out_blob);
     micap_output_free(&work.output, draft);
+    micap_strings_free(&work.strings, draft);
     micap_grouping_free(&work.grouping, draft);
     MICAP_RELEASE_ARRAY(&draft->memory, work.types.list, work.types.capacity);
     return fine ? MICA_OK : draft->error.result;

@@ -71,13 +71,36 @@ const void *mica_resource_value(const mica_resource *resource, uint32_t entity, 
     return block->instances ? block->instances + (size_t)instance * block->type->size_bytes : (const char *)block;
 }
 
+uint32_t mica_resource_value_count(const mica_resource *resource, uint32_t entity, uint32_t component)
+{
+    uint32_t instance = instance_of(resource, entity, component), count = 1;
+    if (instance == MICAP_NONE)
+        return 0;
+    const micap_block *block = &resource->blocks[component];
+    while (block->owners && instance + count < block->instance_count && block->owners[instance + count] == entity)
+        ++count;
+    return count;
+}
+
+bool mica_resource_is_repeated(const mica_resource *resource, uint32_t component)
+{
+    return component < resource->block_count && resource->blocks[component].owners;
+}
+
 bool mica_resource_is_disabled(const mica_resource *resource, uint32_t entity, uint32_t component)
 {
     uint32_t instance = instance_of(resource, entity, component);
-    const micap_block *block = &resource->blocks[component];
-    for (uint32_t i = 0; instance != MICAP_NONE && i < block->disabled_count; ++i)
-        if (block->disabled[i] == instance)
+    uint32_t low = 0, high = instance == MICAP_NONE ? 0 : resource->blocks[component].disabled_count;
+    const uint32_t *disabled = high ? resource->blocks[component].disabled : NULL;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (disabled[middle] == instance)
             return true;
+        if (disabled[middle] < instance)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return false;
 }
 

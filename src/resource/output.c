@@ -1,5 +1,6 @@
 /* From sections to bytes: turned for the target, compressed, checksummed, laid out. */
 #include "base/bits.h"
+#include "base/hash.h"
 #include "resource/draft.h"
 #include "resource/packing.h"
 #include "resource/swap.h"
@@ -32,11 +33,10 @@ void micap_output_free(micap_output *output, mica_draft *draft)
 /* Instances are told apart by the component that names their section, and its type by the draft's part. */
 static bool swap_instances(micap_output *output, mica_draft *draft, const micap_component_record *record)
 {
-    const char *strings = draft->strings.bytes;
     const micap_draft_part *part = draft->parts;
     if (record->instances == MICAP_NONE)
         return true;
-    while (strcmp(part->name, strings + record->name) != 0)
+    while (micap_hash_text(part->name) != record->name_hash)
         ++part;
     micap_leaves leaves;
     bool fine = micap_leaves_make(&leaves, &draft->memory, part->type);

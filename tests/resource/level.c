@@ -1,9 +1,35 @@
+#define _DEFAULT_SOURCE 1 /* mkdtemp */
 #include "../support/level.h"
 #include "../support/require.h"
 
 #include "mica/mica.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static char folder[64];
+
+static void remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    REQUIRE(system(command) == 0);
+}
+
+const char *scratch(const char *name)
+{
+    static char paths[16][128];
+    static unsigned next;
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "/tmp/mica_test_XXXXXX");
+        REQUIRE(mkdtemp(folder));
+        atexit(remove_folder);
+    }
+    char *path = paths[next++ % 16];
+    snprintf(path, 128, "%s/%s", folder, name);
+    return path;
+}
 
 void level_define(mica_world *world)
 {

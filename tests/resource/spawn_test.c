@@ -241,7 +241,7 @@ END_TEST
 
 START_TEST(a_file_is_saved_loaded_and_replaced)
 {
-    char path[] = "/tmp/mica_spawn_test.mica";
+    const char *path = scratch("level.mica");
     mica_world *world = open_level_world();
     ck_assert_int_eq(mica_save(world, path, NULL), MICA_OK);
     mica_resource *old = mica_resource_load(path, NULL, NULL);

@@ -19,6 +19,9 @@ mica_blob level_blob(const mica_save_def *def);
 /* Asserts that the world holds it, once, with names under `scope`. */
 void level_expect(const mica_world *world, mica_entity scope);
 
+/* A path for a file of this test alone, in a folder that goes when the test ends. */
+const char *scratch(const char *name);
+
 /* Loads bytes that must be fine. */
 mica_resource *level_open(const mica_blob *blob);
 
