@@ -40,7 +40,7 @@ coverage: setup-check ## which lines of src the tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
 	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage
 
-install: TARGET = mica
+install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said
 	@cmake --install build/release --prefix $(PREFIX)
 

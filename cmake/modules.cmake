@@ -48,3 +48,14 @@ add_library(mica_json_shared SHARED EXCLUDE_FROM_ALL)
 mica_json_library(mica_json_shared mica_resource_shared)
 
 set(mica_modules mica_resource mica_json)
+
+# The tool uses what is inside the modules: it is linked with them statically, or it would not find it.
+if(NOT BUILD_SHARED_LIBS)
+    file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
+    add_executable(mica_tool ${tool_sources})
+    set_target_properties(mica_tool PROPERTIES OUTPUT_NAME mica)
+    target_include_directories(mica_tool PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(mica_tool PRIVATE MICA_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(mica_tool PRIVATE mica::json mica::resource)
+    mica_compile_options(mica_tool)
+endif()

@@ -138,8 +138,8 @@ MICA_API mica_result mica_compile_text(const char *name, const char *text, size_
 MICA_API void mica_compiled_free(mica_compiled *compiled);
 
 /* Writes dependencies as a rule for make and ninja: `target: file file ...`. Threads: any. */
-MICA_API mica_result mica_write_depfile(const char *path, const char *target, const mica_compiled *compiled,
-                                        mica_resource_error *out_error);
+MICA_API mica_result mica_write_depfile(const char *path, const char *target, const char *const *files,
+                                        uint32_t file_count, mica_resource_error *out_error);
 
 /* Writes a resource as JSON that compiles to the very same bytes, given its own schema. Threads: any. */
 MICA_API mica_result mica_dump(const mica_resource *resource, mica_blob *out_text);

@@ -14,7 +14,7 @@ static void write_path(micap_writer *writer, const char *path)
     }
 }
 
-mica_result mica_write_depfile(const char *path, const char *target, const mica_compiled *compiled,
+mica_result mica_write_depfile(const char *path, const char *target, const char *const *files, uint32_t file_count,
                                mica_resource_error *out_error)
 {
     micap_writer writer;
@@ -22,14 +22,14 @@ mica_result mica_write_depfile(const char *path, const char *target, const mica_
     micap_writer_init(&writer);
     write_path(&writer, target);
     micap_write(&writer, ":");
-    for (uint32_t i = 0; i < compiled->dependency_count; ++i) {
+    for (uint32_t i = 0; i < file_count; ++i) {
         micap_write(&writer, " \\\n  ");
-        write_path(&writer, compiled->dependencies[i]);
+        write_path(&writer, files[i]);
     }
     /* A prefab that is deleted must not stop make: it has a rule of its own, without anything to do. */
-    for (uint32_t i = 1; i < compiled->dependency_count; ++i) {
+    for (uint32_t i = 1; i < file_count; ++i) {
         micap_write(&writer, "\n\n");
-        write_path(&writer, compiled->dependencies[i]);
+        write_path(&writer, files[i]);
         micap_write(&writer, ":");
     }
     mica_result result = micap_writer_finish(&writer, &text);

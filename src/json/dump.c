@@ -1,25 +1,14 @@
 /* A resource back as JSON that compiles to the same bytes. */
+#include "json/dump.h"
+
 #include "json/json.h"
-#include "json/writer.h"
 #include "resource/leaves.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The family of the entities, by index in the file; children in the order they were written. */
-typedef struct micap_dump {
-    const mica_resource *resource;
-    micap_writer writer;
-    uint32_t *first_child;
-    uint32_t *next;
-    uint32_t *rank; /* among its siblings */
-    uint32_t first_root;
-    uint32_t count;
-    uint32_t depth_max;
-} dump;
-
-static bool find_family(dump *dump)
+static bool find_family(micap_dump *dump)
 {
     size_t bytes = (size_t)dump->count * sizeof(uint32_t);
     uint32_t *all = micap_allocate(&dump->writer.memory, 5 * bytes, MICAP_ARRAY_ALIGNMENT);
@@ -66,13 +55,12 @@ static int64_t extend(uint64_t bits, uint32_t bytes)
     return (int64_t)(bits << shift) >> shift;
 }
 
-/* From the top: names where they can be read as such, positions otherwise. */
-static void dump_path(dump *dump, uint32_t entity)
+void micap_dump_path(micap_dump *dump, uint32_t entity)
 {
     uint32_t parent = mica_resource_parent(dump->resource, entity);
     const char *name = mica_resource_name(dump->resource, entity);
     if (parent != MICA_NO_PARENT)
-        dump_path(dump, parent);
+        micap_dump_path(dump, parent);
     micap_write(&dump->writer, "/");
     if (!name || *name == '#' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         micap_write(&dump->writer, "#%u", dump->rank[entity]);
@@ -86,7 +74,7 @@ static void dump_path(dump *dump, uint32_t entity)
     }
 }
 
-static void dump_reference(dump *dump, const char *at)
+static void dump_reference(micap_dump *dump, const char *at)
 {
     mica_entity entity;
     memcpy(&entity, at, sizeof entity);
@@ -95,11 +83,11 @@ static void dump_reference(dump *dump, const char *at)
         return;
     }
     micap_write(&dump->writer, "\"");
-    dump_path(dump, entity.index);
+    micap_dump_path(dump, entity.index);
     micap_write(&dump->writer, "\"");
 }
 
-static void dump_enum(dump *dump, const mica_type *type, const char *at)
+static void dump_enum(micap_dump *dump, const mica_type *type, const char *at)
 {
     uint64_t bits = load(at, type->size_bytes), mask = UINT64_MAX >> (64 - 8 * type->size_bytes), left = bits;
     bool is_flags = type->kind == MICA_KIND_FLAGS;
@@ -127,9 +115,9 @@ static void dump_enum(dump *dump, const mica_type *type, const char *at)
     micap_write(&dump->writer, "]");
 }
 
-static void dump_struct(dump *dump, const mica_type *type, const char *at);
+static void dump_struct(micap_dump *dump, const mica_type *type, const char *at);
 
-static void dump_element(dump *dump, const mica_field *field, const char *at)
+static void dump_element(micap_dump *dump, const mica_field *field, const char *at)
 {
     mica_kind kind = micap_field_kind(field);
     micap_writer *writer = &dump->writer;
@@ -178,7 +166,7 @@ static bool is_text(const mica_field *field, const char *at)
     return valid != NULL;
 }
 
-static void dump_field(dump *dump, const mica_field *field, const char *at)
+static void dump_field(micap_dump *dump, const mica_field *field, const char *at)
 {
     if (is_text(field, at)) {
         micap_write_string(&dump->writer, at);
@@ -197,7 +185,7 @@ static void dump_field(dump *dump, const mica_field *field, const char *at)
 }
 
 /* On one line: a value is read as a whole. */
-static void dump_struct(dump *dump, const mica_type *type, const char *at)
+static void dump_struct(micap_dump *dump, const mica_type *type, const char *at)
 {
     micap_write(&dump->writer, "{");
     for (uint32_t i = 0; i < type->field_count; ++i) {
@@ -209,8 +197,7 @@ static void dump_struct(dump *dump, const mica_type *type, const char *at)
     micap_write(&dump->writer, "}");
 }
 
-/* Several instances of one entity, which lie one after the other, are an array. */
-static void dump_value(dump *dump, uint32_t entity, uint32_t component)
+void micap_dump_value(micap_dump *dump, uint32_t entity, uint32_t component)
 {
     mica_resource_component about = mica_resource_component_at(dump->resource, component);
     const char *value = mica_resource_value(dump->resource, entity, component);
@@ -227,7 +214,7 @@ static void dump_value(dump *dump, uint32_t entity, uint32_t component)
     micap_write(&dump->writer, "%s", mica_resource_is_repeated(dump->resource, component) ? "]" : "");
 }
 
-static void dump_components(dump *dump, uint32_t entity)
+static void dump_components(micap_dump *dump, uint32_t entity)
 {
     micap_writer *writer = &dump->writer;
     uint32_t component_count = mica_resource_component_count(dump->resource), count = 0, disabled = 0;
@@ -240,7 +227,7 @@ static void dump_components(dump *dump, uint32_t entity)
             micap_write_open(writer, '{');
         }
         micap_write_member(writer, about.name);
-        dump_value(dump, entity, i);
+        micap_dump_value(dump, entity, i);
         disabled += mica_resource_is_disabled(dump->resource, entity, i);
     }
     if (count)
@@ -257,7 +244,7 @@ static void dump_components(dump *dump, uint32_t entity)
     micap_write(writer, "]");
 }
 
-static void open_entity(dump *dump, uint32_t entity)
+static void open_entity(micap_dump *dump, uint32_t entity)
 {
     micap_writer *writer = &dump->writer;
     micap_write_member(writer, NULL);
@@ -274,14 +261,14 @@ static void open_entity(dump *dump, uint32_t entity)
     }
 }
 
-static void close_entity(dump *dump, uint32_t entity)
+static void close_entity(micap_dump *dump, uint32_t entity)
 {
     if (dump->first_child[entity] != MICA_NO_PARENT)
         micap_write_close(&dump->writer, ']');
     micap_write_close(&dump->writer, '}');
 }
 
-static void dump_entities(dump *dump)
+static void dump_entities(micap_dump *dump)
 {
     uint32_t entity = dump->first_root;
     if (entity != MICA_NO_PARENT)
@@ -299,7 +286,13 @@ static void dump_entities(dump *dump)
     }
 }
 
-static void dump_singletons(dump *dump)
+void micap_dump_singleton(micap_dump *dump, uint32_t component)
+{
+    mica_resource_component about = mica_resource_component_at(dump->resource, component);
+    dump_struct(dump, about.type, about.instances);
+}
+
+static void dump_singletons(micap_dump *dump)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < mica_resource_component_count(dump->resource); ++i) {
@@ -311,20 +304,32 @@ static void dump_singletons(dump *dump)
             micap_write_open(&dump->writer, '{');
         }
         micap_write_member(&dump->writer, about.name);
-        dump_struct(dump, about.type, about.instances);
+        micap_dump_singleton(dump, i);
     }
     if (count)
         micap_write_close(&dump->writer, '}');
 }
 
+mica_result micap_dump_begin(micap_dump *dump, const mica_resource *resource)
+{
+    *dump = (micap_dump){.resource = resource, .count = mica_resource_entity_count(resource)};
+    micap_writer_init(&dump->writer);
+    mica_result result = find_family(dump) ? MICA_OK : MICA_ERROR_MEMORY;
+    return dump->depth_max > MICAP_DEPTH_MAX ? MICA_ERROR_LIMIT : result;
+}
+
+void micap_dump_end(micap_dump *dump)
+{
+    MICAP_RELEASE_ARRAY(&dump->writer.memory, dump->writer.text, dump->writer.capacity);
+    micap_release(&dump->writer.memory, dump->first_child, 5 * (size_t)dump->count * sizeof(uint32_t),
+                  MICAP_ARRAY_ALIGNMENT);
+}
+
 mica_result mica_dump(const mica_resource *resource, mica_blob *out_text)
 {
-    dump dump = {.resource = resource, .count = mica_resource_entity_count(resource)};
-    micap_writer_init(&dump.writer);
+    micap_dump dump;
     *out_text = (mica_blob){0};
-    mica_result result = find_family(&dump) ? MICA_OK : MICA_ERROR_MEMORY;
-    if (dump.depth_max > MICAP_DEPTH_MAX)
-        result = MICA_ERROR_LIMIT;
+    mica_result result = micap_dump_begin(&dump, resource);
     if (result == MICA_OK) {
         micap_write_open(&dump.writer, '{');
         micap_write_member(&dump.writer, "entities");
@@ -335,7 +340,6 @@ mica_result mica_dump(const mica_resource *resource, mica_blob *out_text)
         micap_write_close(&dump.writer, '}');
         result = micap_writer_finish(&dump.writer, out_text);
     }
-    micap_release(&dump.writer.memory, dump.first_child, 5 * (size_t)dump.count * sizeof(uint32_t),
-                  MICAP_ARRAY_ALIGNMENT);
+    micap_dump_end(&dump);
     return result;
 }

@@ -114,5 +114,7 @@ mica_result micap_writer_finish(micap_writer *writer, mica_blob *out_text)
     if (out_text->bytes)
         memcpy(out_text->bytes, writer->text, writer->count);
     MICAP_RELEASE_ARRAY(&writer->memory, writer->text, writer->capacity);
+    writer->text = NULL;
+    writer->count = writer->capacity = 0;
     return out_text->bytes ? MICA_OK : MICA_ERROR_MEMORY;
 }
