@@ -35,6 +35,7 @@ extern const workload access_workloads[];
 extern const workload structure_workloads[];
 extern const workload query_workloads[];
 extern const workload memory_workloads[];
+extern const workload resource_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);

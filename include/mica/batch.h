@@ -23,6 +23,7 @@ typedef struct mica_batch_group {
     uint32_t count;
     uint32_t column_count;
     const mica_value *columns;
+    uint32_t period; /* columns have so many elements, which repeat; 0: `count` */
 } mica_batch_group;
 
 /* Rows of one group that lie one after the other. Set component and group to begin; the rest is filled in. */

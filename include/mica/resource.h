@@ -184,9 +184,10 @@ typedef struct mica_spawn_def {
     bool skip_singletons; /* leave the world's singletons alone */
     mica_spawn_names names;
     mica_entity scope; /* where roots are named: nil is the top. Children are named in the scope of their parents */
-    mica_link_fn link;
+    mica_link_fn link; /* called once per copy */
     void *link_context;
-    mica_entity *out_entities; /* as many as the resource has, in its order; may be NULL */
+    uint32_t copies;           /* that many of everything at once, a crowd from a prefab; 0 is 1 */
+    mica_entity *out_entities; /* as many as the resource has, in its order, copy after copy; may be NULL */
 } mica_spawn_def;
 
 /* Creates everything a resource holds, or nothing: on failure the world is as it was. Columns whose layout changed are

@@ -11,6 +11,7 @@ typedef struct micap_batch_group {
     bool *given; /* by column: whether it counts as set */
     uint32_t column_count;
     uint32_t count;
+    uint32_t period; /* of the columns, in rows; at least 1 */
     uint32_t filled; /* rows that exist */
     uint32_t first_chunk;
     uint32_t first_row;
@@ -74,6 +75,7 @@ static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
         batch->groups[i] = (batch_group){.columns = groups[i].columns,
                                          .column_count = groups[i].column_count,
                                          .count = groups[i].count,
+                                         .period = groups[i].period ? groups[i].period : UINT32_MAX,
                                          .first_entity = first_entity,
                                          .given = given};
         for (uint32_t column = 0; column < groups[i].column_count; ++column)
@@ -124,8 +126,11 @@ static bool fill_group(mica_batch *batch, batch_group *group)
     while (group->filled < group->count) {
         micap_spot spot = micap_rows_next(archetype);
         uint32_t room = spot.chunk->capacity - spot.row, left = group->count - group->filled;
+        uint32_t element = group->filled % group->period;
         uint32_t run = room < left ? room : left;
-        if (!micap_rows_fill(world, spot, run, group->columns, group->column_count, group->filled))
+        if (run > group->period - element)
+            run = group->period - element;
+        if (!micap_rows_fill(world, spot, run, group->columns, group->column_count, element))
             return false;
         micap_rows_commit_run(world, spot, run);
         memcpy(batch->entities + group->first_entity + group->filled, micap_chunk_entities(spot.chunk) + spot.row,

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-static void remap(const micap_spawning *work, const micap_leaves *references, uint32_t size_bytes, void *values,
-                  uint64_t count)
+static void remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+                  const mica_entity *entities)
 {
     if (!references->count)
         return;
@@ -20,8 +20,14 @@ static void remap(const micap_spawning *work, const micap_leaves *references, ui
         memcpy(&entity, reference, sizeof entity);
         if (mica_is_nil(entity))
             continue;
-        memcpy(reference, &work->entities[entity.index], sizeof entity);
+        memcpy(reference, &entities[entity.index], sizeof entity);
     }
+}
+
+/* The handles of one copy. */
+static const mica_entity *copy_of(const micap_spawning *work, uint32_t copy)
+{
+    return work->entities ? work->entities + (size_t)copy * work->resource->header.entity_count : NULL;
 }
 
 /* Which instance belongs to the entity at a position. The group says so for all that lie one after the other. */
@@ -39,7 +45,8 @@ static uint32_t first_instance(const micap_spawning *work, const micap_entry *en
 }
 
 /* Runs the program's spawn function over instances in the layout it wants, with references remapped. */
-static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, mica_spawn_run run, uint32_t instance)
+static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, mica_spawn_run run, uint32_t instance,
+                               const mica_entity *entities)
 {
     const micap_block *block = entry->block;
     size_t bytes = (size_t)run.count * entry->recipe->size_bytes;
@@ -52,7 +59,7 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
         if (!scratch)
             return micap_spawn_fail_memory(work);
         micap_plan_apply(&entry->plan, scratch, block->instances + (size_t)instance * block->type->size_bytes,
-                         run.count, work->entities);
+                         run.count, entities);
         run.instances = scratch;
         bool fine = entry->rule->spawn(&run, entry->rule->context);
         micap_release(&work->memory, scratch, bytes, alignment);
@@ -63,59 +70,93 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
            micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused", block->name);
 }
 
-static bool complete_entry(micap_spawning *work, const micap_entry *entry)
+/* Rows of one copy of a group, that lie one after the other. */
+typedef struct micap_piece {
+    uint32_t instance;
+    uint32_t copy;
+    uint32_t count;
+    const mica_entity *owners;
+    char *values;
+} piece;
+
+static bool complete_piece(micap_spawning *work, const micap_entry *entry, const piece *piece)
 {
-    bool has_spawn = entry->rule && entry->rule->spawn;
-    if (!entry->component || entry->is_separate || entry->block->role == MICAP_ROLE_SINGLETON ||
-        (!has_spawn && (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count))))
+    const mica_entity *entities = copy_of(work, piece->copy);
+    const micap_block *block = entry->block;
+    if (entry->rule && entry->rule->spawn) {
+        mica_spawn_run rows = {work->world, entry->component, piece->count, piece->owners, NULL, piece->values};
+        return run_spawn_function(work, entry, rows, piece->instance, entities);
+    }
+    if (entry->is_column)
+        remap(&block->references, entry->type->size_bytes, piece->values, piece->count, entities);
+    else
+        micap_plan_apply(&entry->plan, piece->values,
+                         block->instances + (size_t)piece->instance * block->type->size_bytes, piece->count, entities);
+    return true;
+}
+
+static bool complete_run(micap_spawning *work, const micap_entry *entry, const mica_batch_run *run)
+{
+    const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, run->group);
+    uint32_t instance = first_instance(work, entry, group->first_entity);
+    if (instance == MICAP_NONE)
         return true;
-    for (mica_batch_run run = {.component = entry->component}; mica_batch_next(work->batch, &run);) {
-        uint32_t instance = first_instance(work, entry, run.first);
-        if (instance == MICAP_NONE)
-            continue;
-        if (has_spawn) {
-            mica_spawn_run rows = {work->world, entry->component, run.count, run.entities, NULL, run.values};
-            if (!run_spawn_function(work, entry, rows, instance))
-                return false;
-            continue;
-        }
-        if (entry->is_column)
-            remap(work, &entry->block->references, entry->type->size_bytes, run.values, run.count);
-        else
-            micap_plan_apply(&entry->plan, run.values,
-                             entry->block->instances + (size_t)instance * entry->block->type->size_bytes, run.count,
-                             work->entities);
+    for (uint32_t done = 0, count; done < run->count; done += count) {
+        uint32_t row = run->first - group->first_entity * work->copies + done;
+        uint32_t at = row % group->entity_count, left = group->entity_count - at;
+        count = left < run->count - done ? left : run->count - done;
+        piece piece = {.instance = instance + at,
+                       .copy = row / group->entity_count,
+                       .count = count,
+                       .owners = run->entities + done,
+                       .values = run->values ? (char *)run->values + (size_t)done * entry->type->size_bytes : NULL};
+        if (!complete_piece(work, entry, &piece))
+            return false;
     }
     return true;
 }
 
-static bool name_entities(micap_spawning *work)
+static bool complete_entry(micap_spawning *work, const micap_entry *entry)
 {
+    bool has_spawn = entry->rule && entry->rule->spawn;
+    if (!entry->component || entry->is_separate || entry->block->role == MICAP_ROLE_SINGLETON ||
+        (!has_spawn &&
+         (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count))))
+        return true;
+    for (mica_batch_run run = {.component = entry->component}; mica_batch_next(work->batch, &run);)
+        if (!complete_run(work, entry, &run))
+            return false;
+    return true;
+}
+
+static bool name_entities(micap_spawning *work, uint32_t copy)
+{
+    const mica_entity *entities = copy_of(work, copy);
     const mica_resource *resource = work->resource;
     uint32_t count = work->def->names == MICA_SPAWN_NAMES_NONE ? 0 : micap_count_of(resource, MICAP_SECTION_NAMES);
     for (uint32_t i = 0; i < count; ++i) {
         const micap_name_record *name = micap_record(resource, MICAP_SECTION_NAMES, i);
         uint32_t parent = mica_resource_parent(resource, name->entity);
-        mica_entity scope = parent == MICA_NO_PARENT ? work->def->scope : work->entities[parent];
+        mica_entity scope = parent == MICA_NO_PARENT ? work->def->scope : entities[parent];
         const char *text = micap_text(resource, name->text);
         if (parent == MICA_NO_PARENT && work->def->names == MICA_SPAWN_NAMES_FREE &&
             !mica_is_nil(mica_find_from(work->world, scope, text)))
             continue;
-        work->result = mica_name_set(work->world, work->entities[name->entity], scope, text);
+        work->result = mica_name_set(work->world, entities[name->entity], scope, text);
         if (work->result != MICA_OK)
             return false;
     }
     return true;
 }
 
-static bool link_parents(micap_spawning *work)
+static bool link_parents(micap_spawning *work, uint32_t copy)
 {
     const mica_resource *resource = work->resource;
     if (!work->def->link || !resource->header.entity_count)
         return true;
     const micap_part *order = resource->single[MICAP_SECTION_ORDER];
     mica_spawn_links links = {
-        .entities = work->entities,
+        .entities = copy_of(work, copy),
         .parents = micap_record(resource, MICAP_SECTION_PARENTS, 0),
         .order = order ? (const uint32_t *)(const void *)order->data : NULL,
         .count = resource->header.entity_count,
@@ -125,8 +166,10 @@ static bool link_parents(micap_spawning *work)
 }
 
 /* The values of components that are not in chunks, one by one, through the door that every storage has. */
-static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, mica_entity owner)
+static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
+    const mica_entity *entities = copy_of(work, copy);
+    mica_entity owner = entities[index];
     const micap_block *block = entry->block;
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
@@ -137,13 +180,13 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     }
     if (entry->rule && entry->rule->spawn)
         return run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, &owner, NULL, value},
-                                  instance);
+                                  instance, entities);
     micap_plan_apply(&entry->plan, value, block->instances + (size_t)instance * block->type->size_bytes, 1,
-                     work->entities);
+                     entities);
     return true;
 }
 
-static bool give_separate(micap_spawning *work, const micap_entry *entry)
+static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
     const micap_block *block = entry->block;
     if (!entry->component || !entry->is_separate)
@@ -153,7 +196,7 @@ static bool give_separate(micap_spawning *work, const micap_entry *entry)
             if (i && block->owners[i] == block->owners[i - 1])
                 return micap_spawn_fail(work, MICA_ERROR_REFUSED,
                                         "spawn: an entity has several instances of component %.80s", block->name);
-            if (!give_one(work, entry, i, work->entities[block->owners[i]]))
+            if (!give_one(work, entry, i, block->owners[i], copy))
                 return false;
         }
         return true;
@@ -162,7 +205,7 @@ static bool give_separate(micap_spawning *work, const micap_entry *entry)
         const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
         uint32_t instance = first_instance(work, entry, group->first_entity);
         for (uint32_t i = 0; instance != MICAP_NONE && i < group->entity_count; ++i)
-            if (!give_one(work, entry, instance + i, work->entities[group->first_entity + i]))
+            if (!give_one(work, entry, instance + i, group->first_entity + i, copy))
                 return false;
     }
     return true;
@@ -174,13 +217,13 @@ static void give_singleton(micap_spawning *work, const micap_entry *entry)
         return;
     void *value = mica_singleton_write(work->world, entry->component);
     if (entry->rule && entry->rule->spawn) {
-        run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, NULL, NULL, value}, 0);
+        run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, NULL, NULL, value}, 0, work->entities);
         return;
     }
     micap_plan_apply(&entry->plan, value, entry->block->instances, 1, work->entities);
 }
 
-static void switch_off(micap_spawning *work, const micap_entry *entry)
+static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
     const micap_block *block = entry->block;
     uint32_t at = 0;
@@ -192,33 +235,48 @@ static void switch_off(micap_spawning *work, const micap_entry *entry)
         if (first == MICAP_NONE)
             continue;
         for (; at < block->disabled_count && block->disabled[at] < first + group->entity_count; ++at) {
-            mica_entity entity = work->entities[group->first_entity + block->disabled[at] - first];
+            mica_entity entity = copy_of(work, copy)[group->first_entity + block->disabled[at] - first];
             if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
                 mica_enable_component(work->world, entity, entry->component, false);
         }
     }
 }
 
-/* What still has to be done when the batch is over and its handles are gone. */
-static bool keep_entities(micap_spawning *work)
+/* Whether handles are needed: for references, names and links, or when the batch is over. */
+static bool needs_entities(const micap_spawning *work)
 {
-    size_t bytes = work->resource->header.entity_count * sizeof *work->kept;
-    mica_entity *kept = work->def->out_entities;
-    bool needed = kept != NULL;
+    const mica_spawn_def *def = work->def;
+    bool needed = def->out_entities || def->link ||
+                  (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
         needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
-                                                 (entry->block->role == MICAP_ROLE_SINGLETON &&
-                                                  entry->block->references.count && !work->def->skip_singletons)));
+                                                 entry->block->references.count || (entry->rule && entry->rule->spawn)));
     }
-    if (!needed)
+    return needed;
+}
+
+/* The batch has them group by group, each with all its copies; here they go copy by copy. */
+static bool arrange_entities(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    const mica_entity *made = mica_batch_entities(work->batch);
+    size_t entity_count = resource->header.entity_count;
+    if (!needs_entities(work))
         return true;
-    if (!kept)
-        kept = work->kept = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    if (!kept)
+    mica_entity *arranged = work->def->out_entities;
+    if (!arranged)
+        arranged = work->kept =
+            micap_allocate(&work->memory, entity_count * work->copies * sizeof *work->kept, MICAP_ARRAY_ALIGNMENT);
+    if (!arranged)
         return micap_spawn_fail_memory(work);
-    if (bytes)
-        memcpy(kept, work->entities, bytes);
+    for (uint32_t i = 0; i < work->group_count; ++i) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
+        for (uint32_t copy = 0; copy < work->copies; ++copy, made += group->entity_count)
+            memcpy(arranged + copy * entity_count + group->first_entity, made,
+                   group->entity_count * sizeof *arranged);
+    }
+    work->entities = arranged;
     return true;
 }
 
@@ -228,28 +286,29 @@ static bool create_entities(micap_spawning *work)
     work->result = mica_batch_begin(work->world, work->groups, work->group_count, &work->batch);
     if (work->result != MICA_OK)
         return false;
-    work->entities = mica_batch_entities(work->batch);
-    bool fine = keep_entities(work);
+    bool fine = arrange_entities(work);
     for (uint32_t i = 0; fine && i < work->entry_count; ++i)
         fine = complete_entry(work, &work->entries[i]);
-    if (fine && name_entities(work) && link_parents(work))
-        return true;
-    mica_batch_cancel(work->batch);
-    return false;
+    for (uint32_t copy = 0; fine && copy < work->copies && work->entities; ++copy)
+        fine = name_entities(work, copy) && link_parents(work, copy);
+    if (!fine)
+        mica_batch_cancel(work->batch);
+    return fine;
 }
 
 static void finish_entities(micap_spawning *work)
 {
     work->result = mica_batch_commit(work->batch, work->order, work->entry_count);
-    work->entities = work->def->out_entities ? work->def->out_entities : work->kept;
     for (uint32_t i = 0; i < work->entry_count; ++i)
-        if (!give_separate(work, &work->entries[i])) {
-            mica_destroy_many(work->world, work->entities, work->resource->header.entity_count);
-            return;
-        }
+        for (uint32_t copy = 0; copy < work->copies; ++copy)
+            if (!give_separate(work, &work->entries[i], copy)) {
+                mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
+                return;
+            }
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         give_singleton(work, &work->entries[i]);
-        switch_off(work, &work->entries[i]);
+        for (uint32_t copy = 0; copy < work->copies; ++copy)
+            switch_off(work, &work->entries[i], copy);
     }
 }
 

@@ -31,8 +31,11 @@ typedef struct micap_spawning {
     uint32_t value_count;
     mica_component *order;
     mica_batch *batch;
-    const mica_entity *entities; /* by index in the file */
-    mica_entity *kept;           /* owned, when they are needed after the batch */
+    char *repeated; /* columns of groups that are copied many times, repeated a few hundred times */
+    size_t repeated_bytes;
+    uint32_t copies;
+    const mica_entity *entities; /* by index in the file, copy after copy; NULL when nobody asks */
+    mica_entity *kept;           /* owned, unless the caller gave room */
     mica_result result;
 } micap_spawning;
 

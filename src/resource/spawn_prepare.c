@@ -2,9 +2,11 @@
 #include "resource/spawn.h"
 
 #include "mica/singleton.h"
+#include "mica/view.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
 {
@@ -94,7 +96,24 @@ static bool prepare_entries(micap_spawning *work)
     return true;
 }
 
-static bool prepare_groups(micap_spawning *work)
+/* Copies of a group lie one after the other: its columns are repeated up to about a slice, and the batch repeats that. */
+static uint32_t period_of(const micap_spawning *work, const micap_group_record *group)
+{
+    uint32_t times = MICA_SLICE_ROWS / group->entity_count;
+    if (work->copies == 1)
+        return 0;
+    return group->entity_count * (times == 0 ? 1 : times < work->copies ? times : work->copies);
+}
+
+static const char *repeat(char **room, const char *column, size_t bytes, uint32_t times)
+{
+    char *first = *room;
+    for (uint32_t i = 0; i < times; ++i, *room += bytes)
+        memcpy(*room, column, bytes);
+    return first;
+}
+
+static bool allocate_groups(micap_spawning *work)
 {
     const mica_resource *resource = work->resource;
     work->group_count = micap_count_of(resource, MICAP_SECTION_GROUPS);
@@ -103,24 +122,51 @@ static bool prepare_groups(micap_spawning *work)
         micap_allocate_zeroed(&work->memory, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
     work->values =
         micap_allocate_zeroed(&work->memory, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
-    if (!work->groups || !work->values)
-        return micap_spawn_fail_memory(work);
+    for (uint32_t i = 0; work->copies > 1 && i < work->group_count; ++i) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
+        for (uint32_t j = 0; j < group->column_count; ++j) {
+            const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + j);
+            work->repeated_bytes += (size_t)period_of(work, group) * resource->blocks[column->component].type->size_bytes;
+        }
+    }
+    work->repeated = micap_allocate(&work->memory, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    return (work->groups && work->values && work->repeated) || micap_spawn_fail_memory(work);
+}
+
+static mica_value value_of(const micap_entry *entry, const micap_column_record *column, uint32_t count, uint32_t times,
+                           char **room)
+{
+    uint32_t bytes = entry->block->type->size_bytes;
+    mica_value value = {.component = entry->component};
+    if (entry->is_column) {
+        const char *data = entry->block->instances + (size_t)column->first_instance * bytes;
+        value.size_bytes = bytes;
+        value.data = times ? repeat(room, data, (size_t)bytes * count, times) : data;
+    }
+    return value;
+}
+
+static bool prepare_groups(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    if ((uint64_t)resource->header.entity_count * work->copies > UINT32_MAX)
+        return micap_spawn_fail(work, MICA_ERROR_LIMIT, "spawn: more than 2^32 entities");
+    if (!allocate_groups(work))
+        return false;
     mica_value *value = work->values;
+    char *room = work->repeated;
     for (uint32_t i = 0; i < work->group_count; ++i) {
         const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
+        uint32_t period = period_of(work, group);
         mica_value *first = value;
         for (uint32_t j = 0; j < group->column_count; ++j) {
             const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + j);
             const micap_entry *entry = &work->entries[column->component];
-            if (!entry->component || entry->is_separate)
-                continue;
-            const char *data = entry->is_column ? entry->block->instances : NULL;
-            *value++ = (mica_value){
-                .component = entry->component,
-                .size_bytes = entry->is_column ? entry->block->type->size_bytes : 0,
-                .data = data ? data + (size_t)column->first_instance * entry->block->type->size_bytes : NULL};
+            if (entry->component && !entry->is_separate)
+                *value++ = value_of(entry, column, group->entity_count, period / group->entity_count, &room);
         }
-        work->groups[i] = (mica_batch_group){group->entity_count, (uint32_t)(value - first), first};
+        work->groups[i] =
+            (mica_batch_group){group->entity_count * work->copies, (uint32_t)(value - first), first, period};
     }
     return true;
 }
@@ -128,6 +174,7 @@ static bool prepare_groups(micap_spawning *work)
 bool micap_spawn_prepare(micap_spawning *work)
 {
     micap_memory_init(&work->memory, work->resource->memory.allocator);
+    work->copies = work->def->copies ? work->def->copies : 1;
     return prepare_entries(work) && prepare_groups(work);
 }
 
@@ -140,5 +187,7 @@ void micap_spawn_free(micap_spawning *work)
     micap_release(memory, work->order, work->resource->block_count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->groups, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->values, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, work->kept, work->resource->header.entity_count * sizeof *work->kept, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->repeated, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->kept, (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
+                  MICAP_ARRAY_ALIGNMENT);
 }

@@ -33,7 +33,7 @@ START_TEST(groups_are_created_in_order_with_their_columns)
     mica_world *world = open_world_of_small_chunks(&heard);
     const mica_value first[] = {MICA_COLUMN(Number, numbers)};
     const mica_value second[] = {MICA_COLUMN(Number, numbers + FEW), MICA_WITH(Frozen)};
-    const mica_batch_group groups[] = {{FEW, 1, first}, {0, 0, NULL}, {MANY - FEW, 2, second}, {1, 0, NULL}};
+    const mica_batch_group groups[] = {{FEW, 1, first, 0}, {0, 0, NULL, 0}, {MANY - FEW, 2, second, 0}, {1, 0, NULL, 0}};
     mica_batch *batch = begin(world, groups, COUNT_OF(groups));
     ck_assert_ptr_nonnull(batch);
     mica_entity entities[MANY + 1];
@@ -57,7 +57,7 @@ START_TEST(a_batch_gives_the_world_that_creating_many_gives)
     uint64_t expected = mica_world_hash(world);
     close_world(world, &heard);
     world = open_world(&heard);
-    mica_batch_commit(begin(world, &(mica_batch_group){MANY, 2, column}, 1), NULL, 0);
+    mica_batch_commit(begin(world, &(mica_batch_group){MANY, 2, column, 0}, 1), NULL, 0);
     ck_assert_uint_eq(mica_world_hash(world), expected);
     close_world(world, &heard);
 }
@@ -84,13 +84,29 @@ static void expect_complete(const mica_event *event, void *context)
     (void)context;
 }
 
+START_TEST(columns_with_a_period_repeat)
+{
+    number_all();
+    mica_world *world = open_world_of_small_chunks(&heard);
+    const mica_value column[] = {MICA_COLUMN(Number, numbers)};
+    for (uint32_t period = 1; period < 700; period = period * 3 + 1) {
+        mica_batch *batch = begin(world, &(mica_batch_group){MANY, 1, column, period}, 1);
+        const mica_entity *entities = mica_batch_entities(batch);
+        for (uint32_t i = 0; i < MANY; ++i)
+            ck_assert_uint_eq(mica_get(world, entities[i], Number)->value, i % period);
+        mica_batch_commit(batch, NULL, 0);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(values_are_completed_before_hooks_see_them)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
     mica_hook_set(world, Aim, MICA_EVENT_ADD, expect_complete, NULL);
     mica_hook_set(world, Aim, MICA_EVENT_SET, expect_complete, NULL);
     const mica_value plain[] = {MICA_WITH(Aim)}, frozen[] = {MICA_WITH(Frozen), MICA_WITH(Aim)};
-    const mica_batch_group groups[] = {{MANY / 3, 1, plain}, {MANY / 3, 2, frozen}, {MANY / 3, 1, plain}};
+    const mica_batch_group groups[] = {{MANY / 3, 1, plain, 0}, {MANY / 3, 2, frozen, 0}, {MANY / 3, 1, plain, 0}};
     mica_batch *batch = begin(world, groups, COUNT_OF(groups));
     aim_at_the_next(batch);
     aims_seen = 0;
@@ -116,7 +132,7 @@ START_TEST(hooks_run_in_the_order_asked_for_then_by_id)
     for (int i = 0; i < 3; ++i)
         mica_hook_set_component(world, ids[i], MICA_EVENT_ADD, note_call, names[i]);
     const mica_value columns[] = {MICA_WITH(Number), MICA_WITH(Position), MICA_WITH(Frozen)};
-    const mica_batch_group groups[] = {{2, 3, columns}, {2, 1, columns}};
+    const mica_batch_group groups[] = {{2, 3, columns, 0}, {2, 1, columns, 0}};
     calls[0] = 0;
     mica_batch_commit(begin(world, groups, 2), (mica_component[]){ids[2], ids[1], ids[0]}, 3);
     ck_assert_str_eq(calls, "fpnn");
@@ -136,7 +152,7 @@ START_TEST(a_cancelled_batch_leaves_nothing_but_dead_handles)
     mica_hook_set(world, Number, MICA_EVENT_ADD, note_call, "x");
     mica_hook_set(world, Number, MICA_EVENT_REMOVE, note_call, "x");
     calls[0] = 0;
-    const mica_batch_group groups[] = {{MANY, 2, text}, {MANY, 1, text}};
+    const mica_batch_group groups[] = {{MANY, 2, text, 0}, {MANY, 1, text, 0}};
     mica_batch *batch = begin(world, groups, 2);
     mica_entity first = mica_batch_entities(batch)[0];
     ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
@@ -154,10 +170,10 @@ START_TEST(a_group_that_is_refused_undoes_those_before_it)
     mica_world *world = open_world(&heard);
     const mica_value text[] = {MICA_WITH(Text)}, unknown[] = {{60000, 0, NULL}};
     uint64_t before = mica_world_hash(world);
-    mica_batch_group groups[] = {{MANY, 1, text}, {1, 1, unknown}};
+    mica_batch_group groups[] = {{MANY, 1, text, 0}, {1, 1, unknown, 0}};
     ck_assert_ptr_null(begin(world, groups, 2));
     expect_report(&heard, MICA_ERROR_UNKNOWN, "60000");
-    groups[1] = (mica_batch_group){MANY, 1, text};
+    groups[1] = (mica_batch_group){MANY, 1, text, 0};
     texts_allowed = MANY + 10;
     ck_assert_ptr_null(begin(world, groups, 2));
     expect_report(&heard, MICA_ERROR_MEMORY, "Text");
@@ -171,7 +187,7 @@ END_TEST
 START_TEST(changes_made_during_a_batch_are_applied_at_its_end)
 {
     mica_world *world = open_world(&heard);
-    mica_batch *batch = begin(world, &(mica_batch_group){FEW, 0, NULL}, 1);
+    mica_batch *batch = begin(world, &(mica_batch_group){FEW, 0, NULL, 0}, 1);
     mica_entity first = mica_batch_entities(batch)[0];
     mica_set(world, first, Number, {7});
     ck_assert(!mica_has(world, first, Number));
@@ -184,6 +200,6 @@ START_TEST(changes_made_during_a_batch_are_applied_at_its_end)
 END_TEST
 
 TEST_SUITE(batch, groups_are_created_in_order_with_their_columns, a_batch_gives_the_world_that_creating_many_gives,
-           values_are_completed_before_hooks_see_them, hooks_run_in_the_order_asked_for_then_by_id,
+           columns_with_a_period_repeat, values_are_completed_before_hooks_see_them, hooks_run_in_the_order_asked_for_then_by_id,
            a_cancelled_batch_leaves_nothing_but_dead_handles, a_group_that_is_refused_undoes_those_before_it,
            changes_made_during_a_batch_are_applied_at_its_end)

@@ -129,7 +129,7 @@ static bool create_many_where_some_live(fixture *fixture)
 static bool create_batch(fixture *fixture)
 {
     mica_value values[] = {{sample_id(SAMPLE_OWNER), 0, NULL}, {sample_id(SAMPLE_WIDE), 0, NULL}};
-    const mica_batch_group groups[] = {{CREATIONS, 2, values}, {30, 1, values}, {CREATIONS, 2, values}};
+    const mica_batch_group groups[] = {{CREATIONS, 2, values, 0}, {30, 1, values, 0}, {CREATIONS, 2, values, 7}};
     mica_batch *batch;
     return mica_batch_begin(fixture->world, groups, 3, &batch) == MICA_OK &&
            mica_batch_commit(batch, NULL, 0) == MICA_OK;

@@ -239,6 +239,39 @@ START_TEST(parents_are_handed_to_whoever_links_them)
 }
 END_TEST
 
+START_TEST(many_copies_are_spawned_at_once)
+{
+    enum { COPIES = 300, EACH = 12 };
+    static mica_entity entities[COPIES * EACH];
+    mica_blob blob = level_blob(NULL);
+    mica_resource *resource = level_open(&blob);
+    mica_world *world = open_world_of_small_chunks(&heard);
+    level_define(world);
+    mica_spawn_def def = {.copies = COPIES, .names = MICA_SPAWN_NAMES_FREE, .out_entities = entities};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, COPIES * EACH);
+    level_expect(world, mica_nil());
+    for (uint32_t copy = 0; copy < COPIES; ++copy)
+        for (uint32_t i = 0; i < EACH; ++i) {
+            mica_entity first = entities[i], same = entities[copy * EACH + i];
+            mica_component here[16], there[16];
+            ck_assert_uint_eq(mica_components_of(world, same, here, 16), mica_components_of(world, first, there, 16));
+            const Position *position = mica_get(world, same, Position), *expected = mica_get(world, first, Position);
+            ck_assert(position ? memcmp(position, expected, sizeof *position) == 0 : !expected);
+            const Monster *monster = mica_get(world, same, Monster);
+            if (!monster)
+                continue;
+            const Monster *other = mica_get(world, first, Monster);
+            ck_assert_msg(mica_same(monster->friends[1], entities[copy * EACH + 1]), "references stay in their copy");
+            ck_assert(copy == 0 || !mica_same(monster->target, other->target));
+            ck_assert(!mica_is_enabled(world, same, Health));
+        }
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
 START_TEST(a_file_is_saved_loaded_and_replaced)
 {
     const char *path = scratch("level.mica");
@@ -283,4 +316,4 @@ TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, 
            an_unknown_component_is_refused_or_skipped, handles_come_out_in_the_order_of_the_file,
            component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
            an_empty_world_is_saved_and_spawned, parents_are_handed_to_whoever_links_them,
-           a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied)
+           many_copies_are_spawned_at_once, a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied)
