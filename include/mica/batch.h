@@ -3,8 +3,9 @@
  * known, and hooks see nothing before all is in place. Resources are spawned with it; so can be what you read yourself.
  *
  *     mica_batch_begin(world, groups, group_count, &batch);
+ *     mica_batch_entities(batch, entities);
  *     for (mica_batch_run run = {.component = MICA_ID(Target)}; mica_batch_next(batch, &run);)
- *         aim(run.values, run.count, mica_batch_entities(batch));
+ *         aim(run.values, run.count, entities);
  *     mica_batch_commit(batch, NULL, 0);                     or mica_batch_cancel(batch): as if nothing had been
  *
  * Between begin and the end the world records, as it does in a hook: changes made meanwhile are applied at the end.
@@ -30,7 +31,7 @@ typedef struct mica_batch_group {
 typedef struct mica_batch_run {
     mica_component component;
     uint32_t group; /* with a NULL `entities`, the group to begin with; mica_batch_next goes on to later groups */
-    uint32_t first; /* position of the first entity within mica_batch_entities */
+    uint32_t first; /* position of the first entity among those of the batch */
     uint32_t count;
     const mica_entity *entities;
     void *values;          /* NULL for a tag */
@@ -43,11 +44,11 @@ typedef struct mica_batch_run {
 MICA_API mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                                       mica_batch **out_batch);
 
-/* Returns the handles, group by group; they live until the end of the batch. Threads: owner. */
-MICA_API const mica_entity *mica_batch_entities(const mica_batch *batch);
+/* Fills `out_entities` with the handles of all groups, one after the other. Threads: owner. */
+MICA_API void mica_batch_entities(mica_batch *batch, mica_entity *out_entities);
 
 /* Steps to the next run of rows that have the component, to complete its values; false when there is none. A component
- * that is completed counts as set. Threads: owner. */
+ * that is completed counts as set. Component 0 steps over every row. Threads: owner. */
 MICA_API bool mica_batch_next(mica_batch *batch, mica_batch_run *run);
 
 /* Ends the batch and calls the hooks: for the components of `order` one after the other, then for the others by rising

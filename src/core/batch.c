@@ -21,7 +21,6 @@ typedef struct micap_batch_group {
 struct mica_batch {
     mica_world *world;
     batch_group *groups;
-    mica_entity *entities;
     bool *given;
     uint32_t group_count;
     uint32_t entity_count;
@@ -32,7 +31,6 @@ static void free_batch(mica_batch *batch)
 {
     micap_memory *memory = &batch->world->memory;
     micap_release(memory, batch->groups, batch->group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, batch->entities, batch->entity_count * sizeof *batch->entities, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, batch->given, batch->column_count, 1);
     micap_release(memory, batch, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
 }
@@ -56,10 +54,8 @@ static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *gro
         batch->column_count = (uint32_t)column_count;
         batch->groups =
             micap_allocate_zeroed(&world->memory, group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
-        batch->entities =
-            micap_allocate(&world->memory, batch->entity_count * sizeof *batch->entities, MICAP_ARRAY_ALIGNMENT);
         batch->given = micap_allocate(&world->memory, batch->column_count, 1);
-        if (batch->groups && batch->entities && batch->given)
+        if (batch->groups && batch->given)
             return batch;
         free_batch(batch);
     }
@@ -112,9 +108,8 @@ static void shrink(mica_batch *batch)
         micap_rows_shrink(batch->world, batch->groups[i].archetype, 1);
 }
 
-static bool fill_group(mica_batch *batch, batch_group *group)
+static bool fill_group(mica_world *world, batch_group *group)
 {
-    mica_world *world = batch->world;
     micap_archetype *archetype = group->archetype;
     if (!group->count)
         return true;
@@ -133,8 +128,6 @@ static bool fill_group(mica_batch *batch, batch_group *group)
         if (!micap_rows_fill(world, spot, run, group->columns, group->column_count, element))
             return false;
         micap_rows_commit_run(world, spot, run);
-        memcpy(batch->entities + group->first_entity + group->filled, micap_chunk_entities(spot.chunk) + spot.row,
-               run * sizeof *batch->entities);
         group->filled += run;
     }
     return true;
@@ -164,7 +157,7 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
     if (fine)
         ++world->structure;
     for (uint32_t i = 0; fine && i < group_count; ++i)
-        fine = fill_group(batch, &batch->groups[i]);
+        fine = fill_group(world, &batch->groups[i]);
     if (!fine) {
         undo(batch);
         free_batch(batch);
@@ -176,9 +169,10 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
     return MICA_OK;
 }
 
-const mica_entity *mica_batch_entities(const mica_batch *batch)
+void mica_batch_entities(mica_batch *batch, mica_entity *out_entities)
 {
-    return batch->entities;
+    for (mica_batch_run run = {0}; mica_batch_next(batch, &run);)
+        memcpy(out_entities + run.first, run.entities, run.count * sizeof *out_entities);
 }
 
 static void mark_given(batch_group *group, mica_component component)
@@ -214,11 +208,11 @@ bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
 {
     for (; run->group < batch->group_count; ++run->group, run->private_done = 0) {
         batch_group *group = &batch->groups[run->group];
-        uint32_t column = micap_archetype_column(group->archetype, run->component);
+        uint32_t column = run->component ? micap_archetype_column(group->archetype, run->component) : MICAP_COLUMN_TAG;
         if (column == MICAP_COLUMN_NONE || run->private_done == group->count)
             continue;
         micap_spot spot = next_rows(group, run);
-        run->entities = batch->entities + run->first;
+        run->entities = micap_chunk_entities(spot.chunk) + spot.row;
         run->values = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
         mark_given(group, run->component);
         return true;

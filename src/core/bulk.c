@@ -4,15 +4,40 @@
 #include "core/world.h"
 #include "mica/bulk.h"
 
+/* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
+static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint64_t index = entities->fresh_next;
+    uint64_t left = entities->first_page ? 0 : entities->fresh_end - index;
+    uint32_t in_page = MICAP_PAGE_RECORDS - (uint32_t)(index & (MICAP_PAGE_RECORDS - 1));
+    uint32_t run = count < in_page ? count : in_page;
+    if (run > left)
+        run = (uint32_t)left;
+    if (!run)
+        return 0;
+    uint64_t *records = micap_record_at(entities, (uint32_t)index);
+    for (uint32_t i = 0; i < run; ++i) {
+        records[i] = micap_record_pack(1, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){(uint32_t)index + i, 1};
+    }
+    entities->fresh_next += run;
+    return run;
+}
+
 void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count;) {
+        uint32_t fresh = commit_fresh(world, (micap_spot){chunk, spot.row + i}, count - i, entities + i);
+        i += fresh;
+        if (fresh)
+            continue;
         uint64_t *record = NULL;
         mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
         *record = micap_record_pack(entity.generation, chunk->number, spot.row + i);
-        entities[i] = entity;
+        entities[i++] = entity;
     }
     mica_version version = micap_version(world);
     for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)

@@ -120,8 +120,7 @@ static bool complete_entry(micap_spawning *work, const micap_entry *entry)
 {
     bool has_spawn = entry->rule && entry->rule->spawn;
     if (!entry->component || entry->is_separate || entry->block->role == MICAP_ROLE_SINGLETON ||
-        (!has_spawn &&
-         (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count))))
+        (!has_spawn && (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count))))
         return true;
     for (mica_batch_run run = {.component = entry->component}; mica_batch_next(work->batch, &run);)
         if (!complete_run(work, entry, &run))
@@ -181,8 +180,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     if (entry->rule && entry->rule->spawn)
         return run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, &owner, NULL, value},
                                   instance, entities);
-    micap_plan_apply(&entry->plan, value, block->instances + (size_t)instance * block->type->size_bytes, 1,
-                     entities);
+    micap_plan_apply(&entry->plan, value, block->instances + (size_t)instance * block->type->size_bytes, 1, entities);
     return true;
 }
 
@@ -217,7 +215,8 @@ static void give_singleton(micap_spawning *work, const micap_entry *entry)
         return;
     void *value = mica_singleton_write(work->world, entry->component);
     if (entry->rule && entry->rule->spawn) {
-        run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, NULL, NULL, value}, 0, work->entities);
+        run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, NULL, NULL, value}, 0,
+                           work->entities);
         return;
     }
     micap_plan_apply(&entry->plan, value, entry->block->instances, 1, work->entities);
@@ -250,8 +249,9 @@ static bool needs_entities(const micap_spawning *work)
                   (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
-        needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
-                                                 entry->block->references.count || (entry->rule && entry->rule->spawn)));
+        needed =
+            needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
+                                            entry->block->references.count || (entry->rule && entry->rule->spawn)));
     }
     return needed;
 }
@@ -260,7 +260,6 @@ static bool needs_entities(const micap_spawning *work)
 static bool arrange_entities(micap_spawning *work)
 {
     const mica_resource *resource = work->resource;
-    const mica_entity *made = mica_batch_entities(work->batch);
     size_t entity_count = resource->header.entity_count;
     if (!needs_entities(work))
         return true;
@@ -270,13 +269,18 @@ static bool arrange_entities(micap_spawning *work)
             micap_allocate(&work->memory, entity_count * work->copies * sizeof *work->kept, MICAP_ARRAY_ALIGNMENT);
     if (!arranged)
         return micap_spawn_fail_memory(work);
-    for (uint32_t i = 0; i < work->group_count; ++i) {
-        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
-        for (uint32_t copy = 0; copy < work->copies; ++copy, made += group->entity_count)
-            memcpy(arranged + copy * entity_count + group->first_entity, made,
-                   group->entity_count * sizeof *arranged);
-    }
     work->entities = arranged;
+    if (work->copies == 1) {
+        mica_batch_entities(work->batch, arranged);
+        return true;
+    }
+    for (mica_batch_run run = {0}; mica_batch_next(work->batch, &run);) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, run.group);
+        uint32_t row = run.first - group->first_entity * work->copies;
+        for (uint32_t i = 0; i < run.count; ++i, ++row)
+            arranged[row / group->entity_count * entity_count + group->first_entity + row % group->entity_count] =
+                run.entities[i];
+    }
     return true;
 }
 

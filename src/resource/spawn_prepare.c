@@ -126,7 +126,8 @@ static bool allocate_groups(micap_spawning *work)
         const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
         for (uint32_t j = 0; j < group->column_count; ++j) {
             const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + j);
-            work->repeated_bytes += (size_t)period_of(work, group) * resource->blocks[column->component].type->size_bytes;
+            work->repeated_bytes +=
+                (size_t)period_of(work, group) * resource->blocks[column->component].type->size_bytes;
         }
     }
     work->repeated = micap_allocate(&work->memory, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
