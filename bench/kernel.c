@@ -19,6 +19,21 @@ void integrate_heavy(Position *position, const Velocity *velocity, const Mass *m
     }
 }
 
+void fall(Velocity *velocity, uint32_t count, float seconds)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        velocity[i].y -= 10 * seconds;
+}
+
+void drag(Velocity *velocity, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        velocity[i].x *= 0.875f;
+        velocity[i].y *= 0.875f;
+        velocity[i].z *= 0.875f;
+    }
+}
+
 void double_data(Data *data, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i)

@@ -11,6 +11,8 @@
 KERNEL void integrate(Position *position, const Velocity *velocity, uint32_t count, float seconds);
 KERNEL void integrate_heavy(Position *position, const Velocity *velocity, const Mass *mass, uint32_t count,
                             float seconds);
+KERNEL void fall(Velocity *velocity, uint32_t count, float seconds);
+KERNEL void drag(Velocity *velocity, uint32_t count);
 KERNEL void double_data(Data *data, uint32_t count);
 
 /* Sums of bit patterns, the same for every order of the rows. */

@@ -1,4 +1,5 @@
 /* Finding components by id, in an order that has nothing to do with memory. */
+#include "baselines.h"
 #include "bench.h"
 #include "components.h"
 #include "population.h"
@@ -33,7 +34,7 @@ static measurement get_random_mica(uint32_t n)
     return (measurement){time, sum};
 }
 
-static measurement get_random_raw(uint32_t n)
+measurement get_random_raw(uint32_t n)
 {
     raw_world world = raw_world_make();
     uint32_t *order = shuffled(n);

@@ -1,4 +1,5 @@
 /* Walking columns: in one large archetype, in a few, and in very many small ones. */
+#include "baselines.h"
 #include "bench.h"
 #include "components.h"
 #include "fragments.h"
@@ -51,7 +52,7 @@ static measurement iter2_mica(uint32_t n)
     return sweep_mica(world, n, sweeps_for(n));
 }
 
-static measurement iter2_raw(uint32_t n)
+measurement iter2_raw(uint32_t n)
 {
     raw_world world = raw_world_make();
     free(populate_raw(&world, n, NULL));

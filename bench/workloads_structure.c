@@ -1,4 +1,5 @@
 /* Components that come and go, at once and recorded. One operation is an addition and the removal that undoes it. */
+#include "baselines.h"
 #include "bench.h"
 #include "components.h"
 #include "kernel.h"
@@ -48,7 +49,7 @@ static measurement add_remove_mica(uint32_t n)
     return result;
 }
 
-static measurement add_remove_raw(uint32_t n)
+measurement add_remove_raw(uint32_t n)
 {
     raw_world world = raw_world_make();
     raw_id *ids = populate_raw(&world, n, NULL);
@@ -92,7 +93,7 @@ static measurement deferred_add_remove_mica(uint32_t n)
 }
 
 /* Does what is asked of Mica: remembers the changes in a list, then goes through it. */
-static measurement deferred_add_remove_raw(uint32_t n)
+measurement deferred_add_remove_raw(uint32_t n)
 {
     raw_world world = raw_world_make();
     raw_id *ids = populate_raw(&world, n, NULL);

@@ -16,8 +16,10 @@ import sys
 LAYERS = (
     ("os",),
     ("base",),
+    ("type",),
+    ("pool",),
     ("core",),
-    ("pool", "flow"),
+    ("flow",),
     ("resource", "snapshot", "hierarchy"),
     ("json", "inspect", "sql", "arrow", "mpi"),
     ("cli",),

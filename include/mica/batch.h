@@ -19,7 +19,8 @@ MICA_BEGIN
 
 typedef struct mica_batch mica_batch;
 
-/* `count` entities with the same components; columns as for mica_create_many. They must live until the end. */
+/* `count` entities with the same components; columns as for mica_create_many, but of components in chunks only: those in
+ * pools are added when the batch is over. They must live until the end. */
 typedef struct mica_batch_group {
     uint32_t count;
     uint32_t column_count;
@@ -34,7 +35,7 @@ typedef struct mica_batch_run {
     uint32_t first; /* position of the first entity among those of the batch */
     uint32_t count;
     const mica_entity *entities;
-    void *values;          /* NULL for a tag */
+    void *values;          /* NULL for a tag, and for a split component */
     uint32_t private_done; /* rows of the group that were handed out */
     uint32_t private_chunk;
 } mica_batch_run;

@@ -58,6 +58,11 @@ MICA_API bool mica_command_destroy_entity(mica_commands *commands, mica_entity e
 MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                           mica_place place);
 
+/* Records one more instance of a pool component for many, and returns its staged value, to be filled in until the flush. NULL
+ * when it can't. Threads: one per buffer, any. */
+MICA_API void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity,
+                                                   mica_component component, mica_place place);
+
 /* Records a set. Returns false when it can't. Threads: one per buffer, any. */
 MICA_API bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value,
                                          mica_place place);
@@ -80,6 +85,8 @@ MICA_END
 #define mica_command_destroy(commands, entity) mica_command_destroy_entity((commands), (entity), MICA_HERE)
 #define mica_command_add(commands, entity, T)                                                                          \
     ((T *)mica_command_add_component((commands), (entity), MICA_ID(T), MICA_HERE))
+#define mica_command_add_instance(commands, entity, T)                                                                 \
+    ((T *)mica_command_add_instance_component((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_set(commands, entity, T, ...)                                                                     \
     mica_command_set_component((commands), (entity), MICA_VALUE_(T, __VA_ARGS__), MICA_HERE)
 #define mica_command_set_from(commands, entity, T, pointer)                                                            \

@@ -12,6 +12,9 @@
  *     MICA_TAG(Frozen)                                   no data, only membership
  *     MICA_SINGLETON(Clock, seconds)                     one per world
  *     MICA_COMPONENT_WITH(Health, (.toggle = true, .track_added = true), current, maximum)
+ *     MICA_POOL(Burning, seconds_left)                   in a pool beside the chunks: see mica/pool.h
+ *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
+ *     MICA_POOL_TAG(Selected)
  *
  * A plain entry is a field whose type is deduced: the integer and floating types, bool, char, mica_entity, and
  * fixed arrays of these with one dimension. An entry in parentheses names the description of the field's type. Fields
@@ -55,9 +58,26 @@ typedef enum mica_storage {
     MICA_STORAGE_CHUNK = 0, /* a column in archetype chunks: what is swept every frame */
     MICA_STORAGE_TAG,       /* membership only */
     MICA_STORAGE_SINGLETON, /* one value per world */
+    MICA_STORAGE_POOL, /* a packed table of its own: what comes and goes, what few have; without data, a pool tag */
 } mica_storage;
 
+/* How a pool gets from an entity to its row. */
+typedef enum mica_index {
+    MICA_INDEX_MAP =
+        0,             /* an array by entity, in pages: 8 bytes for each entity up to the last that has the component */
+    MICA_INDEX_DIRECT, /* the row is the entity's index: for what nearly all have; look-ups are the fastest there are */
+    MICA_INDEX_HASH,   /* 4 to 8 bytes for each row: for what few have in a huge world */
+} mica_index;
+
+/* What becomes of a row in a pool when its entity dies. Nobody sees it from then on, whatever is chosen. */
+typedef enum mica_dying {
+    MICA_DYING_AT_ONCE = 0, /* it goes with the entity */
+    MICA_DYING_AT_FLUSH,    /* it goes with the next flush, all in one sweep; remove hooks run then */
+    MICA_DYING_LAZILY,      /* it stays until mica_pool_gc comes across it; remove hooks run then */
+} mica_dying;
+
 typedef struct mica_type mica_type;
+struct mica_handler;
 
 /* One field, or one fixed array of them. */
 typedef struct mica_field {
@@ -96,11 +116,18 @@ struct mica_type {
     mica_storage storage;
     bool toggle;      /* can be switched off and on in place: mica_disable */
     bool track_added; /* remembers per entity when it was added: MICA_ADDED */
+    bool split;       /* every field has an array of its own: see mica/split.h */
+    bool many;        /* of a pool: an entity can have many instances: mica_pool_add */
+    mica_index index; /* of a pool */
+    mica_dying dying; /* of a pool */
     mica_construct_fn construct;
     mica_destruct_fn destruct;
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
+    const struct mica_handler
+        *handlers; /* of messages: see mica/message.h. Not copied: it must live as long as the process. */
+    uint32_t handler_count;
     uint32_t id_cache; /* private: the id once known */
 };
 
@@ -113,7 +140,7 @@ typedef uint32_t mica_component;
 MICA_API mica_component mica_type_intern(mica_type *type);
 
 enum {
-    MICA_COMPONENTS_MAX = 65535,
+    MICA_COMPONENTS_MAX = 32767,        /* and as many in pools */
     MICA_ENTITY_COMPONENTS_MAX = 32000, /* of one entity */
     MICA_COMPONENT_BYTES_MAX = 256 << 20,
     MICA_COMPONENT_ALIGNMENT_MAX = 4096,
@@ -139,6 +166,10 @@ MICA_END
         .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT};
 #define MICA_SINGLETON(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, traits, __VA_ARGS__)
+/* The same kept in a pool: one word, and nothing else in the program changes. */
+#define MICA_POOL(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL), __VA_ARGS__)
+#define MICA_POOL_WITH(T, traits, ...)                                                                                 \
+    MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL, MICA_UNWRAP_ traits), __VA_ARGS__)
 
 /* A tag is an incomplete type on purpose: it has no value to take. */
 #define MICA_TAG(T) MICA_TAG_WITH(T, (.toggle = false))
@@ -146,6 +177,12 @@ MICA_END
     typedef struct T T;                                                                                                \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
         .name = #T, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG, MICA_UNWRAP_ traits};
+
+/* A tag that is a bit per entity: added and removed without moving anything. */
+#define MICA_POOL_TAG(T)                                                                                               \
+    typedef struct T T;                                                                                                \
+    MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
+        .name = #T, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_POOL};
 
 #define MICA_ENUM(T, ...) MICA_NAMED_(T, MICA_KIND_ENUM, __VA_ARGS__)
 #define MICA_FLAGS(T, ...) MICA_NAMED_(T, MICA_KIND_FLAGS, __VA_ARGS__)

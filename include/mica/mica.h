@@ -16,11 +16,16 @@
 #include "mica/handle.h"
 #include "mica/hook.h"
 #include "mica/name.h"
+#include "mica/pool.h"
 #include "mica/query.h"
 #include "mica/ref.h"
 #include "mica/removal.h"
 #include "mica/singleton.h"
+#include "mica/split.h"
 #include "mica/view.h"
 #include "mica/world.h"
+
+/* Last: in checked builds it makes macros of what the others declare. */
+#include "mica/checked.h"
 
 #endif

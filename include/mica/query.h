@@ -73,6 +73,10 @@ typedef struct mica_query_def {
     mica_component order_by;
     mica_compare_fn compare;
     void *context;
+
+    /* A pool with many instances per entity that the query asks for: each instance is shown by itself, in the order they
+     * lie, instead of each entity once with its first. Not together with an order. */
+    mica_component instances_of;
 } mica_query_def;
 
 #define MICA_TERMS(...)                                                                                                \
@@ -85,6 +89,9 @@ typedef struct mica_query_def {
                              .order_by = MICA_ID(T),                                                                   \
                              .compare = (compare_),                                                                    \
                              .context = (context_)})
+
+#define MICA_QUERY_INSTANCES(T, ...)                                                                                   \
+    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .place = MICA_HERE, .instances_of = MICA_ID(T)})
 
 /* Makes a query; the def is copied. Returns NULL with a report naming the query, the term and the source line; as a
  * query, NULL matches nothing. Threads: owner. */

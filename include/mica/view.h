@@ -11,10 +11,17 @@ enum {
     MICA_SLICE_ROWS = 512, /* the unit of change stamps and of parallel work */
 };
 
-/* Valid until the next mica_view_next. Read `count`, `entities` and `world`; the others are private. */
+struct mica_frame;
+
+/* Valid until the next mica_view_next. Read `count`, `entities` and `world`, and in a system (mica/system.h) `dt`, `frame`
+ * and `slice`; the others are private. */
 typedef struct mica_view {
     uint32_t count;
-    uint32_t row; /* of the chunk, where this view begins */
+    float dt;                       /* seconds since the system ran last; 0 outside of systems */
+    const struct mica_frame *frame; /* NULL outside of systems: see mica/frame.h */
+    uint64_t slice;                 /* names this piece of work, whatever the number of workers */
+    uint64_t version;               /* what is stamped on what is written */
+    uint32_t row;                   /* of the chunk, where this view begins */
     const mica_entity *entities;
     mica_world *world;
     struct mica_query *query;
@@ -23,6 +30,11 @@ typedef struct mica_view {
     uint64_t since;
     uint32_t match;                /* index into the matching archetypes */
     uint32_t chunk_index;          /* of the next chunk in that archetype */
+    struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
+    uint32_t cursor;               /* the next row of a loop with pools, */
+    uint32_t end;                  /* and where the driver's rows end */
+    uint8_t walk;                  /* how much is to be looked up for the driver's rows */
+    const void *fitting;           /* an archetype that is known to match */
     void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
 } mica_view;
 

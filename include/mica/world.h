@@ -22,9 +22,10 @@ typedef struct mica_world_def {
     uint32_t chunk_bytes_first; /* powers of two; a new archetype starts with a chunk of this size, */
     uint32_t chunk_bytes_last;  /* and each further chunk is twice as large up to this one */
     mica_dead_target dead_target;
+    uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc: equal seeds repeat */
 } mica_world_def;
 
-/* Returns the defaults: chunks from 1 KiB to 2 MiB, malloc, reports on stderr. Threads: any. */
+/* Returns the defaults: chunks from 2 KiB to 2 MiB, malloc, reports on stderr. Threads: any. */
 MICA_API mica_world_def mica_world_def_default(void);
 
 /* Makes an empty world; NULL means the defaults. Returns NULL when memory is short or the def is malformed.
@@ -40,7 +41,7 @@ MICA_API void mica_world_destroy(mica_world *world);
 MICA_API mica_result mica_world_clear(mica_world *world);
 
 /* Gives unused memory back to the allocator and returns how many bytes that were; 0 while changes are recorded, inside
- * hooks for example. Threads: owner. */
+ * hooks for example. Rows that the dead left in pools go; pointers to components are void after it. Threads: owner. */
 MICA_API size_t mica_world_trim(mica_world *world);
 
 /* A sealed world refuses operations that would need a new archetype. Threads: owner. */

@@ -2,16 +2,31 @@
 #include "base/assert.h"
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
+#include "core/watch.h"
 #include "core/world.h"
+
+static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
+{
+    micap_row_scatter(spot, type, command->value);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        micap_chunk_stamps(spot.chunk, spot.row)[1 + micap_chunk_find(spot.chunk, type->leaves[i].component)->column] =
+            micap_version(world);
+    command->value = NULL;
+}
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
     for (micap_command *command = target->first; command; command = command->next) {
-        if (command->operation != MICAP_OPERATION_VALUE || !command->value)
+        if (command->operation != MICAP_OPERATION_VALUE || !command->value || micap_is_pooled(command->type->id))
             continue;
         const micap_type *type = command->type;
+        if (type->leaves) {
+            place_leaves(world, type, command, spot);
+            continue;
+        }
         uint32_t column = micap_archetype_column(to, type->id);
         void *value = micap_chunk_value(spot.chunk, column, spot.row);
         if (from && micap_archetype_has(from, type->id)) {
@@ -28,14 +43,17 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
-    for (const micap_command *command = target->first; command; command = command->next) {
+    for (micap_command *command = target->first; command; command = command->next) {
+        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, command->type->enabled);
         if (column == MICAP_COLUMN_NONE)
             continue;
-        *(uint8_t *)micap_chunk_value(spot.chunk, column, spot.row) = command->toggle == MICAP_TOGGLE_ON;
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
+        *byte = command->toggle == MICAP_TOGGLE_ON;
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
@@ -43,12 +61,62 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
-        if (command->operation == MICAP_OPERATION_VALUE && command->is_set)
+        if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id))
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->toggled)
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+                            command->type->id, spot, 1);
+}
+
+/* Puts a staged value into a pool: over the one that is there, or as one more instance. */
+static void place_instance(mica_world *world, mica_pool *pool, mica_entity entity, micap_command *command)
+{
+    uint32_t row = command->operation == MICAP_OPERATION_INSTANCE ? MICAP_ROW_NONE : micap_pool_row(pool, entity);
+    bool was_there = row != MICAP_ROW_NONE;
+    if (was_there) {
+        if (command->value) {
+            micap_pool_destruct_value(pool, row);
+            micap_pool_move_value_in(pool, row, command->value);
+            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+        }
+        while (command->is_alone && pool->next && pool->next[row] != MICAP_ROW_NONE) {
+            micap_pools_remove_instance(world, pool, pool->next[row]);
+            row = micap_pool_row(pool, entity);
+        }
+    } else {
+        micap_pools_evict(world, pool, entity);
+        if (command->value)
+            micap_pool_move_value_in(pool, micap_pool_next_row(pool, entity), command->value);
+        row = micap_pools_commit(world, pool, entity);
+    }
+    command->value = NULL;
+    if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
+        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+    if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)
+        micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
+        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
+}
+
+static void change_pools(mica_world *world, const micap_target *target)
+{
+    for (micap_command *command = target->first; command; command = command->next) {
+        mica_pool *pool = micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
+        if (!pool)
+            continue;
+        if (command->operation == MICAP_OPERATION_REMOVE)
+            micap_pools_remove(world, pool, target->entity);
+        else if (command->operation != MICAP_OPERATION_NONE)
+            place_instance(world, pool, target->entity, command);
+        else if (command->toggle != MICAP_TOGGLE_KEEP)
+            micap_pooled_enable(world, target->entity, command->type, command->toggle == MICAP_TOGGLE_ON);
+    }
 }
 
 static void create(mica_world *world, micap_target *target)
@@ -61,6 +129,20 @@ static void create(mica_world *world, micap_target *target)
     ++world->structure;
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
+    if (world->pools.count)
+        change_pools(world, target);
+}
+
+static micap_spot take_edge(mica_world *world, const micap_target *target, micap_spot from)
+{
+    if (target->edge.shortcut == MICAP_SHORTCUT_NONE)
+        return micap_row_change_archetype(world, from, target->to);
+    micap_spot to = micap_rows_next(target->to);
+    if (target->edge.shortcut == MICAP_SHORTCUT_WIDEN)
+        micap_row_widen(world, target->entity, from, &target->edge);
+    else
+        micap_row_narrow(world, target->entity, from, &target->edge);
+    return to;
 }
 
 static void change(mica_world *world, micap_target *target)
@@ -72,17 +154,37 @@ static void change(mica_world *world, micap_target *target)
         if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
-        spot = target->is_step ? micap_row_step(world, spot, target->to, target->gap)
-                               : micap_row_change_archetype(world, spot, target->to);
+        spot = take_edge(world, target, spot);
         ++world->structure;
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
     run_hooks(world, target, from, spot);
+    if (world->pools.count)
+        change_pools(world, target);
+}
+
+/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
+static bool change_short(mica_world *world, const micap_target *target)
+{
+    micap_command *command = target->first;
+    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
+        command->toggle != MICAP_TOGGLE_KEEP)
+        return false;
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        return micap_pooled_remove_short(world, target->entity, command->type->id);
+    if (command->operation != MICAP_OPERATION_VALUE)
+        return false;
+    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
+    if (value && command->value)
+        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
+    return value != NULL;
 }
 
 void micap_target_apply(mica_world *world, micap_target *target)
 {
+    if (world->pools.count && change_short(world, target))
+        return;
     if (target->destroyed) {
         if (target->created)
             micap_entity_forget(world, target->entity);

@@ -70,12 +70,12 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
-        if (type->type.storage == MICA_STORAGE_TAG)
+        if (!micap_has_column(type))
             continue;
         micap_column *column = &archetype->columns[archetype->column_count++];
         column->component = type->id;
         column->bytes = type->type.size_bytes;
-        column->plain = !type->type.construct && !type->type.destruct && !type->type.copy && !type->type.move;
+        column->plain = micap_is_plain(type);
         column->companion = type->companion;
         column->type = type;
         archetype->plain &= column->plain;
@@ -155,7 +155,7 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
         const micap_component *component = micap_component_use(world, components[i]);
         if (!component)
             return NULL;
-        row_bytes += component->type->type.size_bytes;
+        row_bytes += micap_has_column(component->type) ? component->type->type.size_bytes : 0;
     }
     if (count > MICA_ENTITY_COMPONENTS_MAX) {
         micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "an entity has at most %d components, not %u",
@@ -218,11 +218,18 @@ void micap_archetypes_free(mica_world *world)
 
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
 {
-    archetype->hook_mask = world->destroy_hook.fn ? 1 << MICA_EVENT_DESTROY : 0;
+    bool destroy = world->destroy_hook.fn || world->destroy_watches || micap_modules_want_destroying(world);
+    uint32_t add_count = 0;
+    archetype->hook_mask = destroy ? 1 << MICA_EVENT_DESTROY : 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
-        for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
-            if (component->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && component->removals))
-                archetype->hook_mask |= (uint8_t)(1 << kind);
+        uint32_t awaited = micap_component_awaits(component);
+        archetype->hook_mask |= (uint8_t)awaited;
+        if (awaited & 1 << MICA_EVENT_ADD) {
+            ++add_count;
+            archetype->lone_add = archetype->components[i];
+        }
     }
+    if (add_count != 1 || archetype->hook_mask & 1 << MICA_EVENT_SET)
+        archetype->lone_add = 0;
 }

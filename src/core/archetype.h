@@ -22,13 +22,19 @@ typedef struct micap_column {
     const micap_type *type;
 } micap_column;
 
-/* From an archetype by one component: to the archetype with it, and to the one without it. NULL is not known yet. */
+/* A step that is taken without much ado: both ends are small, and nothing but the column of the edge differs. */
+typedef enum micap_shortcut {
+    MICAP_SHORTCUT_NONE = 0,
+    MICAP_SHORTCUT_WIDEN,  /* see micap_row_widen */
+    MICAP_SHORTCUT_NARROW, /* see micap_row_narrow */
+} micap_shortcut;
+
+/* From an archetype by one component: to the archetype without it when it is there, else to the one with it. */
 typedef struct micap_edge {
     mica_component component;
     uint16_t column; /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
-    bool plain;      /* both ends are plain, and nothing but this column differs: see micap_row_step */
-    struct micap_archetype *with;
-    struct micap_archetype *without;
+    uint8_t shortcut;
+    struct micap_archetype *end; /* NULL: not known yet */
 } micap_edge;
 
 typedef struct micap_archetype {
@@ -45,12 +51,13 @@ typedef struct micap_archetype {
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
-    bool plain;          /* all columns are */
-    bool small;          /* and all their values are small: see micap_copy_small */
-    bool has_companions; /* some column is one */
-    uint8_t hook_mask;   /* bit per mica_event_kind that some component has a hook for */
-    uint32_t incoming;   /* rows a flush is about to add */
-    micap_edge *edges;   /* open addressing by component id */
+    bool plain;              /* all columns are */
+    bool small;              /* and all their values are small: see micap_is_small */
+    bool has_companions;     /* some column is one */
+    uint8_t hook_mask;       /* bit per event that some component has a hook or a watch for */
+    mica_component lone_add; /* the one component with hooks that creating a row calls; 0 when several have some */
+    uint32_t incoming;       /* rows a flush is about to add */
+    micap_edge *edges;       /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint64_t signature; /* a bit per component, id modulo 64: rules out most archetypes at a glance */
@@ -112,11 +119,6 @@ static inline micap_edge *micap_archetype_edge(const micap_archetype *archetype,
     }
 }
 
-static inline micap_archetype *micap_edge_end(const micap_edge *edge, bool add)
-{
-    return add ? edge->with : edge->without;
-}
-
 bool micap_archetypes_init(mica_world *world);
 void micap_archetypes_free(mica_world *world);
 
@@ -126,9 +128,9 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
 /* The type of a component that an entity can have, registered with the world; NULL with a report. */
 const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
 
-/* The edge by a component, with its end for adding or removing known: the archetype itself where there is nothing to do.
- * NULL with a report. Companions come and go with their component. */
-micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component, bool add);
+/* The edge by a component, with its end known: that adds it when the archetype lacks it, and removes it when not. NULL with
+ * a report. Companions come and go with their component. */
+micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component);
 
 /* Works out hook_mask anew after hooks were set. */
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype);

@@ -87,6 +87,12 @@ static bool reserve(mica_batch *batch)
     bool fine = true;
     for (uint32_t i = 0; fine && i < batch->group_count; ++i) {
         batch_group *group = &batch->groups[i];
+        if (micap_has_pooled(group->columns, group->column_count)) {
+            micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                       "batch: components in pools are added when the batch is over");
+            fine = false;
+            break;
+        }
         group->archetype = micap_archetype_of_values(world, group->columns, group->column_count);
         fine = group->archetype != NULL;
         if (fine)
@@ -223,7 +229,8 @@ bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
 static void announce(mica_batch *batch, const batch_group *group, mica_component component)
 {
     const micap_component *used = micap_component_of(&batch->world->components, component);
-    bool added = used->hooks[MICA_EVENT_ADD].fn, set = used->hooks[MICA_EVENT_SET].fn && was_given(group, component);
+    bool added = micap_is_awaited(used, MICA_EVENT_ADD);
+    bool set = micap_is_awaited(used, MICA_EVENT_SET) && was_given(group, component);
     mica_batch_run run = {0};
     while ((added || set) && run.private_done < group->count) {
         micap_spot spot = next_rows(group, &run);

@@ -1,5 +1,6 @@
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/bulk.h"
@@ -62,7 +63,8 @@ static void announce(mica_world *world, micap_spot first, uint32_t count, const 
                      uint32_t column_count, mica_entity *out)
 {
     micap_archetype *archetype = first.chunk->archetype;
-    bool hooks = micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET);
+    bool hooks = micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET) ||
+                 micap_has_pooled(columns, column_count);
     uint32_t chunk_index = archetype->tail;
     while (archetype->chunks[chunk_index] != first.chunk)
         --chunk_index;
@@ -78,6 +80,37 @@ static void announce(mica_world *world, micap_spot first, uint32_t count, const 
         count -= run;
     }
     micap_hooks_end(world);
+}
+
+/* The entities of rows that were just created, in one list. */
+static void list_created(micap_spot first, uint32_t count, mica_entity *out)
+{
+    const micap_archetype *archetype = first.chunk->archetype;
+    uint32_t chunk_index = archetype->tail;
+    while (archetype->chunks[chunk_index] != first.chunk)
+        --chunk_index;
+    for (uint32_t row = first.row; count; row = 0) {
+        const micap_chunk *chunk = archetype->chunks[chunk_index++];
+        uint32_t run = chunk->count - row < count ? chunk->count - row : count;
+        memcpy(out, micap_chunk_entities(chunk) + row, run * sizeof *out);
+        out += run;
+        count -= run;
+    }
+}
+
+static bool create_in_pools(mica_world *world, micap_spot first, uint32_t count, const mica_value *columns,
+                            uint32_t column_count)
+{
+    size_t bytes = (size_t)count * sizeof(mica_entity);
+    mica_entity *entities = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!entities) {
+        micap_fail_memory(world, "create_many");
+        return false;
+    }
+    list_created(first, count, entities);
+    bool done = micap_pooled_create(world, columns, column_count, entities, count);
+    micap_release(&world->memory, entities, bytes, MICAP_ARRAY_ALIGNMENT);
+    return done;
 }
 
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
@@ -107,6 +140,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         micap_rows_commit_run(world, spot, run);
         done += run;
     }
+    if (micap_has_pooled(columns, column_count) && !create_in_pools(world, first, count, columns, column_count)) {
+        micap_rows_undo(world, archetype, count);
+        micap_rows_shrink(world, archetype, 1);
+        return micap_failure(world);
+    }
     announce(world, first, count, columns, column_count, out_entities);
     return MICA_OK;
 }
@@ -116,7 +154,7 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
     uint32_t died = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (world->recording_depth) {
-            const micap_target *target = micap_recording_find(&world->deferred.recording, entities[i]);
+            const micap_target *target = micap_recording_find(&micap_recorder(world)->recording, entities[i]);
             if (mica_is_alive(world, entities[i]) && !(target && target->destroyed))
                 died += mica_destroy(world, entities[i]);
             continue;

@@ -25,6 +25,12 @@ static size_t header_bytes(const micap_archetype *archetype)
                           sizeof(mica_version));
 }
 
+uint32_t micap_lane_offset(const micap_archetype *archetype, uint32_t column)
+{
+    return (uint32_t)(sizeof(micap_chunk) + finder_count(archetype) * sizeof(micap_finder) +
+                      column * sizeof(micap_lane));
+}
+
 static uint32_t slices_of(uint32_t rows)
 {
     return (rows + MICA_SLICE_ROWS - 1) / MICA_SLICE_ROWS;
@@ -51,7 +57,7 @@ static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uin
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         at = micap_align_up(at + color_bytes, column_alignment(&archetype->columns[i])) - color_bytes;
         if (chunk)
-            micap_chunk_lanes(chunk)[i] = (micap_lane){(uint32_t)at, archetype->columns[i].bytes};
+            micap_chunk_lanes(chunk)[i] = (micap_lane){(char *)chunk + at, archetype->columns[i].bytes};
         at += (uint64_t)rows * archetype->columns[i].bytes;
     }
     return at;
@@ -96,7 +102,8 @@ static void fill_finders(micap_chunk *chunk)
         while (chunk->finders[at & chunk->finder_mask].component)
             ++at;
         const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
-        chunk->finders[at & chunk->finder_mask] = (micap_finder){component, column, lane->offset, lane->bytes};
+        chunk->finders[at & chunk->finder_mask] =
+            (micap_finder){(uint16_t)component, (uint16_t)column, (uint32_t)lane->bytes, lane->values};
     }
 }
 
@@ -107,7 +114,7 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->capacity = capacity;
     chunk->stride = (uint16_t)(1 + archetype->column_count);
     chunk->finder_mask = finder_count(archetype) - 1;
-    chunk->lanes_offset = (uint32_t)(sizeof *chunk + finder_count(archetype) * sizeof(micap_finder));
+    chunk->lanes_offset = micap_lane_offset(archetype, 0);
     chunk->order = (uint8_t)order;
     uint64_t bytes = walk_layout(archetype, capacity, chunk->color_bytes, chunk);
     MICAP_ASSERT(chunk->color_bytes + bytes <= (uint64_t)1 << order, "a chunk ends within its block");

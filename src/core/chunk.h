@@ -9,6 +9,7 @@
 #define MICAP_CORE_CHUNK_H
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "mica/describe.h"
 #include "mica/handle.h"
 #include "mica/view.h"
@@ -24,18 +25,18 @@ enum {
 struct micap_archetype;
 
 /* From a component with data to its column, in the chunk itself: looking up a value of one entity reads nothing else but
- * its record. Open addressing; component 0 ends a search. */
+ * its record. Open addressing; component 0 ends a search, and its values are NULL by the same arithmetic as all others. */
 typedef struct micap_finder {
-    mica_component component;
-    uint32_t column;
-    uint32_t offset; /* 0 where a search ends */
+    uint16_t component;
+    uint16_t column;
     uint32_t bytes;
+    char *values; /* the column; NULL where a search ends */
 } micap_finder;
 
-/* Where a column begins, from the start of the chunk, and the bytes of a value. */
+/* A column, and the bytes of a value. Chunks never move, so that it is found without another addition. */
 typedef struct micap_lane {
-    uint32_t offset;
-    uint32_t bytes;
+    char *values;
+    uint64_t bytes;
 } micap_lane;
 
 typedef struct micap_chunk {
@@ -62,6 +63,18 @@ static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mic
     }
 }
 
+/* Where a search begins, and mostly ends. */
+static inline const micap_finder *micap_chunk_first_finder(const micap_chunk *chunk, mica_component component)
+{
+    return &chunk->finders[component & chunk->finder_mask];
+}
+
+/* NULL when the finder is that of no component. */
+static inline void *micap_finder_value(const micap_finder *finder, uint32_t row)
+{
+    return (char *)((uintptr_t)finder->values + (size_t)row * finder->bytes);
+}
+
 static inline micap_lane *micap_chunk_lanes(const micap_chunk *chunk)
 {
     return (micap_lane *)(void *)((char *)chunk + chunk->lanes_offset);
@@ -74,13 +87,13 @@ static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
 
 static inline void *micap_chunk_column(const micap_chunk *chunk, uint32_t column)
 {
-    return (char *)chunk + micap_chunk_lanes(chunk)[column].offset;
+    return micap_chunk_lanes(chunk)[column].values;
 }
 
 static inline void *micap_chunk_value(const micap_chunk *chunk, uint32_t column, uint32_t row)
 {
     const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
-    return (char *)chunk + lane->offset + (size_t)row * lane->bytes;
+    return lane->values + row * lane->bytes;
 }
 
 /* The stamps of the slice that holds a row: [0] is its structure, [1 + column] the values of a column. */
@@ -109,6 +122,9 @@ static inline void micap_chunk_stamp_column(micap_chunk *chunk, uint32_t column,
 
 /* How many rows fit into a block of that many bytes; 0 when not even one does. */
 uint32_t micap_chunk_capacity(const struct micap_archetype *archetype, uint64_t bytes);
+
+/* Where the lane of a column is in every chunk of the archetype, from the beginning of the chunk. */
+uint32_t micap_lane_offset(const struct micap_archetype *archetype, uint32_t column);
 
 /* Lays out an empty chunk in a raw block. */
 void micap_chunk_lay_out(micap_chunk *chunk, struct micap_archetype *archetype, uint32_t order, uint32_t capacity);

@@ -1,7 +1,10 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
+#include "base/bits.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
+#include "mica/split.h"
 
 static char tag_value;
 
@@ -10,65 +13,57 @@ static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
 }
 
-static uint32_t slot_of(const micap_recording *recording, uint32_t index)
-{
-    uint32_t mask = recording->table_capacity - 1;
-    for (uint32_t attempt = 0;; ++attempt) {
-        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
-        if (!target || recording->targets[target - 1]->entity.index == index)
-            return slot;
-    }
-}
-
-micap_target *micap_recording_find(const micap_recording *recording, mica_entity entity)
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
     if (!recording->target_count)
         return NULL;
     micap_target *last = recording->targets[recording->target_count - 1];
-    if (mica_same(last->entity, entity))
-        return last;
-    uint32_t index = recording->table[slot_of(recording, entity.index)];
-    micap_target *target = index ? recording->targets[index - 1] : NULL;
-    return target && mica_same(target->entity, entity) ? target : NULL;
+    if (entity.index > last->entity.index && !recording->has_table)
+        return NULL;
+    return mica_same(last->entity, entity) ? last : micap_recording_search(recording, entity);
 }
 
-static MICAP_COLD bool grow_table(mica_commands *commands)
+/* Room for a target with this index, in the table too when there is one or the order is broken. */
+static inline bool reserve_target(mica_commands *commands, uint32_t index)
 {
     micap_recording *recording = &commands->recording;
-    micap_memory *memory = &commands->world->memory;
-    uint32_t grown = recording->table_capacity ? recording->table_capacity * 2 : 64;
-    uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-    if (!table)
+    uint32_t count = recording->target_count;
+    bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
+        !micap_recording_grow_table(commands))
         return false;
-    MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-    recording->table = table;
-    recording->table_capacity = grown;
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
-    return true;
+    return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
+                                                               &recording->target_capacity, (uint64_t)count + 1);
 }
 
-static bool reserve_target(mica_commands *commands)
+/* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+static inline void start_target(micap_target *target, mica_entity entity, mica_place place, const char *label)
 {
-    micap_recording *recording = &commands->recording;
-    return ((recording->target_count + 1) * 2 <= recording->table_capacity || grow_table(commands)) &&
-           MICAP_RESERVE(&commands->world->memory, recording->targets, &recording->target_capacity,
-                         (uint64_t)recording->target_count + 1);
+    target->entity = entity;
+    target->first = target->last = NULL;
+    target->place = place;
+    target->label = label;
+    target->created = target->destroyed = target->merged = false;
 }
 
 /* A target for an entity that has none yet; NULL when memory is short. */
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
-    micap_target *target = reserve_target(commands) ? stage(commands, sizeof *target, _Alignof(micap_target)) : NULL;
-    if (!target) {
+    micap_recorded *recorded = NULL;
+    if (commands->refusing) /* which was reported */
+        return NULL;
+    if (reserve_target(commands, entity.index))
+        recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
+    if (!recorded) {
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    *target = (micap_target){.entity = entity, .place = place, .label = commands->label};
-    recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
-    recording->targets[recording->target_count++] = target;
-    return target;
+    start_target(&recorded->target, entity, place, commands->label);
+    if (recording->has_table)
+        recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return &recorded->target;
 }
 
 static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
@@ -94,28 +89,49 @@ static micap_target *living_target(mica_commands *commands, mica_entity entity, 
 static micap_command *find_command(const micap_target *target, mica_component component)
 {
     for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_INSTANCE)
             return command;
     return NULL;
 }
 
+/* One more command of a target; NULL when memory is short. */
+static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
+{
+    micap_command *command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
+                                           : &((micap_recorded *)(void *)target)->command;
+    if (!command) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    *command = (micap_command){.type = type};
+    if (target->last)
+        target->last->next = command;
+    else
+        target->first = command;
+    target->last = command;
+    return command;
+}
+
+static micap_command *first_instance(const micap_target *target, mica_component component)
+{
+    for (micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE)
+            return command;
+    return NULL;
+}
+
+/* The command that speaks of the component, or of its first instance: where none is left from before, that is the first one
+ * this buffer adds. */
 static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = find_command(target, type->id);
-    if (!command) {
-        command = stage(commands, sizeof *command, _Alignof(micap_command));
-        if (!command) {
-            micap_fail_memory(commands->world, "command");
-            return NULL;
-        }
-        *command = (micap_command){.type = type};
-        if (target->last)
-            target->last->next = command;
-        else
-            target->first = command;
-        target->last = command;
+    if (type->type.many && (!command || command->operation != MICAP_OPERATION_VALUE)) {
+        bool removed = command && command->operation == MICAP_OPERATION_REMOVE;
+        micap_command *added = first_instance(target, type->id);
+        if (added && (removed || !mica_has_component(commands->world, target->entity, type->id)))
+            return added;
     }
-    return command;
+    return command ? command : add_command(commands, target, type);
 }
 
 static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
@@ -133,7 +149,8 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
-    commands->checked_type = type;
+    if (!commands->refusing)
+        commands->checked_type = type;
     return type;
 }
 
@@ -146,7 +163,8 @@ static inline const micap_type *type_to_record(mica_commands *commands, mica_com
 
 static bool has_value(const micap_command *command)
 {
-    return command->operation == MICAP_OPERATION_VALUE && command->value;
+    return (command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
+           command->value;
 }
 
 /* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
@@ -168,12 +186,16 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
             command->value = value;
         }
     }
-    if (command->operation == MICAP_OPERATION_REMOVE)
-        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
-    else if (command->operation == MICAP_OPERATION_NONE)
-        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
-    command->operation = MICAP_OPERATION_VALUE;
     command->is_set |= is_set;
+    if (command->operation == MICAP_OPERATION_INSTANCE)
+        return true;
+    if (command->operation == MICAP_OPERATION_REMOVE) {
+        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
+        command->is_alone = true;
+    } else if (command->operation == MICAP_OPERATION_NONE) {
+        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
+    }
+    command->operation = MICAP_OPERATION_VALUE;
     return true;
 }
 
@@ -186,41 +208,17 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-static mica_entity take_handle(mica_commands *commands)
-{
-    mica_world *world = commands->world;
-    if (commands->owned)
-        return micap_entity_take(world);
-    if (!commands->stock_count) {
-        mica_entity block[MICAP_ID_BLOCK];
-        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
-            !micap_entities_take_block(world, commands->lane, block))
-            return mica_nil();
-        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
-            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
-        commands->stock_count = MICAP_ID_BLOCK;
-    }
-    ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
-}
-
-static void return_handle(mica_commands *commands, mica_entity entity)
-{
-    if (commands->owned) {
-        micap_entity_give_unused(&commands->world->entities, entity);
-    } else {
-        commands->stock[commands->stock_count++] = entity;
-        --commands->taken_count;
-    }
-}
-
 /* Forgets the newest target, whose creation failed half-way. */
 static void drop_last_target(micap_recording *recording)
 {
     const micap_target *target = recording->targets[recording->target_count - 1];
     for (micap_command *command = target->first; command; command = command->next)
         micap_command_drop_value(command);
-    uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
+    if (!recording->has_table) {
+        --recording->target_count;
+        return;
+    }
+    uint32_t *slot = &recording->table[micap_recording_slot(recording, target->entity.index)];
     *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
     for (uint32_t i = 0; i < recording->target_count; ++i)
@@ -228,30 +226,40 @@ static void drop_last_target(micap_recording *recording)
             *slot = i + 1;
 }
 
+void micap_command_forget_create(mica_commands *commands, mica_entity entity)
+{
+    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
+                 "it was the last to be recorded");
+    drop_last_target(&commands->recording);
+    micap_commands_return_handle(commands, entity);
+}
+
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
                                        mica_place place)
 {
+    micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
             if (values[i].component == values[j].component) {
                 micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
                 return mica_nil();
             }
-    mica_entity entity = take_handle(commands);
+    if (commands->refusing)
+        return mica_nil();
+    mica_entity entity = micap_commands_take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
         return entity;
     }
     micap_target *target = add_target(commands, entity, place);
     if (!target) {
-        return_handle(commands, entity);
+        micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
-            drop_last_target(&commands->recording);
-            return_handle(commands, entity);
+            micap_command_forget_create(commands, entity);
             return mica_nil();
         }
     return entity;
@@ -259,6 +267,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
 
 bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
 {
+    micap_check_buffer(commands);
     micap_target *target = living_target(commands, entity, place, "destroy");
     if (!target)
         return false;
@@ -270,24 +279,52 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
     return true;
 }
 
+/* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
+ * recorded last. The value lies behind the command. NULL when it has to be the long way. */
+static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                                mica_place place, size_t value_bytes)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_type *type = commands->checked_type;
+    uint32_t count = recording->target_count;
+    if (!type || type->id != component || !count || count == recording->target_capacity || recording->has_table ||
+        entity.index <= recording->targets[count - 1]->entity.index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
+        return NULL;
+    micap_recorded *recorded = stage(commands, sizeof *recorded + value_bytes, _Alignof(max_align_t));
+    if (!recorded)
+        return NULL;
+    recorded->command = (micap_command){.type = type, .value = recorded + 1};
+    start_target(&recorded->target, entity, place, commands->label);
+    recorded->target.first = recorded->target.last = &recorded->command;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return recorded;
+}
+
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
     micap_command *command = target ? command_of(commands, target, type) : NULL;
     if (!command)
         return NULL;
-    if (command->operation != MICAP_OPERATION_VALUE) {
+    if (command->operation != MICAP_OPERATION_VALUE && command->operation != MICAP_OPERATION_INSTANCE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
-        const void *present = removed ? NULL : mica_get_component(commands->world, entity, component);
+        bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
+        bool there = !removed && mica_has_component(commands->world, entity, component);
+        const void *present = !there || split ? NULL : mica_get_component(commands->world, entity, component);
         if (!stage_value(commands, command, present, false))
             return NULL;
+        if (split && !removed)
+            mica_get_component_value(commands->world, entity, component, command->value);
     }
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
+                                              mica_place place)
 {
     const micap_type *type = type_to_record(commands, value.component, place);
     micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
@@ -299,38 +336,111 @@ bool mica_command_set_component(mica_commands *commands, mica_entity entity, mic
     return command && stage_value(commands, command, value.data, true);
 }
 
+bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+{
+    micap_check_buffer(commands);
+    const micap_type *type = commands->checked_type;
+    micap_recorded *recorded = NULL;
+    if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
+        recorded = record_next(commands, entity, value.component, place, value.size_bytes);
+    if (!recorded)
+        return set_any(commands, entity, value, place);
+    recorded->command.operation = MICAP_OPERATION_VALUE;
+    recorded->command.is_set = true;
+    micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
+    return true;
+}
+
+void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->type.many) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
+                   type->type.name);
+        return NULL;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "add_instance") : NULL;
+    micap_command *command = target ? add_command(commands, target, type) : NULL;
+    if (!command || !stage_value(commands, command, NULL, false))
+        return NULL;
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return command->value;
+}
+
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
+{
+    mica_place nowhere = {0};
+    micap_target *target = living_target(commands, entity, nowhere, "clone");
+    micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
+    if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
+        return false;
+    if (!pool->values)
+        micap_pool_read_value(pool, row, command->value);
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return true;
+}
+
+/* Instances that were recorded before a removal go with it. */
+static void drop_instances(micap_target *target, mica_component component)
+{
+    for (micap_command *command; (command = first_instance(target, component));) {
+        micap_command_drop_value(command);
+        micap_target_unlink(target, command);
+    }
+}
+
 /* Whether the component is there after what this buffer has recorded so far. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
     const micap_command *command = find_command(target, component);
-    if (command && command->operation != MICAP_OPERATION_NONE)
-        return command->operation == MICAP_OPERATION_VALUE;
+    if (command && command->operation == MICAP_OPERATION_VALUE)
+        return true;
+    if (first_instance(target, component))
+        return true;
+    if (command && command->operation == MICAP_OPERATION_REMOVE)
+        return false;
     return mica_has_component(commands->world, target->entity, component);
 }
 
-bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                   mica_place place)
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
+                                                 mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "remove") : NULL;
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
-    micap_command *command = command_of(commands, target, type);
-    if (!command)
+    micap_command *command = find_command(target, component);
+    if (!command && !(command = add_command(commands, target, type)))
         return false;
     micap_command_drop_value(command);
+    drop_instances(target, component);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
-    command->is_set = false;
+    command->is_set = command->is_alone = false;
     return there;
+}
+
+bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_place place)
+{
+    micap_check_buffer(commands);
+    micap_recorded *recorded = record_next(commands, entity, component, place, 0);
+    if (!recorded)
+        return remove_any(commands, entity, component, place);
+    recorded->command.operation = MICAP_OPERATION_REMOVE;
+    recorded->command.value = NULL;
+    return mica_has_component(commands->world, entity, component);
 }
 
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
-    if (type && !type->enabled) {
+    if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,
                    "component %s can't be toggled: describe it with .toggle = true", type->type.name);
         return false;
@@ -344,9 +454,4 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
     command->toggle_first = false;
     return true;
-}
-
-void mica_commands_set_label(mica_commands *commands, const char *label)
-{
-    commands->label = label;
 }

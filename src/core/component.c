@@ -8,31 +8,58 @@
 /* Two components of one world may not share a name: tools and files know them by it. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type)
 {
-    for (uint32_t id = 1; id < world->components.limit; ++id) {
-        const micap_component *other = world->components.by_id[id];
-        if (other && other->type != type && other->type->name_hash == type->name_hash &&
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id))) {
+        const micap_component *other = micap_component_of(&world->components, id);
+        if (other->type != type && other->type->name_hash == type->name_hash &&
             other->type->companion == type->companion)
             return other->type;
     }
     return NULL;
 }
 
-static bool reserve_ids(mica_world *world, uint32_t limit)
+mica_component micap_component_after(const micap_components *components, mica_component id)
+{
+    for (++id; id < components->limit; ++id)
+        if (components->by_id[id])
+            return id;
+    uint32_t number = id < MICAP_POOL_IDS ? 0 : id - MICAP_POOL_IDS;
+    for (; number < components->pooled_limit; ++number)
+        if (components->pooled[number])
+            return MICAP_POOL_IDS + number;
+    return 0;
+}
+
+/* The place of a component in its list; NULL when memory is short. */
+static micap_component **reserve_place(mica_world *world, mica_component id)
 {
     micap_components *components = &world->components;
-    if (limit <= components->limit)
-        return true;
-    if (!MICAP_RESERVE(&world->memory, components->by_id, &components->capacity, limit))
-        return false;
-    memset(components->by_id + components->limit, 0, (limit - components->limit) * sizeof *components->by_id);
-    components->limit = limit;
-    return true;
+    bool pooled = micap_is_pooled(id);
+    micap_component ***list = pooled ? &components->pooled : &components->by_id;
+    uint32_t *capacity = pooled ? &components->pooled_capacity : &components->capacity;
+    uint32_t *limit = pooled ? &components->pooled_limit : &components->limit;
+    uint32_t at = pooled ? id - MICAP_POOL_IDS : id;
+    if (!MICAP_RESERVE(&world->memory, *list, capacity, (uint64_t)at + 1))
+        return NULL;
+    for (; *limit <= at; ++*limit)
+        (*list)[*limit] = NULL;
+    return &(*list)[at];
+}
+
+uint32_t micap_component_awaits(const micap_component *component)
+{
+    uint32_t mask = component->removals ? 1 << MICA_EVENT_REMOVE : 0;
+    for (uint32_t event = 0; event < MICAP_WATCHED; ++event)
+        if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn))
+            mask |= (uint32_t)1 << event;
+    return mask;
 }
 
 static micap_component *use_one(mica_world *world, const micap_type *type, micap_problem *out_problem)
 {
-    if (micap_component_of(&world->components, type->id))
-        return world->components.by_id[type->id];
+    micap_component *component = micap_component_of(&world->components, type->id);
+    if (component)
+        return component;
     const micap_type *other = micap_component_namesake(world, type);
     if (other) {
         out_problem->result = MICA_ERROR_LAYOUT;
@@ -43,16 +70,21 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
             other->type.size_bytes, (unsigned long long)other->layout_hash);
         return NULL;
     }
-    micap_component *component = NULL;
-    if (reserve_ids(world, type->id + 1))
+    micap_component **place = reserve_place(world, type->id);
+    if (place)
         component = micap_allocate_zeroed(&world->memory, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+    if (component && micap_is_pooled(type->id) && !micap_pools_add(world, type)) {
+        micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+        component = NULL;
+    }
     if (!component) {
         out_problem->result = MICA_ERROR_MEMORY;
         snprintf(out_problem->text, sizeof out_problem->text, "component %.200s: out of memory", type->type.name);
         return NULL;
     }
     component->type = type;
-    world->components.by_id[type->id] = component;
+    *place = component;
+    ++world->components.used;
     return component;
 }
 
@@ -71,6 +103,9 @@ micap_component *micap_component_try(mica_world *world, mica_component id, micap
         return NULL;
     if (type->added && !use_one(world, micap_type_of(type->added), out_problem))
         return NULL;
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        if (type->leaves[i].component && !use_one(world, micap_type_of(type->leaves[i].component), out_problem))
+            return NULL;
     return use_one(world, type, out_problem);
 }
 
@@ -95,10 +130,9 @@ bool micap_value_fits(const mica_world *world, const micap_type *type, const mic
 void micap_components_free(mica_world *world)
 {
     micap_components *components = &world->components;
-    for (uint32_t id = 1; id < components->limit; ++id) {
-        micap_component *component = components->by_id[id];
-        if (!component)
-            continue;
+    mica_component id = 0;
+    while ((id = micap_component_after(components, id))) {
+        micap_component *component = micap_component_of(components, id);
         if (component->singleton) {
             micap_values_destruct(component->type, component->singleton, 1);
             micap_release(&world->memory, component->singleton, component->type->type.size_bytes,
@@ -109,43 +143,13 @@ void micap_components_free(mica_world *world)
         micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
     }
     MICAP_RELEASE_ARRAY(&world->memory, components->by_id, components->capacity);
-}
-
-bool micap_values_construct(const micap_type *type, void *values, uint32_t count)
-{
-    if (type->type.construct)
-        return type->type.construct(values, count, type->type.context);
-    if (count == 1 && type->type.size_bytes == 4)
-        memset(values, 0, 4);
-    else
-        memset(values, 0, (size_t)type->type.size_bytes * count);
-    return true;
-}
-
-void micap_values_destruct(const micap_type *type, void *values, uint32_t count)
-{
-    if (type->type.destruct)
-        type->type.destruct(values, count, type->type.context);
-}
-
-bool micap_values_copy(const micap_type *type, void *to, const void *from, uint32_t count)
-{
-    if (type->type.copy)
-        return type->type.copy(to, from, count, type->type.context);
-    memcpy(to, from, (size_t)type->type.size_bytes * count);
-    return true;
-}
-
-void micap_values_move(const micap_type *type, void *to, void *from, uint32_t count)
-{
-    if (type->type.move)
-        type->type.move(to, from, count, type->type.context);
-    else
-        memcpy(to, from, (size_t)type->type.size_bytes * count);
+    MICAP_RELEASE_ARRAY(&world->memory, components->pooled, components->pooled_capacity);
 }
 
 mica_component mica_component_define(mica_world *world, const mica_type *type)
 {
+    if (micap_refuse_inside(world, "component") != MICA_OK)
+        return 0;
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
@@ -158,18 +162,18 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
 
 mica_component mica_component_next(const mica_world *world, mica_component component)
 {
-    for (uint32_t id = component + 1; id < world->components.limit; ++id)
-        if (world->components.by_id[id] && world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE)
-            return id;
+    while ((component = micap_component_after(&world->components, component)))
+        if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
+            return component;
     return 0;
 }
 
 mica_component mica_component_find(const mica_world *world, const char *name)
 {
-    for (uint32_t id = 1; name && id < world->components.limit; ++id) {
-        const micap_component *component = world->components.by_id[id];
-        if (component && component->type->companion == MICAP_COMPANION_NONE &&
-            strcmp(component->type->type.name, name) == 0)
+    mica_component id = 0;
+    while (name && (id = micap_component_after(&world->components, id))) {
+        const micap_type *type = micap_component_of(&world->components, id)->type;
+        if (type->companion == MICAP_COMPANION_NONE && strcmp(type->type.name, name) == 0)
             return id;
     }
     return 0;

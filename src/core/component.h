@@ -2,12 +2,11 @@
 #ifndef MICAP_CORE_COMPONENT_H
 #define MICAP_CORE_COMPONENT_H
 
-#include "core/type.h"
+#include "type/type.h"
+#include "type/values.h"
 #include "mica/entity.h"
 #include "mica/hook.h"
 #include "mica/world.h"
-
-#include <string.h>
 
 typedef struct micap_hook {
     mica_hook_fn fn;
@@ -19,6 +18,8 @@ typedef struct micap_problem {
     char text[256];
 } micap_problem;
 
+enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/watch.h */
+
 typedef struct micap_component {
     const micap_type *type;
     /* The archetypes that have it, in the order they were made: where a query looks for what it may match. */
@@ -27,21 +28,34 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
-    struct mica_removals *removals;       /* who keeps a list of removals */
+    struct micap_watch *watches[MICAP_WATCHED];
+    struct mica_removals *removals; /* who keeps a list of removals */
 } micap_component;
 
-/* By id; NULL until the world uses the component. */
+/* A bit per event that the component has a hook, a watch or a list for. */
+uint32_t micap_component_awaits(const micap_component *component);
+
+/* By id; NULL until the world uses the component. Those in pools have a range of ids, and a list, of their own. */
 typedef struct micap_components {
     micap_component **by_id;
     uint32_t capacity;
-    uint32_t limit; /* one more than the largest id in use */
+    uint32_t limit;           /* one more than the largest id in use */
+    uint32_t used;            /* how many are */
+    micap_component **pooled; /* by id - MICAP_POOL_IDS */
+    uint32_t pooled_capacity;
+    uint32_t pooled_limit;
 } micap_components;
 
 /* NULL when this world does not use it. */
 static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
 {
-    return id < components->limit ? components->by_id[id] : NULL;
+    if (id < components->limit)
+        return components->by_id[id];
+    return id - MICAP_POOL_IDS < components->pooled_limit ? components->pooled[id - MICAP_POOL_IDS] : NULL;
 }
+
+/* The id in use that follows one, 0 to begin with; 0 when there is none. */
+mica_component micap_component_after(const micap_components *components, mica_component id);
 
 /* Registers the component with the world when it is not yet; NULL with a report when it can't. */
 micap_component *micap_component_use(mica_world *world, mica_component id);
@@ -52,71 +66,5 @@ bool micap_value_fits(const mica_world *world, const micap_type *type, const mic
 /* Another component of this world with the same name, or NULL. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
 void micap_components_free(mica_world *world);
-
-/* The value functions with their defaults. All work on `count` values that lie one after the other. */
-bool micap_values_construct(const micap_type *type, void *values, uint32_t count);
-void micap_values_destruct(const micap_type *type, void *values, uint32_t count);
-bool micap_values_copy(const micap_type *type, void *to, const void *from, uint32_t count);
-void micap_values_move(const micap_type *type, void *to, void *from, uint32_t count);
-
-/* Values of 4 or of 8 to 16 bytes are small: they are copied in line, as two halves that may overlap. A call to memcpy
- * costs more than everything else of a row move, and that it might come makes the compiler keep all it knows on the stack:
- * loops over columns therefore have a version for archetypes of small components, without a call in it. */
-static inline bool micap_is_small(uint32_t bytes)
-{
-    return bytes == 4 || (bytes >= 8 && bytes <= 16);
-}
-
-static inline void micap_copy_small(void *to, const void *from, uint32_t bytes)
-{
-    if (bytes >= 8) {
-        uint64_t head, tail;
-        memcpy(&head, from, 8);
-        memcpy(&tail, (const char *)from + bytes - 8, 8);
-        memcpy(to, &head, 8);
-        memcpy((char *)to + bytes - 8, &tail, 8);
-    } else {
-        memcpy(to, from, 4);
-    }
-}
-
-/* Copies a small value that the caller has just written, word by word: the stores are still on their way, and a load that
- * is wider than the store it needs would have to wait for memory (a store-forwarding stall). */
-static inline void micap_copy_small_fresh(void *to, const void *from, uint32_t bytes)
-{
-    typedef uint32_t __attribute__((may_alias, aligned(1))) word;
-    const volatile word *source = from; /* volatile: or the compiler makes wide loads of it again */
-    word *target = to;
-    if (bytes % 4) {
-        micap_copy_small(to, from, bytes);
-        return;
-    }
-    target[0] = source[0];
-    if (bytes == 4)
-        return;
-    target[1] = source[1];
-    if (bytes == 8)
-        return;
-    target[2] = source[2];
-    if (bytes == 16)
-        target[3] = source[3];
-}
-
-/* The same for any size. */
-static inline void micap_copy_bytes(void *to, const void *from, uint32_t bytes)
-{
-    if (micap_is_small(bytes))
-        micap_copy_small(to, from, bytes);
-    else
-        memcpy(to, from, bytes);
-}
-
-static inline void micap_copy_fresh_bytes(void *to, const void *from, uint32_t bytes)
-{
-    if (micap_is_small(bytes))
-        micap_copy_small_fresh(to, from, bytes);
-    else
-        memcpy(to, from, bytes);
-}
 
 #endif

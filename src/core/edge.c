@@ -32,7 +32,7 @@ static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, m
 static micap_archetype *search(mica_world *world, const micap_archetype *archetype, const micap_type *type, bool add)
 {
     micap_set set;
-    if (!micap_set_init(&set, world, archetype, 1))
+    if (!micap_set_init(&set, world, archetype, micap_set_room(type->id)))
         return NULL;
     if (add)
         micap_set_insert(&set, type);
@@ -56,35 +56,30 @@ const micap_type *micap_type_for_entities(mica_world *world, mica_component comp
     return used->type;
 }
 
-/* Whether a step changes one column, or none, and every value is copied as bytes. */
-static bool is_plain_step(const micap_archetype *archetype, const micap_archetype *other, const micap_type *type)
+/* Whether a step changes one column, or none, and every value is copied in line. */
+static bool is_short(const micap_archetype *archetype, const micap_archetype *other, const micap_type *type)
 {
-    return archetype->plain && other->plain && !type->enabled && !type->added;
+    return archetype->small && other->small && !type->enabled && !type->added && !type->leaves;
 }
 
-micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component, bool add)
+micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component)
 {
     if (archetype->edge_capacity) {
         micap_edge *known = micap_archetype_edge(archetype, component);
-        if (micap_edge_end(known, add))
+        if (known->end)
             return known;
     }
     const micap_type *type = micap_type_for_entities(world, component);
     micap_edge *edge = type ? reserve_edge(world, archetype, component) : NULL;
     if (!edge)
         return NULL;
-    bool there = micap_archetype_has(archetype, component);
-    micap_archetype *end = there == add ? archetype : search(world, archetype, type, add);
+    bool add = !micap_archetype_has(archetype, component);
+    micap_archetype *end = search(world, archetype, type, add);
     if (!end)
         return NULL;
-    if (add)
-        edge->with = end;
-    else
-        edge->without = end;
-    const micap_archetype *wide = add ? end : archetype; /* the one that has the component, when any does */
-    if (add || there) {
-        edge->column = (uint16_t)micap_archetype_column(wide, component);
-        edge->plain = is_plain_step(archetype, end, type);
-    }
+    edge->end = end;
+    edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
+    if (is_short(archetype, end, type))
+        edge->shortcut = add ? MICAP_SHORTCUT_WIDEN : MICAP_SHORTCUT_NARROW;
     return edge;
 }

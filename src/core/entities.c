@@ -195,6 +195,27 @@ void micap_entities_drop_lane(mica_world *world)
     --world->entities.lane_count;
 }
 
+bool micap_entities_lend_lanes(mica_world *world, uint32_t count)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint32_t before = entities->lane_capacity;
+    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
+                       (uint64_t)entities->lane_count + count))
+        return false;
+    if (entities->lane_capacity != before) /* lanes that are not in use stay zero */
+        memset(entities->lane_taken + entities->lane_count, 0,
+               (entities->lane_capacity - entities->lane_count) * sizeof *entities->lane_taken);
+    entities->lane_count += count;
+    return true;
+}
+
+void micap_entities_return_lanes(mica_world *world, uint32_t count)
+{
+    micap_entities_settle(world);
+    world->entities.lane_count -= count;
+}
+
 bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out)
 {
     micap_entities *entities = &world->entities;
@@ -203,6 +224,7 @@ bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *ou
     if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
         return false;
     ++entities->lane_taken[lane];
+    atomic_store_explicit(&entities->lanes_taken, true, memory_order_relaxed);
     for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
         out[i] = (mica_entity){(uint32_t)begin + i, 1};
         *micap_record_at(entities, out[i].index) = micap_record_pack(1, MICAP_CHUNK_PENDING, 0);
@@ -214,6 +236,9 @@ void micap_entities_settle(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     uint32_t rounds = 0;
+    if (!atomic_load_explicit(&entities->lanes_taken, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&entities->lanes_taken, false, memory_order_relaxed);
     for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
         if (entities->lane_taken[lane] > rounds)
             rounds = entities->lane_taken[lane];

@@ -28,9 +28,8 @@ enum {
 
 typedef struct micap_page {
     uint64_t *records;
-    uint32_t free_count;
-    uint32_t next; /* 1 + the next page with free slots */
-    uint16_t first_free;
+    uint32_t next;       /* 1 + the next page with free slots */
+    uint16_t first_free; /* MICAP_SLOT_END when there is none */
 } micap_page;
 
 typedef struct micap_entities {
@@ -50,6 +49,7 @@ typedef struct micap_entities {
     uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
     uint32_t lane_count;
     uint32_t lane_capacity;
+    atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
@@ -86,10 +86,11 @@ static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t
 /* The record of any handle; that of a free slot when the handle is not alive. */
 static inline uint64_t micap_record_of(const micap_entities *entities, mica_entity entity)
 {
-    if (entity.index >> MICAP_PAGE_SHIFT >= atomic_load_explicit(&entities->page_count, memory_order_acquire))
+    uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_acquire);
+    if (MICAP_UNLIKELY(entity.index >> MICAP_PAGE_SHIFT >= page_count))
         return 0;
     uint64_t record = *micap_record_at(entities, entity.index);
-    return micap_record_generation(record) == entity.generation ? record : 0;
+    return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 
 bool micap_entities_init(mica_world *world);
@@ -109,25 +110,36 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
     uint64_t *record = &page->records[page->first_free];
     mica_entity entity = {page_index << MICAP_PAGE_SHIFT | page->first_free, micap_record_generation(*record)};
     page->first_free = (uint16_t)micap_record_row(*record);
-    if (--page->free_count == 0)
+    if (MICAP_UNLIKELY(page->first_free == MICAP_SLOT_END))
         entities->first_page = page->next;
     --entities->free_count;
     *out_record = record;
     return entity;
 }
 
-/* A handle, free or fresh, and its record, which the caller fills in; nil when memory or indices are short.
- * `world_entities` are those of the world. */
+/* Whether a handle can be taken without looking for more. */
+static inline bool micap_entity_is_ready(const micap_entities *entities)
+{
+    return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
+}
+
+/* A handle, free or fresh, when one is ready, and its record, which the caller fills in. */
+static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
+{
+    if (entities->first_page)
+        return micap_entity_take_free(entities, out_record);
+    mica_entity entity = {(uint32_t)entities->fresh_next++, 1};
+    *out_record = micap_record_at(entities, entity.index);
+    return entity;
+}
+
+/* The same, or nil when memory or indices are short. `world_entities` are those of the world. */
 static inline mica_entity micap_entity_take_record(mica_world *world, micap_entities *world_entities,
                                                    uint64_t **out_record)
 {
-    if (world_entities->first_page)
-        return micap_entity_take_free(world_entities, out_record);
-    if (world_entities->fresh_next == world_entities->fresh_end && !micap_entities_next_run(world))
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return mica_nil();
-    mica_entity entity = {(uint32_t)world_entities->fresh_next++, 1};
-    *out_record = micap_record_at(world_entities, entity.index);
-    return entity;
+    return micap_entity_take_ready(world_entities, out_record);
 }
 
 /* A handle to a slot whose record says pending; nil when memory or indices are short. */
@@ -138,13 +150,13 @@ static inline void micap_entity_put_free(micap_entities *entities, uint32_t inde
 {
     uint32_t page_index = index >> MICAP_PAGE_SHIFT;
     micap_page *page = &entities->pages[page_index];
-    if (page->free_count++ == 0) {
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), next = page->first_free;
+    if (MICAP_UNLIKELY(next == MICAP_SLOT_END)) {
         page->next = entities->first_page;
         entities->first_page = page_index + 1;
-        page->first_free = MICAP_SLOT_END;
     }
-    page->records[index & (MICAP_PAGE_RECORDS - 1)] = micap_record_pack(generation, MICAP_CHUNK_NONE, page->first_free);
-    page->first_free = (uint16_t)(index & (MICAP_PAGE_RECORDS - 1));
+    page->records[slot] = micap_record_pack(generation, MICAP_CHUNK_NONE, next);
+    page->first_free = (uint16_t)slot;
     ++entities->free_count;
 }
 
@@ -169,6 +181,11 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
 /* One lane more or less, at the end. For the owner. */
 bool micap_entities_add_lane(mica_world *world);
 void micap_entities_drop_lane(mica_world *world);
+
+/* Adds `count` lanes behind those there are, for a while; false when memory is short. The other sets their number back, and
+ * settles. For the owner. */
+bool micap_entities_lend_lanes(mica_world *world, uint32_t count);
+void micap_entities_return_lanes(mica_world *world, uint32_t count);
 
 /* Fills `out` with MICAP_ID_BLOCK fresh handles from a lane. May run in any thread, one per lane. False when memory or
  * indices are short. */

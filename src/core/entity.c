@@ -1,52 +1,90 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/life.h"
+#include "core/pooled.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "core/world.h"
 #include "mica/entity.h"
 
 static const mica_place no_place = {0};
-static char tag_value; /* what a pointer to a tag points to */
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
     return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
 }
 
-/* Where there is no column: something to point to for a tag, and NULL for what is not there. */
-static MICAP_COLD void *tag_of(micap_spot spot, mica_component component)
+/* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
+static void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
 {
-    return micap_archetype_has(spot.chunk->archetype, component) ? &tag_value : NULL;
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return NULL;
+    if (!micap_type_of(component)->leaves)
+        return &micap_tag_value;
+    micap_fail(world, MICA_ERROR_INVALID, no_place,
+               "component %s is split: there is no whole value to point to; use mica_get_field or mica_get_value",
+               micap_type_of(component)->type.name);
+    return NULL;
+}
+
+/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
+ * nothing on the stack. */
+static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
+}
+
+static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (!finder->component)
+        return tag_of(world, spot, component);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
+    return micap_finder_value(finder, spot.row);
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, false);
+    if (micap_is_pooled(component))
+        return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
-    return (const char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component))
+        return get_any(world, entity, component);
+    return micap_finder_value(finder, spot.row);
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, true);
+    if (micap_is_pooled(component))
+        return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (MICAP_UNLIKELY(!finder->offset))
-        return tag_of(spot, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
-    return (char *)spot.chunk + finder->offset + (size_t)spot.row * finder->bytes;
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component || !component))
+        return write_any(world, entity, component);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
+    return micap_finder_value(finder, spot.row);
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_has(world, entity, component);
     return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
 }
 
 void micap_destroy_row(mica_world *world, micap_spot spot)
 {
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
+    if (MICAP_UNLIKELY(world->pools.count))
+        micap_pools_entity_dies(world, entity);
     if (MICAP_UNLIKELY(!spot.chunk->archetype->plain))
         micap_row_destruct(spot);
     micap_row_fill_hole(world, spot);
@@ -64,7 +102,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(&world->deferred, entity, no_place);
+        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -79,12 +117,12 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->plain || archetype->hook_mask))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count || !micap_is_row(spot) ||
+                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX))
         return destroy_any(world, entity);
-    micap_row_fill_hole(world, spot);
-    micap_entity_forget(world, entity);
+    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
-    return true;
+    return micap_row_fill_hole(world, spot);
 }
 
 /* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
@@ -105,22 +143,24 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
 {
     const micap_archetype *old = spot.chunk->archetype;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, true);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (MICAP_UNLIKELY(!edge))
         return NULL;
-    micap_archetype *to = edge->with;
+    micap_archetype *to = edge->end;
     if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {
         micap_fail_memory(world, "add");
         return NULL;
     }
     micap_spot next = micap_rows_next(to);
-    void *value = &tag_value;
+    void *value = &micap_tag_value;
     if (edge->column != MICAP_COLUMN_TAG) {
         value = micap_chunk_value(next.chunk, edge->column, next.row);
         if (!make_value(world, &to->columns[edge->column], value, from))
             return NULL;
     }
     micap_row_change_archetype(world, spot, to);
+    if (micap_type_of(component)->leaves)
+        micap_row_scatter(next, micap_type_of(component), from);
     ++world->structure;
     if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
         micap_hooks_added(world, old, next, 1);
@@ -129,52 +169,51 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
 
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_add_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
         return NULL;
     }
+    if (micap_is_pooled(component))
+        return micap_pooled_add(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
-        return mica_write_component(world, entity, component);
+        return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
     if (value && world->hooks_recorded) {
         micap_hooks_end(world);
-        value = mica_write_component(world, entity, component);
+        value = value == &micap_tag_value && mica_has_component(world, entity, component)
+                    ? value
+                    : mica_write_component(world, entity, component);
     }
     return value;
 }
 
-/* The edge that an immediate change can take at once: known, plain, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *open_edge(const mica_world *world, micap_spot spot, mica_component component, bool add)
+/* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
+    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    const micap_archetype *to = micap_edge_end(edge, add);
-    if (MICAP_UNLIKELY(!to || !edge->plain || to == archetype || !to->open || to->hook_mask | archetype->hook_mask))
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
         return NULL;
     return edge;
 }
 
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
+    if (micap_is_pooled(component)) {
+        void *value = micap_pooled_add_short(world, entity, component);
+        return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
+    }
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, true);
-    if (MICAP_UNLIKELY(!edge || edge->column == MICAP_COLUMN_TAG))
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
+    if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
-    micap_spot next = micap_rows_next(edge->with);
-    const micap_lane *lane = &micap_chunk_lanes(next.chunk)[edge->column];
-    char *value = (char *)next.chunk + lane->offset + (size_t)next.row * lane->bytes;
-    if (lane->bytes == 4)
-        memset(value, 0, 4);
-    else
-        memset(value, 0, lane->bytes);
-    micap_row_step(world, spot, edge->with, edge->column);
     ++world->structure;
-    return value;
+    return micap_row_widen(world, entity, spot, edge);
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
@@ -198,14 +237,17 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_set_component(&world->deferred, entity, value, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
         return false;
+    }
+    if (micap_is_pooled(value.component)) {
+        bool done = micap_pooled_set(world, entity, &value);
+        micap_hooks_end(world);
+        return done;
     }
     const micap_type *type = micap_type_for_entities(world, value.component);
     if (!type || !micap_value_fits(world, type, &value, no_place))
@@ -214,31 +256,46 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
         if (!add_value(world, spot, value.component, value.data))
             return false;
+    } else if (used->type->leaves) {
+        micap_row_scatter(spot, used->type, value.data);
+        for (uint32_t i = 0; i < used->type->leaf_count; ++i)
+            micap_chunk_stamps(spot.chunk,
+                               spot.row)[1 + micap_chunk_find(spot.chunk, used->type->leaves[i].component)->column] =
+                micap_version(world);
     } else if (used->type->type.size_bytes) {
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;
     }
-    if (used->hooks[MICA_EVENT_SET].fn)
+    if (micap_is_awaited(used, MICA_EVENT_SET))
         micap_hooks_run(world, MICA_EVENT_SET, value.component, micap_locate(world, entity), 1);
     micap_hooks_end(world);
     return true;
 }
 
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+                                  : set_now(world, entity, value);
+}
+
 static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_remove_component(&world->deferred, entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
         return false;
     }
+    if (micap_is_pooled(component)) {
+        bool removed = micap_pooled_remove(world, entity, component);
+        micap_hooks_end(world);
+        return removed;
+    }
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
-    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component, false);
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (!edge)
         return false;
-    micap_archetype *to = edge->without;
+    micap_archetype *to = edge->end;
     if (!micap_rows_reserve_one(world, to)) {
         micap_fail_memory(world, "remove");
         return false;
@@ -253,13 +310,16 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+    if (micap_is_pooled(component))
+        return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = open_edge(world, spot, component, false);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
-    micap_row_step(world, spot, edge->without, edge->column);
     ++world->structure;
-    return true;
+    return micap_row_narrow(world, entity, spot, edge);
 }
 
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */
@@ -275,19 +335,21 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
 bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_enable_component(&world->deferred, entity, component, enabled, no_place);
+        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");
         return false;
     }
     const micap_type *type = micap_type_of(component);
-    if (!type || !type->enabled) {
+    if (!type || !type->type.toggle) {
         micap_fail(world, MICA_ERROR_INVALID, no_place,
                    "component %s can't be toggled: describe it with .toggle = true",
                    type ? type->type.name : "without a description");
         return false;
     }
+    if (micap_is_pooled(component))
+        return micap_pooled_enable(world, entity, type, enabled);
     uint8_t *byte = enabled_byte(world, spot, component);
     if (!byte)
         return false;
@@ -295,12 +357,16 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
         *byte = enabled;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, type->enabled);
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
+        micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
+        micap_hooks_end(world);
     }
     return true;
 }
 
 bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (micap_is_pooled(component))
+        return micap_pooled_is_enabled(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
@@ -319,5 +385,6 @@ uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_co
             out[count] = archetype->components[i];
         ++count;
     }
-    return count;
+    return count +
+           micap_pools_components_of(world, entity, out ? out + count : NULL, count < capacity ? capacity - count : 0);
 }

@@ -73,20 +73,21 @@ static bool looks_at_rows(const test *tests, uint32_t count)
     return false;
 }
 
-static uint32_t slice_end(const micap_chunk *chunk, uint32_t row)
+static uint32_t slice_end(uint32_t row, uint32_t limit)
 {
     uint32_t end = (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
-    return end < chunk->count ? end : chunk->count;
+    return end < limit ? end : limit;
 }
 
 /* The usual case of one CHANGED term: nothing but a walk over stamps. */
-static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint32_t *row, mica_version since)
+static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint32_t *row, uint32_t limit,
+                                 mica_version since)
 {
-    if (*row >= chunk->count)
+    if (*row >= limit)
         return 0;
     uint32_t first = *row / MICA_SLICE_ROWS, stride = chunk->stride;
     const mica_version *begin = micap_chunk_stamps(chunk, *row);
-    const mica_version *end = micap_chunk_stamps(chunk, chunk->count - 1) + stride, *stamps = begin;
+    const mica_version *end = micap_chunk_stamps(chunk, limit - 1) + stride, *stamps = begin;
     while (stamps < end && stamps[0] <= since && stamps[1 + column] <= since)
         stamps += stride;
     if (stamps == end)
@@ -98,16 +99,16 @@ static uint32_t next_changed_run(const micap_chunk *chunk, uint32_t column, uint
     uint32_t last = (first + skipped + (uint32_t)(stamps - changed) / stride) * MICA_SLICE_ROWS;
     if (skipped)
         *row = (first + skipped) * MICA_SLICE_ROWS;
-    return (last < chunk->count ? last : chunk->count) - *row;
+    return (last < limit ? last : limit) - *row;
 }
 
 /* The usual case of one toggle: a search for bytes, for which libc has the fastest loops there are. */
-static uint32_t next_toggled_run(const micap_chunk *chunk, const uint8_t *toggles, bool wanted, uint32_t *row)
+static uint32_t next_toggled_run(const uint8_t *toggles, bool wanted, uint32_t *row, uint32_t limit)
 {
-    const uint8_t *end = toggles + chunk->count;
-    if (*row >= chunk->count)
+    const uint8_t *end = toggles + limit;
+    if (*row >= limit)
         return 0;
-    const uint8_t *begin = memchr(toggles + *row, wanted, chunk->count - *row);
+    const uint8_t *begin = memchr(toggles + *row, wanted, limit - *row);
     if (!begin)
         return 0;
     const uint8_t *last = memchr(begin, !wanted, (size_t)(end - begin));
@@ -115,17 +116,18 @@ static uint32_t next_toggled_run(const micap_chunk *chunk, const uint8_t *toggle
     return (uint32_t)((last ? last : end) - begin);
 }
 
-uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, mica_version since)
+uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, uint32_t limit,
+                              mica_version since)
 {
     test tests[MICAP_FILTERS_MAX];
     uint32_t count = resolve(query, chunk, tests), begin = *row, end;
     if (count == 1 && tests[0].kind == MICAP_FILTER_CHANGED)
-        return next_changed_run(chunk, tests[0].in.column, row, since);
+        return next_changed_run(chunk, tests[0].in.column, row, limit, since);
     if (count == 1 && tests[0].kind <= MICAP_FILTER_DISABLED)
-        return next_toggled_run(chunk, tests[0].in.enabled, tests[0].kind == MICAP_FILTER_ENABLED, row);
+        return next_toggled_run(tests[0].in.enabled, tests[0].kind == MICAP_FILTER_ENABLED, row, limit);
     bool by_row = looks_at_rows(tests, count);
-    for (; begin < chunk->count; begin = end) { /* the first row that passes */
-        end = slice_end(chunk, begin);
+    for (; begin < limit; begin = end) { /* the first row that passes */
+        end = slice_end(begin, limit);
         if (!slice_passes(tests, count, chunk, begin, since))
             continue;
         while (by_row && begin < end && !row_passes(tests, count, begin, since))
@@ -133,12 +135,12 @@ uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk,
         if (begin < end)
             break;
     }
-    if (begin >= chunk->count)
+    if (begin >= limit)
         return 0;
     *row = begin;
     uint32_t last = begin; /* and the first after it that does not */
-    while (last < chunk->count && slice_passes(tests, count, chunk, last, since)) {
-        end = slice_end(chunk, last);
+    while (last < limit && slice_passes(tests, count, chunk, last, since)) {
+        end = slice_end(last, limit);
         while (by_row && last < end && row_passes(tests, count, last, since))
             ++last;
         if (!by_row)

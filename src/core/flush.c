@@ -3,6 +3,9 @@
  * that a flush is whole, and one that runs out of memory can be tried again. */
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/hooks.h"
+#include "core/pooled.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
@@ -27,16 +30,21 @@ static bool accept_dead(const mica_world *world)
 
 static bool is_structural(const micap_command *command, const micap_archetype *from)
 {
+    if (micap_is_pooled(command->type->id))
+        return false;
     return command->operation == MICAP_OPERATION_VALUE
                ? !micap_archetype_has(from, command->type->id)
                : command->operation == MICAP_OPERATION_REMOVE && micap_archetype_has(from, command->type->id);
 }
 
 /* Several steps at once, without archetypes in between. */
-static micap_archetype *jump(mica_world *world, const micap_archetype *from, const micap_target *target, uint32_t steps)
+static micap_archetype *jump(mica_world *world, const micap_archetype *from, const micap_target *target)
 {
     micap_set set;
-    if (!micap_set_init(&set, world, from, steps))
+    uint32_t room = 0;
+    for (const micap_command *command = target->first; command; command = command->next)
+        room += micap_set_room(command->type->id);
+    if (!micap_set_init(&set, world, from, room))
         return NULL;
     bool fine = true;
     for (const micap_command *command = target->first; fine && command; command = command->next) {
@@ -67,14 +75,13 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
     if (steps == 0)
         return from;
     if (steps > 1)
-        return jump(world, from, target, steps);
-    bool add = step->operation == MICAP_OPERATION_VALUE;
-    const micap_edge *edge = micap_archetype_step(world, from, step->type->id, add);
+        return jump(world, from, target);
+    const micap_edge *edge = micap_archetype_step(world, from, step->type->id);
     if (!edge)
         return NULL;
-    target->is_step = edge->plain && !target->created;
-    target->gap = edge->column;
-    return micap_edge_end(edge, add);
+    if (edge->shortcut != MICAP_SHORTCUT_NONE && !target->created)
+        target->edge = *edge;
+    return edge->end;
 }
 
 /* Whether two targets ask for the same of the same archetype: neighbours in a recording mostly do. */
@@ -98,6 +105,8 @@ static bool is_worth_another_try(const mica_world *world)
 static void forget_incoming(mica_world *world)
 {
     micap_flush *flush = &world->flush;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        world->pools.all[i]->incoming = 0;
     for (uint32_t i = 0; i < flush->destination_count; ++i)
         flush->destinations[i]->incoming = 0;
 }
@@ -129,27 +138,52 @@ static bool expect_row(mica_world *world, micap_archetype *to)
     return true;
 }
 
+/* Makes room in pools for what a target adds. */
+static bool expect_instances(mica_world *world, const micap_target *target)
+{
+    for (const micap_command *command = target->first; command; command = command->next) {
+        bool adds = command->operation == MICAP_OPERATION_INSTANCE || command->operation == MICAP_OPERATION_VALUE;
+        mica_pool *pool = adds && micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
+        if (!pool)
+            continue;
+        if (!micap_pools_make_room(world, pool, target->entity, ++pool->incoming)) {
+            micap_fail_memory(world, command->type->type.name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Registers the pool components among the commands of a target; false with a report. */
+static bool use_pools(mica_world *world, const micap_target *target)
+{
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (micap_is_pooled(command->type->id) && !micap_component_use(world, command->type->id))
+            return false;
+    return true;
+}
+
 /* Where one target goes; neighbours that want the same are asked once. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
-    target->is_step = false;
+    target->edge.shortcut = MICAP_SHORTCUT_NONE;
     target->to = NULL;
     if (target->destroyed)
         return true;
     micap_archetype *base = target->created ? world->archetypes.by_id[0] : target->from;
     if (before && is_alike(before, target)) {
         target->to = before->to;
-        target->is_step = before->is_step;
-        target->gap = before->gap;
+        target->edge = before->edge;
     } else {
-        target->to = destination(world, base, target);
+        target->to = use_pools(world, target) ? destination(world, base, target) : NULL;
     }
     if (!target->to && !is_worth_another_try(world)) {
         world->flush.refusal = micap_failure(world);
         refuse_target(target);
         target->to = base;
     }
-    return target->to && (target->to == target->from || expect_row(world, target->to));
+    return target->to && (target->to == target->from || expect_row(world, target->to)) &&
+           (!world->pools.count || expect_instances(world, target));
 }
 
 /* Where each target goes, and room for it there. The dead are set aside. */
@@ -229,7 +263,7 @@ static bool make_groups(mica_world *world)
         begin += size;
     }
     for (uint32_t i = 0; i < count; ++i)
-        flush->order[flush->group_list[flush->groups[i]].count++] = i;
+        flush->order[flush->group_list[flush->groups[i]].count++] = flush->targets[i];
     return true;
 }
 
@@ -248,8 +282,14 @@ static void apply_plan(mica_world *world)
     micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
-    for (uint32_t i = 0; i < flush->target_count; ++i)
-        micap_target_apply(world, flush->targets[flush->grouped ? flush->order[i] : i]);
+    micap_target **targets = flush->grouped ? flush->order : flush->targets;
+    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+        run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
+        if (!run) {
+            micap_target_apply(world, targets[i]);
+            run = 1;
+        }
+    }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_reset(world, &commands->applied);
         if (!commands->recording.target_count) { /* go on with the memory that is in the cache */
@@ -285,6 +325,7 @@ static mica_result apply_round(mica_world *world, bool all)
         result = MICA_ERROR_DEAD;
     } else {
         apply_plan(world);
+        forget_incoming(world);
     }
     micap_stage_reset(&world->flush.stage);
     return result;
@@ -322,8 +363,23 @@ mica_result micap_flush_own(mica_world *world)
     return apply_rounds(world, false);
 }
 
+/* Inside a system everything is recorded anyway, and applied after its phase. */
+static mica_result flush_inside(const mica_world *world, micap_here *here)
+{
+    if (here->defers) {
+        --here->defers;
+        return MICA_OK;
+    }
+    micap_check_door(world, "flush");
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                      "flush: called inside a system, whose changes are applied after its phase");
+}
+
 mica_result mica_flush(mica_world *world)
 {
+    micap_here *here = micap_here_of(world);
+    if (here)
+        return flush_inside(world, here);
     if (world->hook_depth) {
         if (world->recording_depth > world->hook_depth) { /* the end of a defer inside the hook */
             --world->recording_depth;
@@ -336,6 +392,10 @@ mica_result mica_flush(mica_world *world)
         return MICA_OK;
     micap_entities_settle(world);
     mica_result result = apply_rounds(world, true);
+    if (world->pools.dead_count) {
+        micap_pools_flush(world);
+        micap_hooks_end(world);
+    }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
     return result;
@@ -343,7 +403,11 @@ mica_result mica_flush(mica_world *world)
 
 void mica_defer(mica_world *world)
 {
-    ++world->recording_depth;
+    micap_here *here = micap_here_of(world);
+    if (here)
+        ++here->defers;
+    else
+        ++world->recording_depth;
 }
 
 void micap_flush_free(mica_world *world)

@@ -15,7 +15,7 @@ typedef struct micap_flush {
     bool grouped;     /* there is more than one (from, to) */
     uint32_t *groups; /* per target the number of its (from, to) */
     uint32_t groups_capacity;
-    uint32_t *order; /* the positions of the targets, group by group */
+    micap_target **order; /* the targets, group by group */
     uint32_t order_capacity;
     struct micap_group {
         const micap_archetype *from, *to;
@@ -49,6 +49,10 @@ bool micap_flush_set_aside(mica_world *world, const micap_target *target);
 
 /* Applies what the world recorded by itself, and not what is in other buffers. */
 mica_result micap_flush_own(mica_world *world);
+
+/* Does what the first of these targets say, when they are neighbours that all want the same; returns how many that were,
+ * or 0. */
+uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count);
 
 /* Does what a target says. Everything it needs is reserved: it can't fail. */
 void micap_target_apply(mica_world *world, micap_target *target);

@@ -72,22 +72,73 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
     }
 }
 
-/* The later buffer has the last word on a component. */
-static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
+/* Instances that earlier buffers add go with a later removal. */
+static bool drop_instances(mica_world *world, micap_target *into, const micap_type *type)
 {
-    micap_command *earlier = into->first;
-    while (earlier && earlier->type != later->type)
-        earlier = earlier->next;
-    if (!earlier)
-        return append_copy(world, into, later);
-    merge_toggle(earlier, (micap_operation)earlier->operation, later);
-    if (later->operation == MICAP_OPERATION_NONE)
-        return true;
+    for (micap_command *command = into->first, *next; command; command = next) {
+        next = command->next;
+        if (command->type != type || command->operation != MICAP_OPERATION_INSTANCE)
+            continue;
+        if (!plan_drop(world, command->original))
+            return false;
+        micap_target_unlink(into, command);
+    }
+    return true;
+}
+
+/* A later buffer speaks of the first instance, and an earlier one has removed those before and added others: it is the first
+ * of these. */
+static micap_command *first_added(const micap_target *into, const micap_command *earlier, const micap_command *later)
+{
+    bool speaks = later->operation == MICAP_OPERATION_NONE || later->operation == MICAP_OPERATION_VALUE;
+    if (!later->type->type.many || !speaks || later->is_alone || earlier->operation != MICAP_OPERATION_REMOVE)
+        return NULL;
+    for (micap_command *command = into->first; command; command = command->next)
+        if (command->type == later->type && command->operation == MICAP_OPERATION_INSTANCE)
+            return command;
+    return NULL;
+}
+
+/* The value of the earlier command gives way to that of the later one. */
+static bool replace_value(mica_world *world, micap_command *earlier, micap_command *later)
+{
     if (!plan_drop(world, earlier->original))
         return false;
     earlier->original = later;
-    earlier->operation = later->operation;
     earlier->value = later->value;
+    return true;
+}
+
+static bool merge_added(mica_world *world, micap_command *added, micap_command *later)
+{
+    if (later->toggle != MICAP_TOGGLE_KEEP)
+        added->toggle = later->toggle;
+    added->is_set |= later->is_set;
+    return later->operation == MICAP_OPERATION_NONE || replace_value(world, added, later);
+}
+
+/* The later buffer has the last word on a component. */
+static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
+{
+    bool clears = later->operation == MICAP_OPERATION_REMOVE || later->is_alone;
+    if (clears && !drop_instances(world, into, later->type))
+        return false;
+    micap_command *earlier = into->first;
+    while (earlier && (earlier->type != later->type || earlier->operation == MICAP_OPERATION_INSTANCE))
+        earlier = earlier->next;
+    if (!earlier || later->operation == MICAP_OPERATION_INSTANCE)
+        return append_copy(world, into, later);
+    micap_command *added = first_added(into, earlier, later);
+    if (added)
+        return merge_added(world, added, later);
+    merge_toggle(earlier, (micap_operation)earlier->operation, later);
+    if (later->operation == MICAP_OPERATION_NONE)
+        return true;
+    bool was_removed = earlier->operation == MICAP_OPERATION_REMOVE;
+    if (!replace_value(world, earlier, later))
+        return false;
+    earlier->is_alone = clears || was_removed || earlier->is_alone;
+    earlier->operation = later->operation;
     earlier->is_set = later->is_set;
     return true;
 }

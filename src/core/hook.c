@@ -1,11 +1,15 @@
 #include "core/hooks.h"
 #include "core/removals.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
                                     void *context)
 {
+    mica_result refused = micap_refuse_inside(world, "hook");
+    if (refused != MICA_OK)
+        return refused;
     if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
                           "hook: the destroy event goes with component 0, the others with a component");
@@ -20,12 +24,14 @@ mica_result mica_hook_set_component(mica_world *world, mica_component component,
         hook = &used->hooks[kind];
     }
     *hook = (micap_hook){fn, context};
+    if (micap_is_pooled(component))
+        micap_pools_update_hooks(world, component);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
     return MICA_OK;
 }
 
-static void call(mica_world *world, micap_hook hook, const mica_event *event)
+static inline void call(mica_world *world, micap_hook hook, const mica_event *event)
 {
     ++world->recording_depth;
     ++world->hook_depth;
@@ -35,20 +41,37 @@ static void call(mica_world *world, micap_hook hook, const mica_event *event)
     world->hooks_recorded |= world->deferred.recording.target_count != 0;
 }
 
+void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)
+{
+    if (event->kind == MICA_EVENT_REMOVE)
+        micap_removals_note(world, component->removals, event->entities, event->count);
+    if (event->kind < MICA_EVENT_DESTROY && component->hooks[event->kind].fn)
+        call(world, component->hooks[event->kind], event);
+    if (component->watches[event->kind])
+        micap_watches_run(world, component->watches[event->kind], event);
+}
+
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    const mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
-    if (kind == MICA_EVENT_REMOVE)
-        micap_removals_note(world, used->removals, entities, count);
-    if (!used->hooks[kind].fn)
-        return;
-    uint32_t column = micap_archetype_column(spot.chunk->archetype, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
-    event.entities = entities;
-    if (column < MICAP_COLUMN_TAG)
-        event.values = micap_chunk_value(spot.chunk, column, spot.row);
-    call(world, used->hooks[kind], &event);
+    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
+    micap_hooks_call(world, used, &event);
+}
+
+void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
+{
+    mica_component component = spot.chunk->archetype->lone_add;
+    mica_event event = {
+        .world = world,
+        .kind = MICA_EVENT_ADD,
+        .component = component,
+        .count = count,
+        .entities = micap_chunk_entities(spot.chunk) + spot.row,
+        .values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row),
+    };
+    micap_hooks_call(world, world->components.by_id[component], &event);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
@@ -67,7 +90,7 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
                           const mica_entity *entities, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    if (!used->hooks[kind].fn && !(kind == MICA_EVENT_REMOVE && used->removals))
+    if (!(micap_component_awaits(used) & 1 << kind))
         return;
     for (uint32_t begin = 0, run; begin < count; begin += run) {
         run = micap_run_of(world, entities + begin, count - begin);
@@ -88,14 +111,18 @@ void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spo
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count)
 {
     const micap_archetype *from = spot.chunk->archetype;
-    if (!to && world->destroy_hook.fn) {
+    if (!to && (world->destroy_hook.fn || world->destroy_watches)) {
         mica_event event = {.world = world, .kind = MICA_EVENT_DESTROY, .count = count};
         event.entities = micap_chunk_entities(spot.chunk) + spot.row;
-        call(world, world->destroy_hook, &event);
+        if (world->destroy_hook.fn)
+            call(world, world->destroy_hook, &event);
+        if (world->destroy_watches)
+            micap_watches_run(world, world->destroy_watches, &event);
     }
-    if (!micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
-        return;
-    for (uint32_t i = 0; i < from->component_count; ++i)
-        if (!to || !micap_archetype_has(to, from->components[i]))
-            micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
+        for (uint32_t i = 0; i < from->component_count; ++i)
+            if (!to || !micap_archetype_has(to, from->components[i]))
+                micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (!to && micap_has_hooks(from, 1 << MICA_EVENT_DESTROY)) /* of the world or a module */
+        micap_modules_destroying(world, micap_chunk_entities(spot.chunk) + spot.row, count);
 }

@@ -12,6 +12,9 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
  * disagrees, a singleton, memory. */
 micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);
 
+/* Whether any of them is kept in a pool. */
+bool micap_has_pooled(const mica_value *values, uint32_t count);
+
 /* Fills the raw columns of `count` rows that lie in one chunk: from the values' data, element `first` on, or with
  * defaults. Companions too. False with a report when a value can't be made: all is raw again. */
 bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,

@@ -146,6 +146,9 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
 
 mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name)
 {
+    mica_result refused = micap_refuse_inside(world, "name");
+    if (refused != MICA_OK)
+        return refused;
     if (!mica_is_alive(world, entity))
         return micap_fail_dead(world, entity, "name");
     if (!name || !*name) {

@@ -1,6 +1,7 @@
 #include "core/query.h"
 
 #include "base/assert.h"
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/singleton.h"
@@ -20,19 +21,6 @@ static bool has_column(mica_access access)
     }
 }
 
-static bool must_be_there(mica_access access)
-{
-    switch (access) {
-    case MICA_ACCESS_READ:
-    case MICA_ACCESS_WRITE:
-    case MICA_ACCESS_HAS:
-    case MICA_ACCESS_CHANGED:
-    case MICA_ACCESS_ADDED:
-    case MICA_ACCESS_DISABLED: return true;
-    default: return false;
-    }
-}
-
 static bool is_singleton(mica_component component)
 {
     return micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON;
@@ -48,12 +36,13 @@ static const char *access_problem(const micap_type *type, mica_access access)
         return "the component is private";
     if (storage == MICA_STORAGE_SINGLETON && access != MICA_ACCESS_READ && access != MICA_ACCESS_WRITE)
         return "a singleton can only be read or written";
-    if (storage == MICA_STORAGE_TAG && (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED ||
-                                        access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_MAYBE_WRITE))
+    if ((storage == MICA_STORAGE_TAG || !type->type.size_bytes) &&
+        (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_MAYBE_READ ||
+         access == MICA_ACCESS_MAYBE_WRITE))
         return "a tag has no data: use MICA_HAS";
-    if (access == MICA_ACCESS_ADDED && !type->added)
+    if (access == MICA_ACCESS_ADDED && !type->type.track_added)
         return "it is not tracked: describe it with .track_added = true";
-    if (access == MICA_ACCESS_DISABLED && !type->enabled)
+    if (access == MICA_ACCESS_DISABLED && !type->type.toggle)
         return "it can't be toggled: describe it with .toggle = true";
     return NULL;
 }
@@ -108,6 +97,20 @@ static const char *component_name(mica_component component)
     return type ? type->type.name : "?";
 }
 
+/* Instances are shown of a pool for many that the query demands, in no order but theirs. */
+static bool check_instances(mica_world *world, const mica_query_def *def, const char *name)
+{
+    bool fine = !def->instances_of;
+    for (uint32_t i = 0; !fine && i < def->term_count; ++i)
+        fine = def->terms[i].component == def->instances_of && micap_access_demands(def->terms[i].access) &&
+               micap_type_of(def->instances_of)->type.many && !def->compare;
+    if (!fine)
+        micap_fail(world, MICA_ERROR_INVALID, def->place,
+                   "%s: it shows the instances of %s, which must be a pool for many that it asks for, without an order",
+                   name, component_name(def->instances_of));
+    return fine;
+}
+
 static bool check_terms(mica_world *world, const mica_query_def *def)
 {
     const char *name = def && def->name ? def->name : "query";
@@ -129,12 +132,13 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
             return false;
         }
         ordered |= def->terms[i].component == def->order_by && def->terms[i].access <= MICA_ACCESS_WRITE &&
-                   !is_singleton(def->order_by);
+                   !is_singleton(def->order_by) && !micap_type_of(def->order_by)->leaves;
     }
     if (!ordered)
-        micap_fail(world, MICA_ERROR_INVALID, def->place, "%s: it is ordered by %s, which it neither reads nor writes",
-                   name, component_name(def->order_by));
-    return ordered;
+        micap_fail(world, MICA_ERROR_INVALID, def->place,
+                   "%s: it is ordered by %s, which it neither reads nor writes as a whole", name,
+                   component_name(def->order_by));
+    return ordered && check_instances(world, def, name);
 }
 
 static void add_filter(mica_query *query, micap_filter_kind kind, mica_component component)
@@ -146,15 +150,44 @@ static void add_filter(mica_query *query, micap_filter_kind kind, mica_component
     query->filters[query->filter_count++] = (micap_filter){kind, component};
 }
 
+static void add_join(mica_query *query, mica_term term)
+{
+    const micap_type *type = micap_type_of(term.component);
+    query->joins[query->join_count++] = (micap_join){.pool = micap_pool_of(query->world, term.component),
+                                                     .access = term.access,
+                                                     .has_column = has_column(term.access) && type->type.size_bytes};
+    query->is_marked |= term.access == MICA_ACCESS_CHANGED || term.access == MICA_ACCESS_ADDED;
+}
+
+/* Whether a group of EITHER and OR has a pool in it: then no archetype decides it. `term` is any of its terms. */
+static bool is_in_pooled_group(const mica_query *query, uint32_t term)
+{
+    while (query->terms[term].access == MICA_ACCESS_OR)
+        --term;
+    do
+        if (micap_is_pooled(query->terms[term].component))
+            return true;
+    while (++term < query->term_count && query->terms[term].access == MICA_ACCESS_OR);
+    return false;
+}
+
 static void compile_terms(mica_query *query)
 {
     for (uint32_t i = 0; i < query->term_count; ++i) {
         mica_term term = query->terms[i];
         const micap_type *type = micap_type_of(term.component);
-        query->term_bytes[i] = has_column(term.access) ? type->type.size_bytes : 0;
+        query->term_bytes[i] = has_column(term.access) && !type->leaves ? type->type.size_bytes : 0;
+        query->is_row_level[i] = is_group(term.access) && is_in_pooled_group(query, i);
+        query->has_pooled_group |= query->is_row_level[i];
+        if (micap_is_pooled(term.component)) {
+            add_join(query, term);
+            continue;
+        }
+        query->asks_chunks |= !is_singleton(term.component);
+        query->reads_chunks |= has_column(term.access) && !is_singleton(term.component);
         if (term.access == MICA_ACCESS_WITHOUT)
             query->banned |= micap_signature_bit(term.component);
-        if (!must_be_there(term.access) || is_singleton(term.component))
+        if (!micap_access_demands(term.access) || is_singleton(term.component))
             continue;
         query->signature |= micap_signature_bit(term.component);
         if (term.access == MICA_ACCESS_DISABLED)
@@ -175,6 +208,8 @@ bool micap_query_matches_archetype(const mica_query *query, const micap_archetyp
     bool either = true; /* no group is open */
     for (uint32_t i = 0; i < query->term_count; ++i) {
         mica_term term = query->terms[i];
+        if (micap_is_pooled(term.component) || query->is_row_level[i])
+            continue;
         if (term.access == MICA_ACCESS_EITHER) {
             if (!either)
                 return false;
@@ -184,7 +219,7 @@ bool micap_query_matches_archetype(const mica_query *query, const micap_archetyp
         } else if (term.access == MICA_ACCESS_WITHOUT) {
             if (micap_archetype_has(archetype, term.component))
                 return false;
-        } else if (must_be_there(term.access) && !micap_archetype_has(archetype, term.component) &&
+        } else if (micap_access_demands(term.access) && !micap_archetype_has(archetype, term.component) &&
                    !is_singleton(term.component)) {
             return false;
         }
@@ -227,7 +262,8 @@ static const micap_component *rarest(const mica_query *query)
     const micap_component *found = NULL;
     for (uint32_t i = 0; i < query->term_count; ++i) {
         const micap_component *component = micap_component_of(&query->world->components, query->terms[i].component);
-        if (must_be_there(query->terms[i].access) && !is_singleton(query->terms[i].component) &&
+        if (micap_access_demands(query->terms[i].access) && !is_singleton(query->terms[i].component) &&
+            !micap_is_pooled(query->terms[i].component) &&
             (!found || component->archetype_count < found->archetype_count))
             found = component;
     }
@@ -309,6 +345,8 @@ static bool copy_name(mica_query *query, const char *name)
 
 mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 {
+    if (micap_refuse_inside(world, "query") != MICA_OK)
+        return NULL;
     if (!check_terms(world, def))
         return NULL;
     micap_queries *queries = &world->queries;
@@ -328,7 +366,8 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->compare = def->compare;
     query->context = def->context;
     compile_terms(query);
-    query->special = query->filter_count || query->compare;
+    query->instances_of = def->instances_of;
+    query->special = query->filter_count || query->join_count || query->compare;
     if (!copy_name(query, def->name ? def->name : "query") || !match_all(query)) {
         release(query);
         micap_fail_memory(world, "query");
@@ -341,7 +380,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 
 void mica_query_destroy(mica_query *query)
 {
-    if (!query)
+    if (!query || micap_refuse_inside(query->world, "query_destroy") != MICA_OK)
         return;
     micap_queries *queries = &query->world->queries;
     mica_query *last = queries->all[--queries->count];

@@ -3,6 +3,7 @@
 #define MICAP_CORE_QUERY_H
 
 #include "core/rows.h"
+#include "pool/pool.h"
 #include "mica/query.h"
 
 enum {
@@ -24,6 +25,13 @@ typedef struct micap_filter {
     mica_component component; /* the companion, or the component itself for CHANGED */
 } micap_filter;
 
+/* A term on a pool. */
+typedef struct micap_join {
+    mica_pool *pool;
+    mica_access access;
+    bool has_column;
+} micap_join;
+
 /* One place in a sorted query. */
 typedef struct micap_order {
     micap_chunk *chunk;
@@ -44,9 +52,17 @@ struct mica_query {
     uint32_t term_bytes[MICA_TERMS_MAX]; /* the size of a term's values; 0 for one without a column */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
-    bool special;       /* it has filters or an order: not the plain loop over chunks */
-    uint64_t signature; /* of what must be there, */
-    uint64_t banned;    /* and of what must not */
+    micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */
+    uint32_t join_count;
+    bool reads_chunks;                 /* some term gives a column of a chunk */
+    bool asks_chunks;                  /* some term or filter is about chunks: an archetype may not match */
+    bool is_marked;                    /* some term asks what changed or was added */
+    bool is_row_level[MICA_TERMS_MAX]; /* a term of a group with a pool in it */
+    bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
+    mica_component instances_of;       /* the pool whose instances are shown one by one, or 0 */
+    bool special;                      /* it has filters, joins or an order: not the plain loop over chunks */
+    uint64_t signature;                /* of what must be there, */
+    uint64_t banned;                   /* and of what must not */
     mica_version last_mark;
     uint32_t index; /* in the world's list of queries */
     char *name;
@@ -75,6 +91,12 @@ typedef struct micap_queries {
 bool micap_queries_announce(mica_world *world, micap_archetype *archetype);
 void micap_queries_free(mica_world *world);
 
+/* Whether what the term names must be there. */
+static inline bool micap_access_demands(mica_access access)
+{
+    return access <= MICA_ACCESS_HAS || access >= MICA_ACCESS_CHANGED;
+}
+
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype);
 
 /* Looks up the columns of a match. Threads that loop at once may do so twice, with the same result. */
@@ -92,8 +114,9 @@ static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t ma
 /* Whether a row of a matching archetype passes all filters. */
 bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since);
 
-/* Finds the next run of rows at or after `row` that passes all filters; 0 when there is none. */
-uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, mica_version since);
+/* Finds the next run of rows in [*row, end) that passes all filters; 0 when there is none. */
+uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, uint32_t end,
+                              mica_version since);
 
 /* Brings the order of a sorted query up to date; false when memory is short. */
 bool micap_query_sort(mica_query *query);

@@ -5,12 +5,16 @@
 
 static void update_hooks(mica_world *world, const micap_component *component)
 {
+    if (micap_is_pooled(component->type->id))
+        micap_pools_update_hooks(world, component->type->id);
     for (uint32_t i = 0; i < component->archetype_count; ++i)
         micap_archetype_update_hooks(world, component->archetypes[i]);
 }
 
 mica_removals *mica_removals_create_component(mica_world *world, mica_component component)
 {
+    if (micap_refuse_inside(world, "removals") != MICA_OK)
+        return NULL;
     if (!micap_type_for_entities(world, component))
         return NULL;
     mica_removals *removals = micap_allocate_zeroed(&world->memory, sizeof *removals, MICAP_ARRAY_ALIGNMENT);

@@ -103,42 +103,79 @@ uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32
     return dropped;
 }
 
-static inline void move_into_hole(mica_world *world, micap_spot last, micap_spot hole)
+/* Copies a run of small values from one row to another. */
+static inline void copy_lanes(const micap_lane *to, uint64_t to_row, const micap_lane *from, uint64_t from_row,
+                              uint32_t count)
 {
-    const micap_archetype *archetype = hole.chunk->archetype;
-    mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
-    uint64_t *record = micap_record_at(&world->entities, moved.index);
-    __builtin_prefetch(record, 1); /* it lies anywhere; the copies hide the wait */
-    if (MICAP_LIKELY(archetype->small)) {
-        const micap_lane *to = micap_chunk_lanes(hole.chunk), *from = micap_chunk_lanes(last.chunk);
-        for (uint32_t i = hole.chunk->stride - 1u; i > 0; --i, ++to, ++from)
-            micap_copy_small((char *)hole.chunk + to->offset + (size_t)hole.row * to->bytes,
-                             (char *)last.chunk + from->offset + (size_t)last.row * to->bytes, to->bytes);
-    } else {
-        micap_row_move(last, hole);
+    for (; count; --count, ++to, ++from) {
+        uint64_t bytes = to->bytes;
+        micap_copy_small(to->values + to_row * bytes, from->values + from_row * bytes, bytes);
     }
-    micap_chunk_entities(hole.chunk)[hole.row] = moved;
-    micap_chunk_stamps(hole.chunk, hole.row)[0] = micap_version(world);
-    *record = micap_record_pack(moved.generation, hole.chunk->number, hole.row);
 }
 
-void micap_row_fill_hole(mica_world *world, micap_spot hole)
+/* The row that filled a hole has got its values; now its entity is told. */
+static inline void own_hole(const mica_world *world, micap_spot last, micap_spot hole)
+{
+    mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
+    micap_row_own(world, hole, moved, micap_record_at(&world->entities, moved.index));
+}
+
+/* The last chunk of an archetype lost its last row. */
+static MICAP_COLD bool leave_chunk(mica_world *world, micap_archetype *archetype)
+{
+    if (archetype->tail)
+        --archetype->tail;
+    if (!archetype->incoming) /* else the chunks are reserved */
+        micap_rows_shrink(world, archetype, 1);
+    micap_rows_update_open(archetype);
+    return true;
+}
+
+/* Takes the last row off an archetype and returns where it was. */
+static inline micap_spot drop_last(micap_archetype *archetype)
+{
+    micap_chunk *chunk = archetype->chunks[archetype->tail];
+    uint32_t row = chunk->count - 1;
+    chunk->count = row;
+    --archetype->row_count;
+    archetype->open = chunk;
+    return (micap_spot){chunk, row};
+}
+
+static __attribute__((noinline)) bool fill_large_hole(mica_world *world, micap_spot hole)
+{
+    micap_spot last = drop_last(hole.chunk->archetype);
+    if (last.chunk != hole.chunk || last.row != hole.row) {
+        micap_row_move(last, hole);
+        own_hole(world, last, hole);
+    }
+    return last.row || leave_chunk(world, hole.chunk->archetype);
+}
+
+void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)
+{
+    micap_chunk *chunk = archetype->chunks[archetype->tail];
+    MICAP_ASSERT(count <= chunk->count, "the rows that are dropped lie in the last chunk");
+    chunk->count -= count;
+    archetype->row_count -= count;
+    archetype->open = chunk;
+    if (!chunk->count)
+        leave_chunk(world, archetype);
+}
+
+/* Ends with calls and has none in between, so that nothing has to be kept on the stack. */
+bool micap_row_fill_hole(mica_world *world, micap_spot hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    micap_chunk *last_chunk = archetype->chunks[archetype->tail];
-    micap_spot last = {last_chunk, last_chunk->count - 1};
-    if (last.chunk != hole.chunk || last.row != hole.row)
-        move_into_hole(world, last, hole);
-    --archetype->row_count;
-    --last_chunk->count;
-    archetype->open = last_chunk;
-    if (MICAP_UNLIKELY(last_chunk->count == 0)) {
-        if (archetype->tail)
-            --archetype->tail;
-        if (!archetype->incoming) /* else the chunks are reserved */
-            micap_rows_shrink(world, archetype, 1);
-        micap_rows_update_open(archetype);
+    if (MICAP_UNLIKELY(!archetype->small))
+        return fill_large_hole(world, hole);
+    micap_spot last = drop_last(archetype);
+    if (last.chunk != hole.chunk || last.row != hole.row) {
+        copy_lanes(micap_chunk_lanes(hole.chunk), hole.row, micap_chunk_lanes(last.chunk), last.row,
+                   archetype->column_count);
+        own_hole(world, last, hole);
     }
+    return MICAP_LIKELY(last.row) || leave_chunk(world, hole.chunk->archetype);
 }
 
 void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to)
@@ -151,7 +188,7 @@ void micap_row_init_companions(mica_world *world, const micap_archetype *from, m
         void *value = micap_chunk_value(to.chunk, i, to.row);
         if (column->companion == MICAP_COMPANION_ENABLED)
             *(uint8_t *)value = 1;
-        else
+        else if (column->companion == MICAP_COMPANION_ADDED)
             *(mica_version *)value = micap_version(world);
     }
 }
@@ -168,40 +205,34 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
     return spot;
 }
 
-/* Columns before the gap have the same number on both sides, those behind it differ by one. */
-static inline void move_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen, bool small)
-{
-    uint32_t count = narrow.chunk->stride - 1u;
-    const micap_lane *lanes = micap_chunk_lanes(narrow.chunk), *others = micap_chunk_lanes(wide.chunk);
-    for (uint32_t i = 0; i < count; ++i) {
-        const micap_lane *lane = &lanes[i], *other = &others[i + (i >= gap)];
-        char *near = (char *)narrow.chunk + lane->offset + (size_t)narrow.row * lane->bytes;
-        char *far = (char *)wide.chunk + other->offset + (size_t)wide.row * lane->bytes;
-        if (small)
-            micap_copy_small(widen ? far : near, widen ? near : far, lane->bytes);
-        else
-            memcpy(widen ? far : near, widen ? near : far, lane->bytes);
-    }
-}
+char micap_tag_value;
 
-static __attribute__((noinline)) void move_large_across(micap_spot narrow, micap_spot wide, uint32_t gap, bool widen)
+void *micap_row_widen(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
 {
-    move_across(narrow, wide, gap, widen, false);
-}
-
-micap_spot micap_row_step(mica_world *world, micap_spot from, micap_archetype *to, uint32_t gap)
-{
-    mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
-    micap_spot spot = micap_rows_next(to);
-    bool widen = spot.chunk->stride >= from.chunk->stride;
-    micap_spot narrow = widen ? from : spot, wide = widen ? spot : from;
-    if (MICAP_UNLIKELY(!narrow.chunk->archetype->small))
-        move_large_across(narrow, wide, gap, widen);
-    else if (widen)
-        move_across(from, spot, gap, true, true);
-    else
-        move_across(spot, from, gap, false, true);
+    static const char zeros[16];
+    micap_spot spot = micap_rows_next(edge->end);
+    uint32_t count = from.chunk->archetype->column_count, gap = edge->column;
+    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(spot.chunk);
+    copy_lanes(others, spot.row, lanes, from.row, gap < count ? gap : count);
+    if (gap < count)
+        copy_lanes(others + gap + 1, spot.row, lanes + gap, from.row, count - gap);
     micap_rows_commit(world, spot, entity);
     micap_row_fill_hole(world, from);
-    return spot;
+    if (gap == MICAP_COLUMN_TAG)
+        return &micap_tag_value;
+    char *value = others[gap].values + spot.row * others[gap].bytes;
+    micap_copy_small(value, zeros, others[gap].bytes);
+    return value;
+}
+
+bool micap_row_narrow(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+{
+    micap_spot spot = micap_rows_next(edge->end);
+    uint32_t count = spot.chunk->archetype->column_count, gap = edge->column;
+    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(spot.chunk);
+    copy_lanes(others, spot.row, lanes, from.row, gap < count ? gap : count);
+    if (gap < count)
+        copy_lanes(others + gap, spot.row, lanes + gap + 1, from.row, count - gap);
+    micap_rows_commit(world, spot, entity);
+    return micap_row_fill_hole(world, from);
 }

@@ -7,7 +7,7 @@ bool micap_set_init(micap_set *set, mica_world *world, const micap_archetype *ar
 {
     set->world = world;
     set->count = archetype->component_count;
-    set->capacity = set->count + 3 * more;
+    set->capacity = set->count + more;
     set->ids = set->small;
     if (set->capacity > sizeof set->small / sizeof *set->small)
         set->ids = micap_allocate(&world->memory, set->capacity * sizeof *set->ids, MICAP_ARRAY_ALIGNMENT);
@@ -24,6 +24,12 @@ void micap_set_free(micap_set *set)
 {
     if (set->ids != set->small)
         micap_release(&set->world->memory, set->ids, set->capacity * sizeof *set->ids, MICAP_ARRAY_ALIGNMENT);
+}
+
+uint32_t micap_set_room(mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type && !micap_is_pooled(component) ? 3 + type->leaf_count : 1;
 }
 
 static uint32_t place_of(const micap_set *set, mica_component id)
@@ -68,6 +74,8 @@ bool micap_set_insert(micap_set *set, const micap_type *type)
         insert_one(set, type->enabled);
     if (type->added)
         insert_one(set, type->added);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        insert_one(set, type->leaves[i].component);
     return true;
 }
 
@@ -79,5 +87,7 @@ bool micap_set_erase(micap_set *set, const micap_type *type)
         erase_one(set, type->enabled);
     if (type->added)
         erase_one(set, type->added);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        erase_one(set, type->leaves[i].component);
     return true;
 }

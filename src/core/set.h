@@ -13,7 +13,10 @@ typedef struct micap_set {
     mica_component small[64];
 } micap_set;
 
-/* Starts with the components of an archetype, and room for `more` components with their companions. */
+/* The room a component takes, with its companions. */
+uint32_t micap_set_room(mica_component component);
+
+/* Starts with the components of an archetype, and that much more room. */
 bool micap_set_init(micap_set *set, mica_world *world, const micap_archetype *archetype, uint32_t more);
 void micap_set_free(micap_set *set);
 

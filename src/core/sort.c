@@ -1,5 +1,6 @@
 /* Order: sorted loops over all archetypes, and sorting the rows themselves. Both are stable merge sorts, so that equal
  * values keep the order they lie in and the outcome is the same everywhere. */
+#include "core/pooled.h"
 #include "core/report.h"
 #include "core/world.h"
 
@@ -7,11 +8,13 @@ typedef struct micap_sorting {
     mica_compare_fn compare;
     void *context;
     mica_component component;
-    uint32_t bytes;
+    const mica_pool *pool; /* where the component is kept, or NULL */
 } sorting;
 
 static const void *key_of(const sorting *how, const micap_order *order)
 {
+    if (how->pool) /* the owner has it, or it would not be listed */
+        return micap_pool_value(how->pool, micap_pool_row(how->pool, micap_chunk_entities(order->chunk)[order->row]));
     uint32_t column = micap_archetype_column(order->chunk->archetype, how->component);
     return micap_chunk_value(order->chunk, column, order->row);
 }
@@ -59,13 +62,23 @@ static bool reserve_order(mica_query *query, uint64_t count)
            MICAP_RESERVE(memory, query->order_scratch, &query->order_scratch_capacity, count);
 }
 
-static uint32_t list_rows(micap_archetype *archetype, uint32_t match, micap_order *out)
+/* Of a component in a pool only those rows whose entity has it. */
+static uint32_t list_rows(micap_archetype *archetype, uint32_t match, const mica_pool *pool, micap_order *out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            out[count++] = (micap_order){archetype->chunks[i], row, match};
+            if (!pool || micap_pool_row(pool, micap_chunk_entities(archetype->chunks[i])[row]) != MICAP_ROW_NONE)
+                out[count++] = (micap_order){archetype->chunks[i], row, match};
     return count;
+}
+
+static bool pool_changed(const mica_pool *pool, mica_version since)
+{
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
+        if (micap_pool_slice_changed(pool, row, since))
+            return true;
+    return false;
 }
 
 static bool column_changed(const micap_archetype *archetype, mica_component component, mica_version since)
@@ -84,6 +97,8 @@ static bool is_current(const mica_query *query)
 {
     if (!query->order_valid || query->order_structure != query->world->structure)
         return false;
+    if (micap_is_pooled(query->order_by))
+        return !pool_changed(micap_pool_of(query->world, query->order_by), query->order_version);
     for (uint32_t match = 0; match < query->match_count; ++match)
         if (column_changed(query->archetypes[match], query->order_by, query->order_version))
             return false;
@@ -101,12 +116,14 @@ bool micap_query_sort(mica_query *query)
     if (!reserve_order(query, count))
         return false;
     query->order_count = 0;
+    const mica_pool *pool = micap_is_pooled(query->order_by) ? micap_pool_of(query->world, query->order_by) : NULL;
     for (uint32_t match = 0; match < query->match_count; ++match)
-        query->order_count += list_rows(query->archetypes[match], match, query->order + query->order_count);
-    sorting how = {query->compare, query->context, query->order_by, micap_type_of(query->order_by)->type.size_bytes};
+        query->order_count += list_rows(query->archetypes[match], match, pool, query->order + query->order_count);
+    sorting how = {query->compare, query->context, query->order_by, pool};
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;
-    query->order_version = mica_world_mark(query->world); /* what is written from now on is newer */
+    const micap_here *here = micap_here_of(query->world); /* what is written from now on is newer */
+    query->order_version = here ? here->version - 1 : mica_world_mark(query->world);
     query->order_valid = true;
     return true;
 }
@@ -178,7 +195,7 @@ static bool is_in_every_match(const mica_query *query, mica_component component)
 {
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && query->terms[i].access <= MICA_ACCESS_WRITE)
-            return micap_type_of(component)->type.storage == MICA_STORAGE_CHUNK;
+            return micap_type_of(component)->type.storage == MICA_STORAGE_CHUNK && !micap_type_of(component)->leaves;
     return false;
 }
 
@@ -199,7 +216,7 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
                           "%s: sort_rows needs a compare function and a component with data that the query reads or "
                           "writes, not %s",
                           query->name, type->type.name);
-    sorting how = {compare, context, component, type->type.size_bytes};
+    sorting how = {compare, context, component, NULL};
     for (uint32_t match = 0; match < query->match_count; ++match)
         if (!reserve_sorting(query, query->archetypes[match]))
             return micap_fail_memory(world, "sort_rows");

@@ -30,8 +30,9 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
     if (chunk->count > chunk->capacity || chunk->capacity > MICAP_CHUNK_ROWS_MAX)
         return broken(world, "a chunk holds no more than it can", chunk->count, chunk->capacity);
     const micap_lane *last = archetype->column_count ? &micap_chunk_lanes(chunk)[archetype->column_count - 1] : NULL;
-    if (last && chunk->color_bytes + last->offset + (uint64_t)chunk->capacity * last->bytes > (uint64_t)1
-                                                                                                  << chunk->order)
+    if (last &&
+        chunk->color_bytes + (uint64_t)(last->values - (const char *)chunk) + (uint64_t)chunk->capacity * last->bytes >
+            (uint64_t)1 << chunk->order)
         return broken(world, "the last column ends within the block", chunk->number, chunk->capacity);
     if (index < archetype->tail && chunk->count != chunk->capacity)
         return broken(world, "chunks before the tail are full", chunk->count, chunk->capacity);
@@ -69,7 +70,7 @@ static bool check_set(const mica_world *world, const micap_archetype *archetype)
             return broken(world, "the components of an archetype rise", archetype->id, i);
         const micap_component *component = micap_component_of(&world->components, id);
         uint32_t column = micap_archetype_column(archetype, id);
-        bool is_tag = component && component->type->type.storage == MICA_STORAGE_TAG;
+        bool is_tag = component && !micap_has_column(component->type);
         if (!component || column != (is_tag ? MICAP_COLUMN_TAG : columns))
             return broken(world, "a component is found at its column", archetype->id, id);
         columns += !is_tag;
@@ -139,8 +140,8 @@ static bool check_slots(const mica_world *world, uint64_t pending)
                 return broken(world, "a slot on a free list is free", page - 1, slot);
             slot = micap_record_row(record);
         }
-        if (count != entities->pages[page - 1].free_count || !count)
-            return broken(world, "a page counts its free slots", count, entities->pages[page - 1].free_count);
+        if (!count)
+            return broken(world, "a page on the list has free slots", page - 1, count);
         listed += count;
     }
     return listed == entities->free_count || broken(world, "free slots are counted", listed, entities->free_count);
@@ -154,6 +155,8 @@ static uint64_t count_pending(const mica_world *world)
         for (uint32_t i = 0; i < commands->recording.target_count; ++i)
             pending += commands->recording.targets[i]->created;
     }
+    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
+        pending += commands->is_lined_up ? 0 : commands->stock_count;
     return pending;
 }
 
@@ -164,7 +167,14 @@ mica_result mica_world_validate(mica_world *world)
             return MICA_ERROR_INVALID;
     if (!check_queries(world) || !check_slots(world, count_pending(world)))
         return MICA_ERROR_INVALID;
+    const mica_pool *pool;
+    const char *problem = micap_pools_check(world, &pool);
+    if (problem) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (pool %s)", problem,
+                   pool->type->type.name);
+        return MICA_ERROR_INVALID;
+    }
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
-    return MICA_OK;
+    return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }

@@ -1,11 +1,15 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/checked.h"
+#include "core/join.h"
+#include "core/part.h"
 #include "core/report.h"
-#include "core/world.h"
 #include "mica/view.h"
 
-static bool is_marked(const mica_query *query)
+bool micap_query_is_marked(const mica_query *query)
 {
+    if (query->is_marked)
+        return true;
     for (uint32_t i = 0; i < query->filter_count; ++i)
         if (query->filters[i].kind >= MICAP_FILTER_ADDED)
             return true;
@@ -23,10 +27,14 @@ static mica_view begin(mica_query *query, mica_version since)
     view.query = query;
     view.structure = query->world->structure;
     view.since = since;
+    const micap_here *here = micap_here_of(query->world);
+    view.version = here ? here->version : micap_version(query->world);
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
         view.query = NULL;
     }
+    if (query->join_count)
+        micap_join_begin(&view, query);
     return view;
 }
 
@@ -38,30 +46,9 @@ mica_view mica_query_begin_since(mica_query *query, mica_version since)
 mica_view mica_query_begin(mica_query *query)
 {
     mica_version since = query ? query->last_mark : 0;
-    if (query && MICAP_UNLIKELY(query->filter_count) && is_marked(query))
+    if (query && MICAP_UNLIKELY(query->special) && micap_query_is_marked(query))
         query->last_mark = mica_world_mark(query->world);
     return begin(query, since);
-}
-
-static inline void show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
-{
-    view->count = count;
-    view->row = row;
-    view->chunk = chunk;
-    view->entities = micap_chunk_entities(chunk) + row;
-    if (!query->term_count)
-        return;
-    const uint16_t *columns = micap_query_columns(query, view->match);
-    const micap_lane *lanes = micap_chunk_lanes(chunk);
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
-        if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = (char *)chunk + lanes[column].offset + (size_t)row * lanes[column].bytes;
-        else if (column == MICAP_COLUMN_SINGLETON)
-            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
-        else
-            view->columns[i] = NULL;
-    }
 }
 
 /* Chunk by chunk, and within a chunk from run to run of rows that pass. */
@@ -72,9 +59,9 @@ static bool next_filtered(mica_view *view, mica_query *query)
         const micap_archetype *archetype = query->archetypes[view->match];
         for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, row = 0) {
             micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            uint32_t count = micap_query_next_run(query, chunk, &row, view->since);
+            uint32_t count = micap_query_next_run(query, chunk, &row, chunk->count, view->since);
             if (count) {
-                show(view, query, chunk, row, count);
+                micap_view_show(view, query, chunk, row, count);
                 return true;
             }
         }
@@ -85,6 +72,8 @@ static bool next_filtered(mica_view *view, mica_query *query)
 /* In a sorted query `chunk_index` is the place in the order. Rows that follow each other in memory come as one view. */
 static bool next_sorted(mica_view *view, mica_query *query)
 {
+    if (query->join_count)
+        return micap_join_next_sorted(view, query);
     uint32_t at = view->chunk_index;
     while (at < query->order_count &&
            !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->since))
@@ -99,7 +88,7 @@ static bool next_sorted(mica_view *view, mica_query *query)
         ++count;
     view->chunk_index = at + count;
     view->match = first->match;
-    show(view, query, first->chunk, first->row, count);
+    micap_view_show(view, query, first->chunk, first->row, count);
     return true;
 }
 
@@ -107,6 +96,11 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
+    if (view->structure == MICAP_STRUCTURE_NONE) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+                   "%s: the view of a system shows all it has; there is no next one", query->name);
+        return false;
+    }
     if (view->structure != view->world->structure) {
         micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
@@ -114,7 +108,9 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
                    query->name);
         return false;
     }
-    return query->compare ? next_sorted(view, query) : next_filtered(view, query);
+    if (query->compare)
+        return next_sorted(view, query);
+    return query->join_count ? micap_join_next(view, query) : next_filtered(view, query);
 }
 
 /* A place in a loop: the chunk that comes `chunk_index`th in a match. */
@@ -139,7 +135,7 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
     return NULL;
 }
 
-enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12 };
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
 
 static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
 {
@@ -149,8 +145,8 @@ static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32
         uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (index >= MICAP_COLUMN_UNKNOWN)
             continue;
-        const char *column = (const char *)chunk + lanes[index].offset;
-        uint32_t bytes = chunk->count * lanes[index].bytes;
+        const char *column = lanes[index].values;
+        uint64_t bytes = chunk->count * lanes[index].bytes;
         for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
             __builtin_prefetch(column + at);
     }
@@ -165,9 +161,10 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         return;
     __builtin_prefetch(query->archetypes[at.match + 3]);
     const micap_archetype *later = query->archetypes[at.match + 2];
-    if (later->chunk_count) {
-        __builtin_prefetch(later->chunks[0]);
-        __builtin_prefetch((const char *)later->chunks[0] + MICAP_CACHE_LINE);
+    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
+        __builtin_prefetch(later->chunks[i]);
+        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + 2 * MICAP_CACHE_LINE);
     }
     const micap_chunk *next = next_chunk(query, &at);
     if (next)
@@ -187,35 +184,42 @@ bool mica_view_next(mica_view *view)
         return false;
     if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
         prefetch_ahead(query, at);
-    show(view, query, chunk, 0, chunk->count);
+    micap_view_show(view, query, chunk, 0, chunk->count);
     return true;
 }
 
-static bool is_writing(mica_access access)
+static void report_column(const mica_view *view, mica_component component, bool write)
 {
-    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
-}
-
-static bool is_reading(mica_access access)
-{
-    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
-           access == MICA_ACCESS_OR || is_writing(access);
-}
-
-static void report_column(const mica_view *view, mica_component component, const char *what)
-{
+    micap_check_column(view, component, write);
     const micap_type *type = micap_type_of(component);
     micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
-               view->query->name, what, type ? type->type.name : "?");
+               view->query->name, write ? "write" : "read", type ? type->type.name : "?");
+}
+
+/* There is no column: because the component is not there, which is fine, or because it is split. */
+static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
+{
+    const micap_type *type = micap_type_of(view->query->terms[term].component);
+    if (type->leaves)
+        micap_fail(view->world, MICA_ERROR_INVALID, view->query->place,
+                   "%s: component %s is split: use mica_read_field or mica_write_field", view->query->name,
+                   type->type.name);
+    return NULL;
+}
+
+static inline const void *read_term(const mica_view *view, uint32_t term)
+{
+    return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
 }
 
 const void *mica_view_read(const mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].component == component && is_reading(query->terms[i].access))
-            return view->columns[i];
-    report_column(view, component, "read");
+        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
+            return read_term(view, i);
+    report_column(view, component, false);
     return NULL;
 }
 
@@ -230,11 +234,13 @@ static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
-        return NULL;
+        return no_column(view, term);
+    if (MICAP_UNLIKELY(view->query->join_count))
+        return micap_join_write(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
-    mica_version version = micap_version(view->world);
+    mica_version version = view->version;
     if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
         micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
     else
@@ -242,35 +248,45 @@ static inline void *write_term(mica_view *view, uint32_t term)
     return values;
 }
 
+void *micap_view_write_term(mica_view *view, uint32_t term)
+{
+    return view->columns[term] ? write_term(view, term) : NULL;
+}
+
 void *mica_view_write(mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].component == component && is_writing(query->terms[i].access))
+        if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
             return write_term(view, i);
-    report_column(view, component, "write");
+    report_column(view, component, true);
     return NULL;
 }
 
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
-    if (MICAP_LIKELY(term < view->query->term_count && is_reading(view->query->terms[term].access)))
-        return view->columns[term];
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "read");
+    micap_check_view(view);
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
+        return read_term(view, term);
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
 
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
-    if (MICAP_LIKELY(term < view->query->term_count && is_writing(view->query->terms[term].access)))
+    micap_check_view(view);
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
         return write_term(view, term);
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "write");
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
 
 uint64_t mica_query_count(mica_query *query)
 {
     uint64_t count = 0;
+    if (query && query->join_count)
+        return micap_join_count(query);
     for (uint32_t match = 0; query && match < query->match_count; ++match) {
         const micap_archetype *archetype = query->archetypes[match];
         if (!query->filter_count) {
@@ -278,8 +294,9 @@ uint64_t mica_query_count(mica_query *query)
             continue;
         }
         for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            const micap_chunk *chunk = archetype->chunks[i];
             uint32_t row = 0, run;
-            for (; (run = micap_query_next_run(query, archetype->chunks[i], &row, query->last_mark)); row += run)
+            for (; (run = micap_query_next_run(query, chunk, &row, chunk->count, query->last_mark)); row += run)
                 count += run;
         }
     }
@@ -296,9 +313,17 @@ bool mica_query_matches(mica_query *query, mica_entity entity)
 {
     if (!query)
         return false;
+    micap_found found;
+    if (query->join_count)
+        return micap_join_find(query, entity, query->last_mark, &found);
     micap_spot spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
+}
+
+static bool is_singleton_term(const mica_query *query, uint32_t term)
+{
+    return micap_type_of(query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
 void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
@@ -306,11 +331,12 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] = is_writing(query->terms[term].access) ? write_term(&view, term) : view.columns[term];
+            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
+                                                                           : view.columns[term];
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)
-                if (columns[term] && column_of(&view, term) != MICAP_COLUMN_SINGLETON)
+                if (columns[term] && !is_singleton_term(query, term))
                     columns[term] = (char *)columns[term] + query->term_bytes[term];
         }
     }

@@ -8,7 +8,7 @@
 
 mica_world_def mica_world_def_default(void)
 {
-    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20};
+    return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
 }
 
 static bool is_sane(const mica_world_def *def)
@@ -20,6 +20,7 @@ static bool is_sane(const mica_world_def *def)
 
 static void release(mica_world *world)
 {
+    micap_modules_free(world);
     micap_queries_free(world);
     while (world->last_commands && world->last_commands != &world->deferred)
         mica_commands_destroy(world->last_commands);
@@ -28,6 +29,7 @@ static void release(mica_world *world)
     micap_flush_free(world);
     micap_names_free(world);
     micap_archetypes_free(world);
+    micap_pools_free(world);
     micap_components_free(world);
     micap_chunks_free(world);
     micap_entities_free(world);
@@ -50,16 +52,20 @@ mica_world *mica_world_create(const mica_world_def *def)
         return NULL;
     world->memory = memory;
     world->def = chosen;
+    world->pools.random_state = chosen.seed;
+    world->pools.masks.arena = &world->pools.arena;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
     micap_arena_init(&world->arena, &world->memory);
+    micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
         release(world);
         return NULL;
     }
     micap_commands_init(&world->deferred, world);
     world->deferred.owned = true;
+    world->refusing = (mica_commands){.world = world, .refusing = true};
     return world;
 }
 
@@ -76,6 +82,7 @@ static void destroy_all(mica_world *world)
             micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
         }
     }
+    micap_pools_clear(world);
 }
 
 mica_result mica_world_clear(mica_world *world)
@@ -106,11 +113,18 @@ size_t mica_world_trim(mica_world *world)
     size_t before = atomic_load(&world->memory.bytes);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_pools_trim(world);
+    micap_hooks_end(world);
+    micap_modules_trim(world);
     micap_flush_free(world);
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_free(world, &commands->applied);
         if (!commands->recording.target_count)
             micap_recording_free(world, &commands->recording);
+    }
+    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
+        micap_recording_free(world, &commands->applied);
+        micap_recording_free(world, &commands->recording);
     }
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);
@@ -123,7 +137,8 @@ void mica_world_seal(mica_world *world, bool sealed)
 
 mica_version mica_world_mark(mica_world *world)
 {
-    return atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
+    const micap_here *here = micap_here_of(world);
+    return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 
 uint64_t micap_entity_count(const mica_world *world)
@@ -137,9 +152,9 @@ uint64_t micap_entity_count(const mica_world *world)
 mica_world_stats mica_world_get_stats(const mica_world *world)
 {
     uint32_t components = 0;
-    for (uint32_t id = 1; id < world->components.limit; ++id)
-        components +=
-            world->components.by_id[id] && world->components.by_id[id]->type->companion == MICAP_COMPANION_NONE;
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id)))
+        components += micap_component_of(&world->components, id)->type->companion == MICAP_COMPANION_NONE;
     return (mica_world_stats){
         .entity_count = micap_entity_count(world),
         .component_count = components,

@@ -10,24 +10,27 @@
 #include "core/component.h"
 #include "core/entities.h"
 #include "core/flush.h"
+#include "core/module.h"
 #include "core/names.h"
+#include "core/pools.h"
 #include "core/query.h"
 #include "core/rows.h"
 #include "mica/world.h"
 
-enum { MICAP_SHAPE_COMPONENTS = 8, MICAP_SHAPES = 64 };
+enum { MICAP_SHAPE_COMPONENTS = 7, MICAP_SHAPES = 64 }; /* a shape has 128 bytes, found by a shift */
 
 /* What mica_create did last for a list of values: from the list as the caller writes it straight to the columns. Only
  * for lists that fill every column of a plain archetype: then a row is nothing but copies. */
 typedef struct micap_shape {
-    micap_archetype *archetype; /* NULL: unused */
-    uint32_t count;
+    micap_archetype *archetype;
+    uint32_t known; /* 1 + how many components the list has; 0 when there is none here */
+    uint32_t wordy; /* the same when every value is a few words or a tag, else 0: see micap_copy_few_words */
     struct micap_shape_item {
         mica_component component;
         uint32_t size_bytes; /* as the caller gives it */
-        uint16_t column;
-        bool is_small;
-        uint32_t bytes; /* 0 for a tag */
+        uint32_t bytes;      /* 0 for a tag */
+        uint32_t
+            lane_offset; /* of its column, from the beginning of the chunk: the same in all chunks of an archetype */
     } items[MICAP_SHAPE_COMPONENTS];
 } micap_shape;
 
@@ -41,18 +44,23 @@ struct mica_world {
     micap_components components;
     micap_archetypes archetypes;
     micap_queries queries;
+    micap_pools pools;
     micap_names names;
     micap_shape shapes[MICAP_SHAPES];
 
     mica_commands deferred;        /* what the world records by itself */
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */
     mica_commands *last_commands;
-    uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
+    mica_commands *parked_commands; /* of systems: see micap_commands_park */
+    mica_commands refusing;         /* where a thread has nothing to record into */
+    uint32_t recording_depth;       /* of mica_defer and of hooks: changes are recorded while it is not 0 */
     uint32_t hook_depth;
     bool hooks_recorded; /* something that is to be applied when the operation that called them ends */
     bool flushing;
     micap_flush flush;
     micap_hook destroy_hook;
+    struct micap_watch *destroy_watches;
+    micap_module modules[MICAP_MODULES];
 
     micap_memory memory;
     micap_arena arena;
@@ -90,13 +98,19 @@ static inline bool micap_is_row(micap_spot spot)
     return spot.chunk->number > MICAP_CHUNK_PENDING;
 }
 
+/* Tells a row and the record of an entity about each other. */
+static inline void micap_row_own(const mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
+{
+    micap_chunk_entities(spot.chunk)[spot.row] = entity;
+    micap_chunk_stamps(spot.chunk, spot.row)[0] = micap_version(world);
+    *record = micap_record_pack(entity.generation, spot.chunk->number, spot.row);
+}
+
 /* Makes the row at micap_rows_next exist and belong to the entity, whose record is given. */
 static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
 {
     MICAP_ASSERT_HOT(spot.row == spot.chunk->count && spot.row < spot.chunk->capacity, "a row is added at the end");
-    micap_chunk_entities(spot.chunk)[spot.row] = entity;
-    micap_chunk_stamps(spot.chunk, spot.row)[0] = micap_version(world);
-    *record = micap_record_pack(entity.generation, spot.chunk->number, spot.row);
+    micap_row_own(world, spot, entity, record);
     micap_rows_count_up(spot, 1);
 }
 

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "core/world.h"
+#include "mica/entity.h"
 
 static void hash_field(micap_hasher *hasher, const mica_field *field, const char *value);
 
@@ -105,9 +106,10 @@ static uint64_t hash_archetype(const micap_archetype *archetype)
 static uint64_t hash_singletons(const mica_world *world)
 {
     uint64_t sum = 0;
-    for (uint32_t id = 1; id < world->components.limit; ++id) {
-        const micap_component *component = world->components.by_id[id];
-        if (!component || !component->singleton)
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id))) {
+        const micap_component *component = micap_component_of(&world->components, id);
+        if (!component->singleton)
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);
@@ -115,6 +117,60 @@ static uint64_t hash_singletons(const mica_world *world)
         hash_values(&hasher, component->type, component->singleton, 1);
         sum += micap_hasher_finish(&hasher);
     }
+    return sum;
+}
+
+static void hash_owner(micap_hasher *hasher, mica_entity owner)
+{
+    micap_hasher_integer(hasher, owner.index, 4);
+    micap_hasher_integer(hasher, owner.generation, 4);
+}
+
+static void hash_leaves(micap_hasher *hasher, const mica_pool *pool, uint32_t row)
+{
+    for (uint32_t i = 0; i < pool->type->leaf_count; ++i) {
+        const micap_leaf *leaf = &pool->type->leaves[i];
+        mica_field field = {.element_bytes = leaf->element_bytes, .count = leaf->bytes / leaf->element_bytes};
+        field.kind = leaf->kind;
+        hash_field(hasher, &field, pool->lanes[1 + i].data + (size_t)row * leaf->bytes);
+    }
+}
+
+static void hash_pool_row(micap_hasher *hasher, const mica_pool *pool, uint32_t row)
+{
+    hash_owner(hasher, pool->owners[row]);
+    if (pool->values)
+        hash_values(hasher, pool->type, micap_pool_value(pool, row), 1);
+    else
+        hash_leaves(hasher, pool, row);
+    if (pool->enabled)
+        micap_hasher_integer(hasher, pool->enabled[row], 1);
+}
+
+/* Rows in the order they lie, but not those that the dead left behind; and nothing for a pool that nobody is in. */
+static uint64_t hash_pool(const mica_world *world, const mica_pool *pool)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    micap_hasher_integer(&hasher, pool->type->name_hash, 8);
+    uint32_t limit = pool->owners ? pool->row_limit : pool->present_words * 64, count = 0;
+    for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1)) {
+        if (!pool->owners)
+            hash_owner(&hasher, (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))});
+        else if (mica_is_alive(world, pool->owners[row]))
+            hash_pool_row(&hasher, pool, row);
+        else
+            continue;
+        ++count;
+    }
+    return count ? micap_hasher_finish(&hasher) : 0;
+}
+
+static uint64_t hash_pools(const mica_world *world)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        sum += hash_pool(world, world->pools.all[i]);
     return sum;
 }
 
@@ -143,5 +199,6 @@ uint64_t mica_world_hash(const mica_world *world)
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (world->archetypes.by_id[i]->row_count)
             sum += hash_archetype(world->archetypes.by_id[i]);
-    return micap_hash_mix(sum + 3 * hash_singletons(world) + 5 * hash_names(world));
+    return micap_hash_mix(sum + 3 * hash_singletons(world) + 5 * hash_names(world) + 7 * micap_modules_hash(world) +
+                          11 * hash_pools(world));
 }

@@ -1,5 +1,6 @@
 /* Schemas: what components there are, for those who compile without the program. */
 #include "json/json.h"
+#include "resource/leaves.h"
 
 #include <string.h>
 
@@ -53,10 +54,6 @@ static bool copy_type(micap_memory *memory, mica_type *copy, const mica_type *ty
     copy->fields = fields;
     copy->constants = constants;
     copy->name = copy_text(memory, type->name);
-    copy->construct = NULL;
-    copy->destruct = NULL;
-    copy->copy = NULL;
-    copy->move = NULL;
     bool fine = fields && constants && copy->name;
     for (uint32_t i = 0; fine && i < type->field_count; ++i) {
         fields[i] = type->fields[i];
@@ -105,10 +102,16 @@ const micap_schema_entry *micap_schema_find(const mica_schema *schema, const cha
     return NULL;
 }
 
-mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_type *type, int32_t spawn_order)
+mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_type *described, int32_t spawn_order)
 {
-    if (mica_type_problem(type))
+    if (mica_type_problem(described))
         return MICA_ERROR_INVALID;
+    /* Where the program keeps it is not the file's business: a pool is data, or a tag without any. */
+    mica_storage storage = !described->size_bytes                         ? MICA_STORAGE_TAG
+                           : described->storage == MICA_STORAGE_SINGLETON ? MICA_STORAGE_SINGLETON
+                                                                          : MICA_STORAGE_CHUNK;
+    mica_type plain = micap_plain_type(described, storage), *type = &plain;
+    plain.toggle = described->toggle;
     const micap_schema_entry *known = micap_schema_find(schema, name);
     if (known)
         return mica_type_layout_hash(&known->type) == mica_type_layout_hash(type) &&

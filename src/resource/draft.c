@@ -146,9 +146,9 @@ uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def 
     for (uint32_t i = 0; i < draft->part_count; ++i)
         if (strcmp(draft->parts[i].name, name) == 0)
             return i;
-    mica_type tag = *def->type;
-    tag.storage = def->storage == MICA_STORAGE_TAG ? MICA_STORAGE_TAG : MICA_STORAGE_CHUNK;
-    const char *problem = mica_type_problem(&tag);
+    bool is_tag = def->storage == MICA_STORAGE_TAG || (def->storage == MICA_STORAGE_POOL && !def->type->size_bytes);
+    mica_type plain = micap_plain_type(def->type, is_tag ? MICA_STORAGE_TAG : MICA_STORAGE_CHUNK);
+    const char *problem = mica_type_problem(&plain);
     if (problem)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "component %.80s can't be written: %s", name, problem),
                MICA_DRAFT_NONE;
@@ -159,7 +159,7 @@ uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def 
     draft->parts[draft->part_count] = (micap_draft_part){
         .name = def->name ? def->name : def->type->name,
         .type = def->type,
-        .role = def->storage == MICA_STORAGE_TAG         ? MICAP_ROLE_TAG
+        .role = is_tag                                   ? MICAP_ROLE_TAG
                 : def->storage == MICA_STORAGE_SINGLETON ? MICAP_ROLE_SINGLETON
                                                          : MICAP_ROLE_DATA,
         .spawn_order = def->spawn_order,

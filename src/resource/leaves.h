@@ -12,6 +12,20 @@ static inline mica_kind micap_field_kind(const mica_field *field)
     return field->type ? field->type->kind : field->kind;
 }
 
+/* How values lie, without what a program makes of them: where they are kept, who makes and moves them. */
+static inline mica_type micap_plain_type(const mica_type *type, mica_storage storage)
+{
+    return (mica_type){.name = type->name,
+                       .fields = type->fields,
+                       .constants = type->constants,
+                       .field_count = type->field_count,
+                       .constant_count = type->constant_count,
+                       .size_bytes = type->size_bytes,
+                       .alignment = type->alignment,
+                       .kind = type->kind,
+                       .storage = storage};
+}
+
 typedef struct micap_leaf {
     uint32_t offset;
     uint32_t element_bytes;

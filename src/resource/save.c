@@ -1,6 +1,7 @@
 /* Saving: a world, or some of its entities, as a draft; the rest is the draft's. */
 #include "mica/draft.h"
 #include "mica/name.h"
+#include "mica/pool.h"
 #include "mica/query.h"
 #include "mica/singleton.h"
 #include "resource/draft.h"
@@ -239,7 +240,7 @@ static bool save_value(saving *work, mica_entity entity, uint32_t index, mica_co
         return false;
     const mica_type *type = mica_component_type(component);
     const mica_resource_rule *rule = rule_for(work, component);
-    if (type->storage != MICA_STORAGE_TAG) {
+    if (type->size_bytes) {
         if (rule && rule->save) {
             if (!rule->save(work->world, entity, value, instance, rule->context))
                 return micap_draft_refuse(work->draft, MICA_ERROR_DATA, "the save function of component %.80s refused",
@@ -249,8 +250,39 @@ static bool save_value(saving *work, mica_entity entity, uint32_t index, mica_co
         }
         remap(work, part, instance);
     }
-    return !type->toggle || mica_is_enabled_component(work->world, entity, component) ||
+    return !type->toggle || mica_is_nil(entity) || mica_is_enabled_component(work->world, entity, component) ||
            mica_draft_disable(work->draft, part);
+}
+
+/* Several instances, in the order they were added. */
+static bool save_many(saving *work, mica_entity entity, uint32_t index, mica_component component)
+{
+    mica_pool *pool = mica_pool_of_component(work->world, component);
+    if (!pool)
+        return fail_memory(work);
+    for (mica_instance at = mica_pool_find(pool, entity); !mica_instance_is_nil(at); at = mica_pool_next(pool, at))
+        if (!save_value(work, entity, index, component, mica_instance_read_value(pool, at)))
+            return false;
+    return true;
+}
+
+static bool save_component(saving *work, mica_entity entity, uint32_t index, mica_component component)
+{
+    const mica_type *type = mica_component_type(component);
+    if (type->many && type->split)
+        return micap_draft_refuse(work->draft, MICA_ERROR_REFUSED,
+                                  "component %.80s is split and many: it can't be saved", type->name);
+    if (type->many)
+        return save_many(work, entity, index, component);
+    if (!type->split)
+        return save_value(work, entity, index, component, mica_get_component(work->world, entity, component));
+    char *whole = micap_allocate(work->memory, type->size_bytes, type->alignment);
+    if (!whole)
+        return fail_memory(work);
+    bool fine = mica_get_component_value(work->world, entity, component, whole) &&
+                save_value(work, entity, index, component, whole);
+    micap_release(work->memory, whole, type->size_bytes, type->alignment);
+    return fine;
 }
 
 static bool save_entity(saving *work, uint32_t index)
@@ -266,7 +298,7 @@ static bool save_entity(saving *work, uint32_t index)
             mica_components_of(work->world, entity, components, count);
     }
     for (uint32_t i = 0; fine && i < count; ++i)
-        fine = save_value(work, entity, index, components[i], mica_get_component(work->world, entity, components[i]));
+        fine = save_component(work, entity, index, components[i]);
     if (components != few)
         MICAP_RELEASE_ARRAY(work->memory, components, capacity);
     return fine;

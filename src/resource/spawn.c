@@ -5,6 +5,7 @@
 
 #include "mica/bulk.h"
 #include "mica/name.h"
+#include "mica/pool.h"
 #include "mica/singleton.h"
 
 #include <string.h>
@@ -164,7 +165,17 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
     return work->result == MICA_OK;
 }
 
-/* The values of components that are not in chunks, one by one, through the door that every storage has. */
+/* Adds an instance of a component that is not in chunks, to be filled in; NULL when it can't. */
+static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
+{
+    if (!entry->type->many)
+        return mica_add_component(work->world, owner, entry->component);
+    mica_pool *pool = mica_pool_of_component(work->world, entry->component);
+    mica_instance instance = pool ? mica_pool_add(pool, owner) : (mica_instance){0};
+    return mica_instance_is_nil(instance) ? NULL : mica_instance_write_value(pool, instance);
+}
+
+/* Components that are not in chunks come when the batch is over, one by one, through doors that every storage has. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);
@@ -172,15 +183,26 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     const micap_block *block = entry->block;
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
-    void *value = mica_add_component(work->world, owner, entry->component);
-    if (!value) {
-        work->result = MICA_ERROR_MEMORY; /* the world has said more */
-        return false;
+    const char *from = block->instances ? block->instances + (size_t)instance * block->type->size_bytes : NULL;
+    bool has_spawn = entry->rule && entry->rule->spawn;
+    bool is_plain = !entry->type->construct && !entry->type->destruct && !entry->type->copy && !entry->type->move;
+    work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
+    if (from && is_plain && !has_spawn && !entry->type->many) {
+        memset(entry->scratch, 0, entry->type->size_bytes);
+        micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
+        if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+            return false;
+    } else {
+        void *value = add_separate(work, entry, owner);
+        if (!value)
+            return false;
+        mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, from ? value : NULL};
+        if (has_spawn && !run_spawn_function(work, entry, run, instance, entities))
+            return false;
+        if (!has_spawn && from)
+            micap_plan_apply(&entry->plan, value, from, 1, entities);
     }
-    if (entry->rule && entry->rule->spawn)
-        return run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, &owner, NULL, value},
-                                  instance, entities);
-    micap_plan_apply(&entry->plan, value, block->instances + (size_t)instance * block->type->size_bytes, 1, entities);
+    work->result = MICA_OK;
     return true;
 }
 
@@ -189,17 +211,15 @@ static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32
     const micap_block *block = entry->block;
     if (!entry->component || !entry->is_separate)
         return true;
-    if (block->owners) {
-        for (uint32_t i = 0; i < block->instance_count; ++i) {
-            if (i && block->owners[i] == block->owners[i - 1])
-                return micap_spawn_fail(work, MICA_ERROR_REFUSED,
-                                        "spawn: an entity has several instances of component %.80s", block->name);
-            if (!give_one(work, entry, i, block->owners[i], copy))
-                return false;
-        }
-        return true;
+    for (uint32_t i = 0; block->owners && i < block->instance_count; ++i) {
+        if (i && block->owners[i] == block->owners[i - 1] && !entry->type->many)
+            return micap_spawn_fail(work, MICA_ERROR_LAYOUT,
+                                    "spawn: an entity has several instances of component %.80s, which is not for many",
+                                    block->name);
+        if (!give_one(work, entry, i, block->owners[i], copy))
+            return false;
     }
-    for (uint32_t g = 0; g < work->group_count; ++g) {
+    for (uint32_t g = 0; !block->owners && g < work->group_count; ++g) {
         const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
         uint32_t instance = first_instance(work, entry, group->first_entity);
         for (uint32_t i = 0; instance != MICAP_NONE && i < group->entity_count; ++i)
@@ -302,7 +322,7 @@ static bool create_entities(micap_spawning *work)
 
 static void finish_entities(micap_spawning *work)
 {
-    work->result = mica_batch_commit(work->batch, work->order, work->entry_count);
+    mica_result committed = mica_batch_commit(work->batch, work->order, work->entry_count);
     for (uint32_t i = 0; i < work->entry_count; ++i)
         for (uint32_t copy = 0; copy < work->copies; ++copy)
             if (!give_separate(work, &work->entries[i], copy)) {
@@ -314,6 +334,7 @@ static void finish_entities(micap_spawning *work)
         for (uint32_t copy = 0; copy < work->copies; ++copy)
             switch_off(work, &work->entries[i], copy);
     }
+    work->result = committed;
 }
 
 mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def)

@@ -16,6 +16,7 @@ typedef struct micap_entry {
     bool is_column;                 /* copied as it lies, by creating */
     bool is_separate;               /* not in chunks: given entity by entity */
     micap_plan plan;                /* otherwise, from block->type to the recipe */
+    char *scratch;                  /* room for one value of a separate component */
 } micap_entry;
 
 typedef struct micap_spawning {

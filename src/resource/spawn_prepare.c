@@ -39,7 +39,7 @@ static bool is_plain(const mica_type *type)
 
 static bool check_storage(micap_spawning *work, const micap_entry *entry)
 {
-    uint32_t role = entry->type->storage == MICA_STORAGE_TAG         ? MICAP_ROLE_TAG
+    uint32_t role = !entry->type->size_bytes                         ? MICAP_ROLE_TAG
                     : entry->type->storage == MICA_STORAGE_SINGLETON ? MICAP_ROLE_SINGLETON
                                                                      : MICAP_ROLE_DATA;
     static const char *const names[] = {"a component with data", "a tag", "a singleton"};
@@ -60,13 +60,27 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     entry->type = mica_component_type(entry->component);
     entry->rule = rule_for(work->def, entry->component);
     entry->recipe = entry->rule && entry->rule->recipe ? entry->rule->recipe : entry->type;
-    if (!check_storage(work, entry) || block->role == MICAP_ROLE_TAG)
-        return work->result == MICA_OK;
+    if (!check_storage(work, entry))
+        return false;
     bool has_spawn = entry->rule && entry->rule->spawn;
     bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
-    entry->is_separate = entry->type->storage > MICA_STORAGE_SINGLETON || block->owners;
-    entry->is_column = same && !has_spawn && !entry->is_separate && is_plain(entry->type) &&
-                       entry->recipe == entry->type && block->role == MICAP_ROLE_DATA;
+    bool is_pool = entry->type->storage == MICA_STORAGE_POOL;
+    bool is_direct = same && !has_spawn && is_plain(entry->type) && entry->recipe == entry->type;
+    if (block->role == MICAP_ROLE_TAG) {
+        entry->is_separate = is_pool;
+        return true;
+    }
+    /* A split component has no values to complete in place: unless its columns are fine as they lie, it comes later. */
+    entry->is_separate = block->role == MICAP_ROLE_DATA &&
+                         (is_pool || block->owners || (entry->type->split && (!is_direct || block->references.count)));
+    entry->is_column = is_direct && !entry->is_separate && block->role == MICAP_ROLE_DATA;
+    if (entry->is_separate && entry->type->split && (entry->type->many || has_spawn))
+        return micap_spawn_fail(
+            work, MICA_ERROR_REFUSED,
+            "spawn: %.80s is split, which can go neither with many instances nor with a spawn function", block->name);
+    if (entry->is_separate &&
+        !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
+        return micap_spawn_fail_memory(work);
     if (!entry->is_column && !micap_plan_make(&entry->plan, &work->memory, block->type, entry->recipe))
         return entry->plan.problem[0]
                    ? micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: the layout of component %.80s changed: %s",
@@ -182,8 +196,12 @@ bool micap_spawn_prepare(micap_spawning *work)
 void micap_spawn_free(micap_spawning *work)
 {
     micap_memory *memory = &work->memory;
-    for (uint32_t i = 0; i < work->entry_count; ++i)
-        micap_plan_free(&work->entries[i].plan, memory);
+    for (uint32_t i = 0; i < work->entry_count; ++i) {
+        micap_entry *entry = &work->entries[i];
+        micap_plan_free(&entry->plan, memory);
+        if (entry->scratch)
+            micap_release(memory, entry->scratch, entry->type->size_bytes, entry->type->alignment);
+    }
     micap_release(memory, work->entries, work->resource->block_count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->order, work->resource->block_count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->groups, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);

@@ -173,11 +173,11 @@ END_TEST
 START_TEST(a_group_that_is_refused_undoes_those_before_it)
 {
     mica_world *world = open_world(&heard);
-    const mica_value text[] = {MICA_WITH(Text)}, unknown[] = {{60000, 0, NULL}};
+    const mica_value text[] = {MICA_WITH(Text)}, unknown[] = {{30000, 0, NULL}};
     uint64_t before = mica_world_hash(world);
     mica_batch_group groups[] = {{MANY, 1, text, 0}, {1, 1, unknown, 0}};
     ck_assert_ptr_null(begin(world, groups, 2));
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "60000");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "30000");
     groups[1] = (mica_batch_group){MANY, 1, text, 0};
     texts_allowed = MANY + 10;
     ck_assert_ptr_null(begin(world, groups, 2));

@@ -43,9 +43,10 @@ static void expect_sound_layout(const micap_chunk *chunk, const shape *of)
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         micap_lane lane = micap_chunk_lanes(chunk)[i];
         uintptr_t column = (uintptr_t)micap_chunk_column(chunk, i);
-        if (lane.offset < end || column % archetype->columns[i].type->type.alignment != 0)
+        uint64_t offset = column - (uintptr_t)chunk;
+        if (offset < end || column % archetype->columns[i].type->type.alignment != 0)
             ck_abort_msg("column %u of %u lies wrong, alignment %u", i, archetype->column_count, of->alignment);
-        end = lane.offset + (uint64_t)lane.bytes * chunk->capacity;
+        end = offset + lane.bytes * chunk->capacity;
     }
     if (chunk->color_bytes + end > (uint64_t)1 << chunk->order)
         ck_abort_msg("%u columns, alignment %u: a block of %llu bytes is used up to %llu", archetype->column_count,

@@ -36,7 +36,7 @@ END_TEST
 START_TEST(an_entity_with_far_too_many_components_is_refused)
 {
     mica_world *world = open_world(&heard);
-    enum { TOO_MANY = MICA_COMPONENTS_MAX / 2 + 1000 };
+    enum { TOO_MANY = MICA_ENTITY_COMPONENTS_MAX + 100 };
     static mica_value values[TOO_MANY];
     for (uint32_t i = 0; i < TOO_MANY; ++i)
         values[i] = (mica_value){intern_numbered(i), 0, NULL};

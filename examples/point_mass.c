@@ -1,0 +1,89 @@
+/* Point masses in a pool: packed arrays that a plain loop simulates, rows that die lazily while it runs. */
+#include "mica/flow.h"
+#include "mica/mica.h"
+
+#include <stdio.h>
+
+typedef struct Vec3 {
+    float x, y, z;
+} Vec3;
+MICA_STRUCT(Vec3, x, y, z)
+
+typedef struct PointMass {
+    float mass;
+    Vec3 position, velocity, acceleration;
+} PointMass;
+
+/* One array per field and direction, in one buffer. Nothing is done for a mass when its entity dies: mica_pool_gc comes
+ * across it. */
+MICA_POOL_WITH(PointMass, (.split = true, .dying = MICA_DYING_LAZILY), mass, (position, Vec3), (velocity, Vec3),
+               (acceleration, Vec3))
+
+/* What is simulated: the arrays of the pool, and for how long. */
+typedef struct Motion {
+    float *position[3], *velocity[3];
+    const float *acceleration[3];
+    float dt;
+} Motion;
+
+/* The compiler makes vector instructions of it: four or eight masses at a time. */
+static void integrate(uint32_t begin, uint32_t end, float *restrict position, float *restrict velocity,
+                      const float *restrict acceleration, float dt)
+{
+    for (uint32_t i = begin; i < end; ++i) {
+        velocity[i] += acceleration[i] * dt;
+        position[i] += velocity[i] * dt;
+    }
+}
+
+static void integrate_range(uint32_t begin, uint32_t end, void *context)
+{
+    const Motion *motion = context;
+    for (int axis = 0; axis < 3; ++axis)
+        integrate(begin, end, motion->position[axis], motion->velocity[axis], motion->acceleration[axis], motion->dt);
+}
+
+/* All rows, the dead among them: simulating those along is cheaper than asking. The pieces are whole slices, on all
+ * workers. */
+static void simulate_point_masses(mica_world *world, mica_pool *pool, float dt)
+{
+    Motion motion = {
+        .position = {mica_pool_write_field(pool, PointMass, position.x),
+                     mica_pool_write_field(pool, PointMass, position.y),
+                     mica_pool_write_field(pool, PointMass, position.z)},
+        .velocity = {mica_pool_write_field(pool, PointMass, velocity.x),
+                     mica_pool_write_field(pool, PointMass, velocity.y),
+                     mica_pool_write_field(pool, PointMass, velocity.z)},
+        .acceleration = {mica_pool_read_field(pool, PointMass, acceleration.x),
+                         mica_pool_read_field(pool, PointMass, acceleration.y),
+                         mica_pool_read_field(pool, PointMass, acceleration.z)},
+        .dt = dt,
+    };
+    mica_parallel_for(world, mica_pool_row_count(pool), 4 * MICA_SLICE_ROWS, integrate_range, &motion);
+}
+
+int main(void)
+{
+    enum { MASSES = 10000, FRAMES = 60 };
+    static mica_entity masses[MASSES];
+    mica_world *world = mica_world_create(NULL);
+    for (uint32_t i = 0; i < MASSES; ++i)
+        masses[i] = mica_create(world, MICA_WITH(PointMass, {.mass = 1,
+                                                             .position = {(float)i, 100, 0},
+                                                             .velocity = {1, 0, 0},
+                                                             .acceleration = {0, -9.81f, 0}}));
+    mica_pool *pool = mica_pool_of(world, PointMass);
+    uint32_t buried = 0;
+    for (uint32_t frame = 0; frame < FRAMES; ++frame) {
+        simulate_point_masses(world, pool, 1.0f / 60);
+        for (uint32_t i = 0; i < 80; ++i)
+            mica_destroy(world, masses[frame * 80 + i]);
+        buried += mica_pool_gc(pool, 1000);
+    }
+    mica_instance last = mica_pool_find(pool, masses[MASSES - 1]);
+    printf("%u of %u masses live\n", mica_pool_count(pool), (uint32_t)MASSES);
+    printf("gc cleared %u rows of %u dead, looking at %llu\n", buried, (uint32_t)FRAMES * 80,
+           (unsigned long long)mica_pool_get_stats(pool).probe_count);
+    printf("the last one fell to %.2f\n", *mica_instance_read_field(pool, last, PointMass, position.y));
+    mica_world_destroy(world);
+}

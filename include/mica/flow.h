@@ -1,0 +1,31 @@
+/* Mica, flow: programs as lists of systems. This header is the core and everything that runs on it every frame.
+ *
+ * A system is a function over the entities that have a set of components. mica_step runs all systems once, at the same
+ * time where what they read and write allows it, and the outcome is the same for any number of threads.
+ * Start with examples/systems.c; then read system.h and frame.h; streams, messages, requests and observers are how systems
+ * talk to each other. */
+#ifndef MICA_FLOW_H
+#define MICA_FLOW_H
+
+#include "mica/frame.h"
+#include "mica/message.h"
+#include "mica/mica.h"
+#include "mica/observer.h"
+#include "mica/random.h"
+#include "mica/request.h"
+#include "mica/stats.h"
+#include "mica/stream.h"
+#include "mica/system.h"
+#include "mica/task.h"
+
+/* As mica/checked.h does. */
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_add(world, ...) mica_system_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_remove(world, ...) mica_system_remove(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_enable(world, ...) mica_system_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
+#endif
+
+#endif

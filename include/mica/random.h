@@ -1,0 +1,72 @@
+/* Mica, random: numbers that are the same on every machine and for every number of workers.
+ *
+ *     static void scatter(mica_view *view)
+ *     {
+ *         mica_random random = mica_random_of(view);
+ *         Velocity *velocity = mica_write(view, Velocity);
+ *         for (uint32_t i = 0; i < view->count; ++i)
+ *             velocity[i].x = mica_random_range(&random, -1, 1);
+ *     }
+ *
+ * A generator starts from (seed of the world, tick, system, slice), so that it does not matter which thread runs a slice, or
+ * when. It is PCG (M. E. O'Neill, 2014), XSH-RR 64/32: small and fast; not for secrets.
+ */
+#ifndef MICA_RANDOM_H
+#define MICA_RANDOM_H
+
+#include "mica/frame.h"
+
+MICA_BEGIN
+
+typedef struct mica_random {
+    uint64_t state;
+    uint64_t stream; /* odd */
+} mica_random;
+
+/* Returns a generator that depends on nothing but these two; streams of one seed are independent. Threads: any. */
+MICA_API mica_random mica_random_make(uint64_t seed, uint64_t stream);
+
+/* Returns the generator of this view's slice in this run of its system. Threads: any, the view's own. */
+MICA_API mica_random mica_random_of(const mica_view *view);
+
+/* Returns the generator of this run of a system that runs once. Threads: any, the system's own. */
+MICA_API mica_random mica_random_of_frame(const mica_frame *frame);
+
+/* Returns the next 32 bits. Threads: one per generator, any. */
+static inline uint32_t mica_random_next(mica_random *random)
+{
+    uint64_t old = random->state;
+    random->state = old * 6364136223846793005u + random->stream;
+    uint32_t word = (uint32_t)(((old >> 18) ^ old) >> 27);
+    uint32_t turn = (uint32_t)(old >> 59);
+    return word >> turn | word << ((32 - turn) & 31);
+}
+
+/* Returns a number from 0 to below `limit`, all equally likely; 0 when the limit is 0. Threads: one per generator, any. */
+static inline uint32_t mica_random_below(mica_random *random, uint32_t limit)
+{
+    if (limit == 0)
+        return 0;
+    uint64_t product = (uint64_t)mica_random_next(random) * limit;
+    if ((uint32_t)product < limit) { /* Lemire 2019: nearly always decided without a division */
+        uint32_t uneven = (0u - limit) % limit;
+        while ((uint32_t)product < uneven)
+            product = (uint64_t)mica_random_next(random) * limit;
+    }
+    return (uint32_t)(product >> 32);
+}
+
+/* Returns a number from 0 to below 1, a multiple of 2^-24. Threads: one per generator, any. */
+static inline float mica_random_unit(mica_random *random)
+{
+    return (float)(mica_random_next(random) >> 8) * (1.0f / 16777216.0f);
+}
+
+/* Returns a number from `low` to below `high`. Threads: one per generator, any. */
+static inline float mica_random_range(mica_random *random, float low, float high)
+{
+    return low + (high - low) * mica_random_unit(random);
+}
+
+MICA_END
+#endif

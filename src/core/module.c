@@ -1,0 +1,78 @@
+#include "core/module.h"
+
+#include "core/world.h"
+
+void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state)
+{
+    MICAP_ASSERT(!world->modules[id].ops, "a module registers once");
+    world->modules[id] = (micap_module){state, ops};
+    if (ops->destroying)
+        for (uint32_t i = 0; i < world->archetypes.count; ++i)
+            micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
+}
+
+void *micap_module_state(const mica_world *world, micap_module_id id)
+{
+    return world->modules[id].state;
+}
+
+bool micap_modules_want_destroying(const mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->destroying)
+            return true;
+    return false;
+}
+
+void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    ++world->recording_depth;
+    ++world->hook_depth;
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->destroying)
+            world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
+    --world->hook_depth;
+    --world->recording_depth;
+    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+}
+
+uint64_t micap_modules_hash(const mica_world *world)
+{
+    uint64_t sum = 0;
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id) {
+        if (!world->modules[id].ops || !world->modules[id].ops->hash)
+            continue;
+        micap_hasher hasher;
+        micap_hasher_init(&hasher);
+        world->modules[id].ops->hash(world, world->modules[id].state, &hasher);
+        if (hasher.length_bytes)
+            sum = micap_hash_mix(sum + id + 1) + micap_hasher_finish(&hasher);
+    }
+    return sum;
+}
+
+bool micap_modules_validate(mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->validate &&
+            !world->modules[id].ops->validate(world, world->modules[id].state))
+            return false;
+    return true;
+}
+
+void micap_modules_trim(mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->trim)
+            world->modules[id].ops->trim(world, world->modules[id].state);
+}
+
+void micap_modules_free(mica_world *world)
+{
+    for (uint32_t id = MICAP_MODULES; id-- > 0;) {
+        micap_module module = world->modules[id];
+        world->modules[id] = (micap_module){0};
+        if (module.ops && module.ops->free)
+            module.ops->free(world, module.state);
+    }
+}

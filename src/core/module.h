@@ -1,0 +1,54 @@
+/* Modules: what stands on the core and has state in a world of its own. A layer above puts itself into its slot when it is
+ * first used; the core calls it through its functions and never includes it. */
+#ifndef MICAP_CORE_MODULE_H
+#define MICAP_CORE_MODULE_H
+
+#include "base/hash.h"
+#include "mica/handle.h"
+
+/* In the order in which modules are asked; they are freed last first. */
+typedef enum micap_module_id {
+    MICAP_MODULE_POOL,
+    MICAP_MODULE_FLOW,
+    MICAP_MODULE_HIERARCHY,
+    MICAP_MODULE_RESOURCE,
+    MICAP_MODULE_SNAPSHOT,
+    MICAP_MODULE_INSPECT,
+    MICAP_MODULES,
+} micap_module_id;
+
+/* Any of them may be NULL. */
+typedef struct micap_module_ops {
+    /* The world ends: its entities are gone, its queries and buffers are still there. */
+    void (*free)(mica_world *world, void *state);
+    /* These entities, which lie one after the other in one chunk, are about to go, whoever destroys them; the hooks of the
+     * user have run. As in a hook, what is changed through the world meanwhile is recorded and applied afterwards. */
+    void (*destroying)(mica_world *world, void *state, const mica_entity *entities, uint32_t count);
+    /* Adds what a program can observe of the module. Adding nothing leaves the hash of the world as it would be without. */
+    void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);
+    /* False with a report when an invariant is broken. */
+    bool (*validate)(mica_world *world, void *state);
+    /* Gives unused memory back. */
+    void (*trim)(mica_world *world, void *state);
+} micap_module_ops;
+
+typedef struct micap_module {
+    void *state;
+    const micap_module_ops *ops; /* NULL: not in use */
+} micap_module;
+
+/* Puts a module into its empty slot. The functions must outlive the world. */
+void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state);
+
+/* The state of a module, or NULL when this world does not use it. */
+void *micap_module_state(const mica_world *world, micap_module_id id);
+
+/* What the core calls: see the functions above. */
+bool micap_modules_want_destroying(const mica_world *world);
+void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
+uint64_t micap_modules_hash(const mica_world *world);
+bool micap_modules_validate(mica_world *world);
+void micap_modules_trim(mica_world *world);
+void micap_modules_free(mica_world *world);
+
+#endif

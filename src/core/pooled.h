@@ -1,0 +1,55 @@
+/* What the one door of entity.h does for components in pools. */
+#ifndef MICAP_CORE_POOLED_H
+#define MICAP_CORE_POOLED_H
+
+#include "core/world.h"
+
+/* NULL when the world does not use the component yet. */
+static inline mica_pool *micap_pool_of(const mica_world *world, mica_component component)
+{
+    uint32_t number = component - MICAP_POOL_IDS;
+    return number < world->pools.limit ? world->pools.by_number[number] : NULL;
+}
+
+/* Whether rows of the dead are among the others, as far as is known. */
+static inline bool micap_pool_is_dirty(const mica_world *world, const mica_pool *pool)
+{
+    return pool->may_hold_dead && pool->clean_death_count != world->pools.death_count;
+}
+
+/* The row of a living entity, or MICAP_ROW_NONE. Only rows that outlive their owner, and tags, need to ask the world. */
+static inline uint32_t micap_pooled_row(const mica_world *world, const mica_pool *pool, mica_entity entity)
+{
+    if (MICAP_UNLIKELY(pool->may_hold_dead || pool->kind == MICAP_POOL_TAG) &&
+        micap_record_chunk(micap_record_of(&world->entities, entity)) == MICAP_CHUNK_NONE)
+        return MICAP_ROW_NONE;
+    return micap_pool_row(pool, entity);
+}
+
+const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component);
+void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component);
+
+/* The short ways of adding and removing; NULL or false when this is not one of the simple cases, and nothing was done. */
+void *micap_pooled_add_short(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component);
+
+/* At once; the caller has seen to recording. Hooks run; all but the first leave it to the caller to end them. */
+void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component component);
+/* Adds an instance with a copy of what `from` points to, or the default. Returns its row, or MICAP_ROW_NONE with a report:
+ * nothing has changed then. */
+uint32_t micap_pooled_add_row(mica_world *world, mica_pool *pool, mica_entity entity, const void *from);
+bool micap_pooled_set(mica_world *world, mica_entity entity, const mica_value *value);
+bool micap_pooled_remove(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type *type, bool enabled);
+bool micap_pooled_is_enabled(const mica_world *world, mica_entity entity, mica_component component);
+
+/* Gives entities that are being created their components in pools: those among `values`, whose data are arrays of `count`
+ * elements. False with a report when it can't: nothing is added then. Runs no hooks. */
+bool micap_pooled_create(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
+                         uint32_t count);
+/* Runs their add and set hooks. */
+void micap_pooled_created(mica_world *world, const mica_value *values, uint32_t value_count,
+                          const mica_entity *entities, uint32_t count);
+
+#endif

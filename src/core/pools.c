@@ -1,0 +1,302 @@
+#include "core/pools.h"
+
+#include "base/hash.h"
+#include "core/hooks.h"
+#include "core/pooled.h"
+#include "core/removals.h"
+#include "core/report.h"
+#include "core/world.h"
+
+static bool list_pool(mica_world *world, uint32_t number)
+{
+    micap_pools *pools = &world->pools;
+    if (!MICAP_RESERVE(&world->memory, pools->all, &pools->capacity, (uint64_t)pools->count + 1) ||
+        !MICAP_RESERVE(&world->memory, pools->by_number, &pools->number_capacity, (uint64_t)number + 1))
+        return false;
+    for (; pools->limit <= number; ++pools->limit)
+        pools->by_number[pools->limit] = NULL;
+    return true;
+}
+
+mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
+{
+    micap_pools *pools = &world->pools;
+    uint32_t number = type->id - MICAP_POOL_IDS;
+    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, type) : NULL;
+    if (!pool)
+        return NULL;
+    pool->bit = pools->count % 64;
+    pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
+    pool->clean_death_count = pools->death_count;
+    micap_pools_update_short(pool);
+    if (pool->may_hold_dead)
+        pools->late_bits |= (uint64_t)1 << pool->bit;
+    pools->by_number[number] = pool;
+    uint32_t at = pools->count++;
+    for (; at && pools->all[at - 1]->type->id > type->id; --at)
+        pools->all[at] = pools->all[at - 1];
+    pools->all[at] = pool;
+    return pool;
+}
+
+void micap_pools_free(mica_world *world)
+{
+    micap_pools *pools = &world->pools;
+    for (uint32_t i = 0; i < pools->group_count; ++i)
+        micap_release(&world->memory, pools->groups[i], sizeof *pools->groups[i], MICAP_ARRAY_ALIGNMENT);
+    for (uint32_t i = 0; i < pools->count; ++i)
+        micap_pool_free(pools->all[i]);
+    micap_index_free(&pools->masks);
+    micap_arena_free(&pools->arena);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->groups, pools->group_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->all, pools->capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->by_number, pools->number_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->dead, pools->dead_capacity);
+}
+
+/* The word of an entity, whose page was reserved. */
+static uint64_t *mask_of(const micap_pools *pools, uint32_t entity_index)
+{
+    return &pools->masks.pages[entity_index >> MICAP_MAP_PAGE_SHIFT][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
+static uint64_t read_mask(const micap_pools *pools, uint32_t entity_index)
+{
+    return entity_index >> MICAP_MAP_PAGE_SHIFT < pools->masks.page_count ? *mask_of(pools, entity_index) : 0;
+}
+
+void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
+{
+    if (world->pools.count <= 64)
+        *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
+}
+
+bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count)
+{
+    const char *buffer = pool->buffer;
+    bool done = micap_map_reserve(&world->pools.masks, entity.index) && micap_pool_reserve_rows(pool, count) &&
+                micap_pool_reserve_entity(pool, entity.index);
+    world->structure += pool->buffer != buffer; /* pointers to its rows are void, whatever comes */
+    return done;
+}
+
+void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    if (MICAP_LIKELY(!pool->may_hold_dead))
+        return;
+    uint32_t row;
+    while ((row = micap_pool_row_at(pool, entity.index)) != MICAP_ROW_NONE &&
+           pool->owners[row].generation != entity.generation)
+        micap_pools_remove_row(world, pool, row);
+}
+
+uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t row = micap_pool_next_row(pool, entity);
+    micap_pool_append(pool, entity, micap_version(world));
+    *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
+    ++world->structure;
+    return pool->group ? micap_pool_row(pool, entity) : row;
+}
+
+void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *pool, uint32_t row, uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, pool->type->id);
+    mica_entity owner;
+    mica_event event = {.world = world, .kind = kind, .component = pool->type->id, .count = count};
+    if (pool->owners) {
+        event.entities = pool->owners + row;
+    } else { /* a tag: the row is the index */
+        owner = (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))};
+        event.entities = &owner;
+    }
+    event.values = pool->values ? micap_pool_value(pool, row) : NULL;
+    micap_hooks_call(world, used, &event);
+}
+
+void micap_pools_update_hooks(mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    mica_pool *pool = micap_pool_of(world, component);
+    pool->hook_mask = (uint8_t)micap_component_awaits(used);
+    micap_pools_update_short(pool);
+}
+
+void micap_pools_update_short(mica_pool *pool)
+{
+    const mica_type *type = &pool->type->type;
+    pool->is_quick = !pool->may_hold_dead && !pool->type->leaves &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
+                     !type->track_added && !pool->type->leaves && micap_is_plain(pool->type) &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
+}
+
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
+        row = micap_group_leave(pool, row, micap_version(world));
+    micap_pool_destruct_value(pool, row);
+    micap_pool_drop_row(pool, row, micap_version(world));
+    ++world->structure;
+}
+
+void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    mica_entity owner = pool->owners[row];
+    micap_pools_remove_row(world, pool, row);
+    if (micap_pool_row(pool, owner) == MICAP_ROW_NONE && mica_is_alive(world, owner))
+        micap_pools_leave_mask(world, pool, owner.index);
+}
+
+bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t row = micap_pool_row(pool, entity);
+    if (row == MICAP_ROW_NONE)
+        return false;
+    for (; row != MICAP_ROW_NONE; row = micap_pool_row(pool, entity))
+        micap_pools_remove_row(world, pool, row);
+    micap_pools_leave_mask(world, pool, entity.index);
+    return true;
+}
+
+/* Rows that go with the next flush. When there is no memory to remember them, they go at once. */
+static void note_dead(mica_world *world, mica_entity entity, uint64_t mask)
+{
+    micap_pools *pools = &world->pools;
+    if (MICAP_RESERVE(&world->memory, pools->dead, &pools->dead_capacity, (uint64_t)pools->dead_count + 1)) {
+        pools->dead[pools->dead_count++] = entity;
+        return;
+    }
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (mask >> pools->all[i]->bit & 1 && pools->all[i]->type->type.dying == MICA_DYING_AT_FLUSH)
+            micap_pools_remove(world, pools->all[i], entity);
+}
+
+void micap_pools_entity_dies(mica_world *world, mica_entity entity)
+{
+    micap_pools *pools = &world->pools;
+    uint64_t mask = read_mask(pools, entity.index);
+    if (!mask)
+        return;
+    bool at_flush = false;
+    for (uint32_t i = 0; i < pools->count; ++i) {
+        mica_pool *pool = pools->all[i];
+        if (!(mask >> pool->bit & 1))
+            continue;
+        if (pool->type->type.dying == MICA_DYING_AT_ONCE)
+            micap_pools_remove(world, pool, entity);
+        at_flush |= pool->type->type.dying == MICA_DYING_AT_FLUSH;
+    }
+    *mask_of(pools, entity.index) = 0;
+    pools->death_count += (mask & pools->late_bits) != 0;
+    if (at_flush)
+        note_dead(world, entity, mask);
+}
+
+void micap_pools_flush(mica_world *world)
+{
+    micap_pools *pools = &world->pools;
+    for (uint32_t i = 0; i < pools->count; ++i) {
+        mica_pool *pool = pools->all[i];
+        if (pool->type->type.dying != MICA_DYING_AT_FLUSH)
+            continue;
+        for (uint32_t k = 0; k < pools->dead_count; ++k)
+            while (micap_pool_row(pool, pools->dead[k]) != MICAP_ROW_NONE)
+                micap_pools_remove_row(world, pool, micap_pool_row(pool, pools->dead[k]));
+        pool->clean_death_count = pools->death_count;
+    }
+    pools->dead_count = 0;
+}
+
+uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool)
+{
+    uint32_t removed = 0;
+    if (!micap_pool_is_dirty(world, pool))
+        return 0;
+    for (uint32_t row = pool->row_limit; row-- > 0;) {
+        if (row >= pool->row_limit || !micap_pool_has_row(pool, row) || mica_is_alive(world, pool->owners[row]))
+            continue;
+        micap_pools_remove_row(world, pool, row);
+        ++removed;
+    }
+    pool->clean_death_count = world->pools.death_count;
+    return removed;
+}
+
+void micap_pools_clear(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        mica_pool *pool = world->pools.all[i];
+        for (uint32_t row = micap_pool_next_used(pool, 0); pool->count; row = micap_pool_next_used(pool, 0))
+            micap_pools_remove_row(world, pool, pool->present ? row : pool->row_limit - 1);
+        pool->clean_death_count = world->pools.death_count;
+    }
+    world->pools.dead_count = 0;
+}
+
+size_t micap_pools_trim(mica_world *world)
+{
+    size_t given = 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        micap_pools_sweep(world, world->pools.all[i]);
+        given += micap_pool_trim(world->pools.all[i]);
+    }
+    world->structure += given != 0;
+    given += micap_map_trim(&world->pools.masks);
+    micap_arena_trim(&world->pools.arena);
+    return given;
+}
+
+uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+{
+    const micap_pools *pools = &world->pools;
+    uint64_t mask = read_mask(pools, entity.index);
+    uint32_t count = 0;
+    for (uint32_t i = 0; mask && i < pools->count; ++i) {
+        const mica_pool *pool = pools->all[i];
+        if (!(mask >> pool->bit & 1) || micap_pooled_row(world, pool, entity) == MICAP_ROW_NONE)
+            continue;
+        if (count < capacity)
+            out[count] = pool->type->id;
+        ++count;
+    }
+    return count;
+}
+
+static const char *check_pool(const mica_world *world, const mica_pool *pool)
+{
+    const char *problem = micap_pool_check(pool);
+    if (problem)
+        return problem;
+    bool dirty = micap_pool_is_dirty(world, pool);
+    for (uint32_t row = micap_pool_next_used(pool, 0), end; row < (pool->owners ? pool->row_limit : 0);
+         row = micap_pool_next_used(pool, end)) {
+        end = micap_pool_run_end(pool, row);
+        for (; row < end; ++row) {
+            bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
+            if (!alive && !dirty)
+                return "a clean pool holds no dead";
+            if (alive && !(read_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
+                return "an owner has the bit of the pool";
+        }
+    }
+    for (uint32_t i = 0; pool->kind == MICAP_POOL_TAG && i < pool->present_words * 64; ++i)
+        if (micap_bit(pool->present, i) &&
+            micap_record_chunk(*micap_record_at(&world->entities, i)) <= MICAP_CHUNK_PENDING)
+            return "a tag is held by the living";
+    return NULL;
+}
+
+const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        const char *problem = check_pool(world, world->pools.all[i]);
+        *out_pool = world->pools.all[i];
+        if (problem)
+            return problem;
+    }
+    return NULL;
+}

@@ -1,0 +1,26 @@
+#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+#    define _DEFAULT_SOURCE 1 /* for clock_gettime and the number of processors, which strict C17 hides */
+#endif
+#include "os/clock.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t micap_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint32_t micap_core_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+void micap_yield(void)
+{
+    sched_yield();
+}

@@ -1,0 +1,25 @@
+/* Time and processors. The contract of this seam: the clock never goes back and costs a few tens of nanoseconds to read. */
+#ifndef MICAP_OS_CLOCK_H
+#define MICAP_OS_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t micap_clock_ns(void);
+
+/* How many processors there are, at least 1. */
+uint32_t micap_core_count(void);
+
+/* A moment for the other thread of the same core while this one waits in a loop. */
+static inline void micap_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Lets another thread run that is ready. */
+void micap_yield(void);
+
+#endif

@@ -1,0 +1,81 @@
+/* From an entity to its row in a pool. Three ways, one interface.
+ *
+ * map     pages of 8 bytes per entity index: generation and row. One access tells whether a handle has the component,
+ *         stale or not, without a look at the rows. Pages that are not there share one of zeros.
+ * hash    open addressing, 4 bytes per slot: the row, whose owner is compared. Erasing shifts back what follows, so that
+ *         there are no tombstones.
+ * direct  the row is the index: nothing is kept here. */
+#ifndef MICAP_POOL_INDEX_H
+#define MICAP_POOL_INDEX_H
+
+#include "base/arena.h"
+#include "mica/describe.h"
+
+#define MICAP_ROW_NONE UINT32_MAX
+
+enum {
+    MICAP_MAP_PAGE_ENTRIES = 4096,
+    MICAP_MAP_PAGE_SHIFT = 12,
+};
+
+typedef struct micap_index {
+    micap_arena *arena; /* where pages come from: they lie together in huge pages */
+    uint64_t **pages;   /* map: generation << 32 | row + 1 */
+    uint32_t page_count;
+    uint32_t page_capacity;
+    uint32_t *slots; /* hash: row + 1; 0 is empty */
+    uint32_t slot_count;
+    uint32_t used; /* of the slots */
+} micap_index;
+
+/* What pages without entries point to; never written. */
+extern uint64_t micap_map_no_entries[MICAP_MAP_PAGE_ENTRIES];
+
+static inline uint64_t micap_map_entry(mica_entity entity, uint32_t row)
+{
+    return (uint64_t)entity.generation << 32 | (row + 1);
+}
+
+/* The row of an entity, stale handles excepted; the entry of nil is 0, which gives MICAP_ROW_NONE. */
+static inline uint32_t micap_map_find(const micap_index *index, mica_entity entity)
+{
+    uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT;
+    if (page >= index->page_count)
+        return MICAP_ROW_NONE;
+    uint64_t entry = index->pages[page][entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+    return entry >> 32 == entity.generation ? (uint32_t)entry - 1 : MICAP_ROW_NONE;
+}
+
+/* The entry of an index, or NULL when its page is not there. */
+static inline uint64_t *micap_map_at(const micap_index *index, uint32_t entity_index)
+{
+    uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
+    if (page >= index->page_count || index->pages[page] == micap_map_no_entries)
+        return NULL;
+    return &index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
+/* Makes room for an entry; false when memory is short. */
+bool micap_map_reserve(micap_index *index, uint32_t entity_index);
+/* The row at an index, of whatever generation. */
+uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index);
+/* After a reserve. */
+void micap_map_set(micap_index *index, mica_entity entity, uint32_t row);
+void micap_map_erase(micap_index *index, uint32_t entity_index);
+
+/* `owners` are those of the rows. */
+uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, uint32_t entity_index);
+bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries);
+void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row);
+void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index);
+
+/* Gives back what the entries don't need, if there is memory for the smaller table. */
+void micap_hash_trim(micap_index *index, const mica_entity *owners);
+
+void micap_index_free(micap_index *index);
+size_t micap_index_bytes(const micap_index *index);
+
+/* Gives back pages without entries; returns how many bytes. */
+size_t micap_map_trim(micap_index *index);
+
+#endif

@@ -1,0 +1,365 @@
+/* The buffer of a pool, and its rows. */
+#include "pool/pool.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "os/pages.h"
+
+enum { ROWS_MIN = 16, HUGE_BYTES = 2 << 20 };
+
+static uint32_t slice_count(uint64_t rows)
+{
+    return (uint32_t)((rows + MICA_SLICE_ROWS - 1) / MICA_SLICE_ROWS);
+}
+
+static void add_lane(mica_pool *pool, uint32_t bytes, uint32_t alignment, uint32_t from)
+{
+    pool->lanes[pool->lane_count++] = (micap_pool_lane){.bytes = bytes, .alignment = alignment, .from = from};
+}
+
+static void plan_lanes(mica_pool *pool)
+{
+    const micap_type *type = pool->type;
+    add_lane(pool, sizeof(mica_entity), _Alignof(mica_entity), 0);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        add_lane(pool, type->leaves[i].bytes, type->leaves[i].element_bytes, type->leaves[i].offset);
+    if (!type->leaves)
+        add_lane(pool, type->type.size_bytes, type->type.alignment, 0);
+    pool->data_lane_count = pool->lane_count - 1;
+    if (type->type.many) {
+        add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
+        add_lane(pool, sizeof(uint32_t), sizeof(uint32_t), 0);
+    }
+    if (type->type.track_added)
+        add_lane(pool, sizeof(mica_version), sizeof(mica_version), 0);
+    if (type->type.toggle)
+        add_lane(pool, 1, 1, 0);
+}
+
+static uint32_t lane_room(const micap_type *type)
+{
+    return MICAP_POOL_EXTRA_LANES + (type->leaf_count ? type->leaf_count : 1);
+}
+
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type)
+{
+    micap_memory *memory = arena->memory;
+    mica_pool *pool = micap_allocate_zeroed(memory, sizeof *pool, MICAP_CACHE_LINE);
+    if (!pool)
+        return NULL;
+    pool->world = world;
+    pool->memory = memory;
+    pool->index.arena = arena;
+    pool->type = type;
+    pool->kind = type->type.size_bytes ? (micap_pool_kind)type->type.index : MICAP_POOL_TAG;
+    pool->value_bytes = type->type.size_bytes;
+    pool->stamp = 1;
+    if (pool->kind == MICAP_POOL_TAG)
+        return pool;
+    pool->lanes = micap_allocate_zeroed(memory, lane_room(type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
+    if (pool->lanes && !micap_is_plain(type))
+        pool->scratch = micap_allocate(memory, type->type.size_bytes, type->type.alignment);
+    if (!pool->lanes || (!pool->scratch && !micap_is_plain(type))) {
+        micap_pool_free(pool);
+        return NULL;
+    }
+    plan_lanes(pool);
+    return pool;
+}
+
+/* Destroys all values. */
+static void destruct_all(mica_pool *pool)
+{
+    if (!pool->type->type.destruct || !pool->lanes)
+        return;
+    for (uint32_t row = micap_pool_next_used(pool, 0), end; row < pool->row_limit;
+         row = micap_pool_next_used(pool, end)) {
+        end = micap_pool_run_end(pool, row);
+        micap_values_destruct(pool->type, micap_pool_value(pool, row), end - row);
+    }
+}
+
+void micap_pool_free(mica_pool *pool)
+{
+    micap_memory *memory = pool->memory;
+    destruct_all(pool);
+    micap_index_free(&pool->index);
+    if (pool->lanes)
+        micap_release(memory, pool->lanes, lane_room(pool->type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, pool->scratch, pool->type->type.size_bytes, pool->type->type.alignment);
+    micap_release(memory, pool->buffer, pool->buffer_bytes, pool->buffer_alignment);
+    MICAP_RELEASE_ARRAY(memory, pool->present, pool->present_words);
+    micap_release(memory, pool, sizeof *pool, MICAP_CACHE_LINE);
+}
+
+/* Where each lane begins in a buffer for that many rows; returns the bytes of the whole, with the stamps at its end. */
+static size_t lay_out(const mica_pool *pool, uint64_t rows, size_t *offsets)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < pool->lane_count; ++i) {
+        const micap_pool_lane *lane = &pool->lanes[i];
+        at = micap_align_up(at, lane->alignment > MICAP_CACHE_LINE ? lane->alignment : MICAP_CACHE_LINE);
+        offsets[i] = at;
+        at += rows * lane->bytes;
+    }
+    at = micap_align_up(at, MICAP_CACHE_LINE);
+    offsets[pool->lane_count] = at;
+    return at + (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof(mica_version);
+}
+
+/* Points the named pointers at their lanes. */
+static void name_lanes(mica_pool *pool)
+{
+    const micap_pool_lane *lane = pool->lanes;
+    pool->owners = (mica_entity *)(void *)lane->data;
+    pool->values = pool->type->leaves ? NULL : lane[1].data;
+    lane += 1 + pool->data_lane_count;
+    if (pool->type->type.many) {
+        pool->next = (uint32_t *)(void *)lane++->data;
+        pool->previous = (uint32_t *)(void *)lane++->data;
+    }
+    if (pool->type->type.track_added)
+        pool->added = (uint64_t *)(void *)lane++->data;
+    if (pool->type->type.toggle)
+        pool->enabled = (uint8_t *)lane->data;
+}
+
+/* Moves what lies in a lane to its new place. Values that can't be copied as bytes are moved run by run. */
+static void move_lane(mica_pool *pool, uint32_t lane, char *to)
+{
+    const micap_pool_lane *from = &pool->lanes[lane];
+    if (!pool->row_limit)
+        return;
+    if (lane != 1 || micap_is_plain(pool->type)) {
+        memcpy(to, from->data, (size_t)pool->row_limit * from->bytes);
+        return;
+    }
+    for (uint32_t row = micap_pool_next_used(pool, 0), end; row < pool->row_limit;
+         row = micap_pool_next_used(pool, end)) {
+        end = micap_pool_run_end(pool, row);
+        micap_values_move(pool->type, to + (size_t)row * from->bytes, from->data + (size_t)row * from->bytes,
+                          end - row);
+    }
+}
+
+/* Large buffers ask for huge pages: whole ones. */
+static size_t round_buffer(const mica_pool *pool, size_t bytes, size_t *out_alignment)
+{
+    uint32_t alignment = pool->type->type.alignment;
+    *out_alignment = alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
+    if (bytes < HUGE_BYTES)
+        return bytes;
+    *out_alignment = HUGE_BYTES;
+    return micap_align_up(bytes, MICAP_PAGE_BYTES);
+}
+
+/* A buffer for that many rows, into which everything moves, column by column. */
+static bool resize(mica_pool *pool, uint64_t rows)
+{
+    size_t offsets[MICAP_LEAVES_MAX + MICAP_POOL_EXTRA_LANES + 1], alignment;
+    if (rows > UINT32_MAX - 1 || rows > SIZE_MAX / 64 / pool->value_bytes)
+        return false;
+    uint32_t words = pool->kind == MICAP_POOL_DIRECT ? (uint32_t)(rows / 64 + 1) : 0;
+    uint64_t *present = NULL;
+    if (words && !(present = micap_allocate_zeroed(pool->memory, words * sizeof *present, MICAP_ARRAY_ALIGNMENT)))
+        return false;
+    size_t bytes = round_buffer(pool, lay_out(pool, rows, offsets), &alignment);
+    char *buffer = micap_allocate(pool->memory, bytes, alignment);
+    if (!buffer) {
+        MICAP_RELEASE_ARRAY(pool->memory, present, words);
+        return false;
+    }
+    for (uint32_t i = 0; i < pool->lane_count; ++i) {
+        move_lane(pool, i, buffer + offsets[i]);
+        pool->lanes[i].data = buffer + offsets[i];
+    }
+    size_t stamps_bytes = (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof *pool->stamps;
+    size_t kept_bytes = (size_t)slice_count(pool->row_limit) * (1 + pool->data_lane_count) * sizeof *pool->stamps;
+    char *stamps = buffer + offsets[pool->lane_count];
+    if (kept_bytes)
+        memcpy(stamps, pool->stamps, kept_bytes);
+    memset(stamps + kept_bytes, 0, stamps_bytes - kept_bytes);
+    micap_release(pool->memory, pool->buffer, pool->buffer_bytes, pool->buffer_alignment);
+    pool->stamps = (mica_version *)(void *)stamps;
+    pool->buffer = buffer;
+    pool->buffer_bytes = bytes;
+    pool->buffer_alignment = alignment;
+    pool->capacity = (uint32_t)rows;
+    name_lanes(pool);
+    if (words) {
+        uint32_t kept = (pool->row_limit + 63) / 64;
+        if (kept)
+            memcpy(present, pool->present, kept * sizeof *present);
+        MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
+        pool->present = present;
+        pool->present_words = words;
+        memset(pool->owners + pool->row_limit, 0, (pool->capacity - pool->row_limit) * sizeof *pool->owners);
+    }
+    return true;
+}
+
+static bool reserve_capacity(mica_pool *pool, uint64_t rows)
+{
+    if (rows <= pool->capacity)
+        return true;
+    return resize(pool, micap_power_of_two_at_least(rows < ROWS_MIN ? ROWS_MIN : rows));
+}
+
+bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more)
+{
+    if (pool->kind == MICAP_POOL_TAG || pool->kind == MICAP_POOL_DIRECT)
+        return true;
+    if (pool->kind == MICAP_POOL_HASH && !micap_hash_reserve(&pool->index, pool->owners, pool->index.used + more))
+        return false;
+    return reserve_capacity(pool, pool->row_limit + more);
+}
+
+static bool reserve_bits(mica_pool *pool, uint32_t entity_index)
+{
+    uint32_t words = pool->present_words;
+    if (entity_index / 64 < words)
+        return true;
+    if (!MICAP_RESERVE(pool->memory, pool->present, &pool->present_words, (uint64_t)entity_index / 64 + 1))
+        return false;
+    memset(pool->present + words, 0, (pool->present_words - words) * sizeof *pool->present);
+    return true;
+}
+
+bool micap_pool_reserve_entity(mica_pool *pool, uint32_t entity_index)
+{
+    switch (pool->kind) {
+    case MICAP_POOL_MAP: return micap_map_reserve(&pool->index, entity_index);
+    case MICAP_POOL_DIRECT: return reserve_capacity(pool, (uint64_t)entity_index + 1);
+    case MICAP_POOL_TAG: return reserve_bits(pool, entity_index);
+    case MICAP_POOL_HASH: return true;
+    }
+    return true;
+}
+
+uint32_t micap_pool_row_at(const mica_pool *pool, uint32_t entity_index)
+{
+    switch (pool->kind) {
+    case MICAP_POOL_MAP: return micap_map_row_at(&pool->index, entity_index);
+    case MICAP_POOL_HASH: return micap_hash_find(&pool->index, pool->owners, entity_index);
+    case MICAP_POOL_DIRECT:
+        return entity_index < pool->row_limit && micap_bit(pool->present, entity_index) ? entity_index : MICAP_ROW_NONE;
+    case MICAP_POOL_TAG: return micap_pool_row(pool, (mica_entity){entity_index, 0});
+    }
+    return MICAP_ROW_NONE;
+}
+
+micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset)
+{
+    for (uint32_t i = 1; pool->type->leaves && i <= pool->data_lane_count; ++i)
+        if (pool->lanes[i].from == offset)
+            return &pool->lanes[i];
+    return NULL;
+}
+
+void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
+{
+    if (!count)
+        return;
+    uint32_t stride = 1 + pool->data_lane_count;
+    mica_version *last = micap_pool_stamps(pool, row + count - 1);
+    for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
+        uint32_t begin = lane == MICAP_ALL_LANES ? 1 : 1 + lane, end = lane == MICAP_ALL_LANES ? stride : 2 + lane;
+        for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
+            __atomic_store_n(&stamps[i], version, __ATOMIC_RELAXED);
+    }
+}
+
+bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version since)
+{
+    const mica_version *stamps = micap_pool_stamps(pool, row);
+    for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
+        if (__atomic_load_n(&stamps[i], __ATOMIC_RELAXED) > since)
+            return true;
+    return false;
+}
+
+/* The first row from `row` on whose bit is as wanted; the limit when there is none. */
+static uint32_t find_bit(const mica_pool *pool, uint32_t row, uint32_t limit, bool wanted)
+{
+    while (row < limit) {
+        uint64_t word = pool->present[row / 64];
+        word = (wanted ? word : ~word) >> row % 64;
+        if (word) {
+            row += (uint32_t)__builtin_ctzll(word);
+            break;
+        }
+        row = (row / 64 + 1) * 64;
+    }
+    return row < limit ? row : limit;
+}
+
+static uint32_t limit_of(const mica_pool *pool)
+{
+    return pool->kind == MICAP_POOL_TAG ? pool->present_words * 64 : pool->row_limit;
+}
+
+uint32_t micap_pool_next_used(const mica_pool *pool, uint32_t row)
+{
+    return pool->present ? find_bit(pool, row, limit_of(pool), true) : row;
+}
+
+uint32_t micap_pool_run_end(const mica_pool *pool, uint32_t row)
+{
+    return pool->present ? find_bit(pool, row, limit_of(pool), false) : pool->row_limit;
+}
+
+/* A pool without rows needs no buffer; nothing points to it any more. */
+static void give_buffer_back(mica_pool *pool)
+{
+    micap_release(pool->memory, pool->buffer, pool->buffer_bytes, pool->buffer_alignment);
+    MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
+    pool->buffer = NULL;
+    pool->buffer_bytes = 0;
+    pool->present = NULL;
+    pool->stamps = NULL;
+    pool->present_words = pool->capacity = 0;
+    for (uint32_t i = 0; i < pool->lane_count; ++i)
+        pool->lanes[i].data = NULL;
+    name_lanes(pool);
+}
+
+/* The words behind the last bit of a pool of tags. */
+static void trim_bits(mica_pool *pool)
+{
+    uint32_t words = pool->present_words;
+    while (words && !pool->present[words - 1])
+        --words;
+    if (words == pool->present_words)
+        return;
+    uint64_t *kept = words ? micap_allocate(pool->memory, words * sizeof *kept, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (words && !kept)
+        return;
+    if (words)
+        memcpy(kept, pool->present, words * sizeof *kept);
+    MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
+    pool->present = kept;
+    pool->present_words = words;
+}
+
+/* When memory is short for what is smaller, it stays as it is. */
+size_t micap_pool_trim(mica_pool *pool)
+{
+    size_t before = micap_pool_bytes(pool);
+    micap_map_trim(&pool->index);
+    micap_hash_trim(&pool->index, pool->owners);
+    if (pool->kind == MICAP_POOL_TAG) {
+        trim_bits(pool);
+    } else if (!pool->row_limit) {
+        give_buffer_back(pool);
+    } else {
+        uint64_t needed = micap_power_of_two_at_least(pool->row_limit < ROWS_MIN ? ROWS_MIN : pool->row_limit);
+        if (needed < pool->capacity)
+            resize(pool, needed);
+    }
+    return before - micap_pool_bytes(pool);
+}
+
+size_t micap_pool_bytes(const mica_pool *pool)
+{
+    return pool->buffer_bytes + micap_index_bytes(&pool->index) + pool->present_words * sizeof *pool->present;
+}

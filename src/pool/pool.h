@@ -1,0 +1,198 @@
+/* A pool: one packed table per component type. One buffer holds the owner of each row, the data (one column, or one per
+ * leaf of a split component) and what else a row needs; the index finds the row of an entity. A pool knows rows and
+ * owners, but not whether an owner lives: that is the world's business.
+ *
+ * Rows are packed: the last one fills the hole of one that goes. With a direct index the row is the entity's index, and
+ * there are holes. A pool of tags has neither rows nor a buffer, only the bits of who is in it. */
+#ifndef MICAP_POOL_POOL_H
+#define MICAP_POOL_POOL_H
+
+#include "mica/pool.h"
+#include "pool/index.h"
+#include "type/values.h"
+
+typedef enum micap_pool_kind {
+    MICAP_POOL_MAP = MICA_INDEX_MAP,
+    MICAP_POOL_DIRECT = MICA_INDEX_DIRECT,
+    MICAP_POOL_HASH = MICA_INDEX_HASH,
+    MICAP_POOL_TAG,
+} micap_pool_kind;
+
+/* A column of the buffer. */
+typedef struct micap_pool_lane {
+    char *data;
+    uint32_t bytes; /* of one row */
+    uint32_t alignment;
+    uint32_t from; /* of a leaf: where it lies in the value */
+} micap_pool_lane;
+
+enum { MICAP_POOL_EXTRA_LANES = 5 }; /* owner, next, previous, added, enabled */
+
+/* Pools whose rows are kept in the same order: the first `count` rows of each belong to the same entities. */
+typedef struct micap_pool_group {
+    mica_pool *pools[MICA_GROUP_POOLS_MAX];
+    uint32_t pool_count;
+    uint32_t count;
+} micap_pool_group;
+
+struct mica_pool {
+    /* What a look-up reads. */
+    micap_pool_kind kind;
+    bool is_quick;      /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
+    uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
+    micap_index index;
+    mica_entity *owners;
+    char *values; /* of a component that is not split */
+    uint32_t value_bytes;
+    uint64_t *present; /* direct index and tags: a bit per row */
+    uint32_t present_words;
+
+    bool is_short;  /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_component */
+    uint32_t count; /* rows in use */
+    uint32_t capacity;
+    uint32_t stamp;         /* counts changes after which instances are void */
+    uint32_t incoming;      /* rows that are about to be added */
+    uint8_t *enabled;       /* of what can be toggled: 1 where it is switched on */
+    uint64_t *added;        /* of what is tracked: the version of its addition */
+    uint32_t *next;         /* of many instances: the row of the next one of the same entity, and of */
+    uint32_t *previous;     /* the one before; the first one's is the last */
+    mica_version *stamps;   /* per slice 1 + data lanes: structure, then each column */
+    micap_pool_lane *lanes; /* owner, data, then the others that it has */
+    uint32_t lane_count;
+    uint32_t data_lane_count; /* from lanes[1] on */
+    char *buffer;
+    size_t buffer_bytes;
+    size_t buffer_alignment;
+    void *scratch; /* one value, for swapping what can't be copied as bytes */
+    micap_pool_group *group;
+    char *staged; /* values on their way in while rows of the dead go: see core/pooled_create.c */
+
+    const micap_type *type;
+    mica_world *world;
+    micap_memory *memory;
+
+    uint8_t hook_mask;          /* bit per mica_event_kind that has a hook or a list */
+    uint32_t bit;               /* in the masks of its world */
+    bool may_hold_dead;         /* rows of the dead may be among the others, */
+    uint64_t clean_death_count; /* unless this is still the world's count of deaths */
+    uint64_t probe_count;
+    uint64_t removed_count;
+};
+
+/* With the pages of its index in an arena; NULL when memory is short. */
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type);
+/* Destroys the values, then the pool. */
+void micap_pool_free(mica_pool *pool);
+
+static inline bool micap_bit(const uint64_t *words, uint32_t at)
+{
+    return words[at / 64] >> at % 64 & 1;
+}
+
+/* The row of an entity, or MICAP_ROW_NONE; stale handles have none, but in a pool of tags, which knows only indices. */
+static inline uint32_t micap_pool_row(const mica_pool *pool, mica_entity entity)
+{
+    uint32_t row;
+    switch (pool->kind) {
+    case MICAP_POOL_MAP: return micap_map_find(&pool->index, entity);
+    case MICAP_POOL_DIRECT:
+        return entity.index < pool->row_limit && mica_same(pool->owners[entity.index], entity) && !mica_is_nil(entity)
+                   ? entity.index
+                   : MICAP_ROW_NONE;
+    case MICAP_POOL_HASH:
+        row = micap_hash_find(&pool->index, pool->owners, entity.index);
+        return row != MICAP_ROW_NONE && pool->owners[row].generation == entity.generation ? row : MICAP_ROW_NONE;
+    case MICAP_POOL_TAG:
+        return entity.index / 64 < pool->present_words && micap_bit(pool->present, entity.index) ? entity.index
+                                                                                                 : MICAP_ROW_NONE;
+    }
+    return MICAP_ROW_NONE;
+}
+
+/* The row of an index, of whatever generation. */
+uint32_t micap_pool_row_at(const mica_pool *pool, uint32_t entity_index);
+
+/* Whether the row is in use: with a direct index not all are. */
+static inline bool micap_pool_has_row(const mica_pool *pool, uint32_t row)
+{
+    return row < pool->row_limit && (!pool->present || micap_bit(pool->present, row));
+}
+
+/* The first instance of its entity. */
+static inline bool micap_pool_is_first(const mica_pool *pool, uint32_t row)
+{
+    return !pool->next || micap_pool_row(pool, pool->owners[row]) == row;
+}
+
+static inline void *micap_pool_value(const mica_pool *pool, uint32_t row)
+{
+    return pool->values + (size_t)row * pool->value_bytes;
+}
+
+/* The data lane of a leaf, by its offset in the value; NULL when none begins there. */
+micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset);
+
+/* Makes room for `more` rows without adding any; false when memory is short. */
+bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more);
+/* The same for the index entry of an entity; with a direct index for its row, and for tags its bit. */
+bool micap_pool_reserve_entity(mica_pool *pool, uint32_t entity_index);
+
+/* Where the value of the next row of an entity goes, after both reserves: the row does not exist until it is appended. */
+static inline uint32_t micap_pool_next_row(const mica_pool *pool, mica_entity entity)
+{
+    return pool->kind == MICAP_POOL_DIRECT || pool->kind == MICAP_POOL_TAG ? entity.index : pool->row_limit;
+}
+
+/* Makes the row at micap_pool_next_row exist, switched on and added now. No other row has this entity's index, unless it is
+ * an instance of the very entity. */
+void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version);
+
+/* Takes away a row whose value is gone already, and that left its group: the last row fills the hole. */
+void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
+
+/* Exchanges two rows. */
+void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version);
+
+/* Raw value <- the given one or, from NULL, the default; false when it can't. `count` rows from `row` on. */
+bool micap_pool_make_values(mica_pool *pool, uint32_t row, uint32_t count, const void *from);
+/* Raw value <- moved out of `from`, which is raw afterwards. */
+void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from);
+void micap_pool_destruct_value(mica_pool *pool, uint32_t row);
+/* Copies the bytes of a value, split or not. */
+void micap_pool_read_value(const mica_pool *pool, uint32_t row, void *out);
+/* Overwrites plain bytes, split or not. */
+void micap_pool_write_value(mica_pool *pool, uint32_t row, const void *from);
+
+static inline mica_version *micap_pool_stamps(const mica_pool *pool, uint32_t row)
+{
+    return pool->stamps + (size_t)(row / MICA_SLICE_ROWS) * (1 + pool->data_lane_count);
+}
+
+/* Notes that rows [row, row + count) of a data lane were written, of all with MICAP_ALL_LANES. */
+#define MICAP_ALL_LANES UINT32_MAX
+void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
+/* Whether a slice was written or moved since a mark. */
+bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version since);
+
+/* The first row in use at or after `row`, and where the run of rows in use that begins there ends. */
+uint32_t micap_pool_next_used(const mica_pool *pool, uint32_t row);
+uint32_t micap_pool_run_end(const mica_pool *pool, uint32_t row);
+
+/* Gives unused memory back; returns how many bytes. */
+size_t micap_pool_trim(mica_pool *pool);
+size_t micap_pool_bytes(const mica_pool *pool);
+
+/* Group: after a row was added for an entity to one of the pools, and before one is taken away, which returns where it is
+ * now. */
+void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version);
+uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version);
+/* Brings the rows of all that have everything to the front. */
+void micap_group_fill(micap_pool_group *group, mica_version version);
+
+/* Sorts the rows, in a group the shared ones together with those of the other pools. False when memory is short. */
+bool micap_pool_sort_rows(mica_pool *pool, mica_compare_fn compare, void *context, mica_version version);
+
+/* Says which invariant is broken, or NULL. */
+const char *micap_pool_check(const mica_pool *pool);
+
+#endif

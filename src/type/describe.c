@@ -1,0 +1,262 @@
+#include "type/describe.h"
+
+#include "base/bits.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NESTING_MAX = 16,
+};
+
+const char micap_problem_no_memory[] = "out of memory";
+const char micap_problem_too_big[] = "it is too big: a component has at most 256 MiB";
+
+static mica_kind kind_of(const mica_field *field)
+{
+    return field->type ? field->type->kind : field->kind;
+}
+
+static const char *problem_of(const mica_type *type, uint32_t depth);
+
+static const char *field_problem(const mica_type *type, const mica_field *field, uint32_t depth)
+{
+    uint32_t bytes = micap_kind_bytes(field->kind);
+    if (!field->name || !*field->name)
+        return "a field has no name";
+    if (field->count == 0 || field->element_bytes == 0)
+        return "a field has no elements";
+    if ((uint64_t)field->offset + (uint64_t)field->element_bytes * field->count > type->size_bytes)
+        return "a field lies outside of the struct";
+    if (field->type)
+        return field->type->size_bytes == field->element_bytes ? problem_of(field->type, depth + 1)
+                                                               : "a field and its type differ in size";
+    return bytes == field->element_bytes ? NULL : "a field's kind and size disagree";
+}
+
+static bool fields_repeat(const mica_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        for (uint32_t j = 0; j < i; ++j)
+            if (strcmp(type->fields[i].name, type->fields[j].name) == 0)
+                return true;
+    return false;
+}
+
+static const char *pool_problem(const mica_type *type)
+{
+    if (type->index > MICA_INDEX_HASH || type->dying > MICA_DYING_LAZILY)
+        return "its index or its way to die is unknown";
+    if (type->many && type->index == MICA_INDEX_DIRECT)
+        return "a direct index has room for one instance per entity";
+    if (!type->size_bytes && (type->toggle || type->track_added || type->index || type->dying || type->many))
+        return "a pool tag has no traits: adding and removing it is as cheap as a switch";
+    return NULL;
+}
+
+/* What is wrong with the way values are kept, whatever they look like. */
+static const char *trait_problem(const mica_type *type)
+{
+    if (type->storage > MICA_STORAGE_POOL)
+        return "its storage is unknown";
+    if (type->storage == MICA_STORAGE_POOL)
+        return pool_problem(type);
+    if (type->index || type->dying || type->many)
+        return "index, dying and many are for pools: describe it with MICA_POOL";
+    return NULL;
+}
+
+static const char *split_problem(const mica_type *type)
+{
+    if (type->storage != MICA_STORAGE_CHUNK && type->storage != MICA_STORAGE_POOL)
+        return "only components in chunks and pools can be split";
+    if (type->construct || type->destruct || type->copy || type->move)
+        return "a component with functions for its life can't be split";
+    uint32_t leaves = type->kind == MICA_KIND_STRUCT ? micap_describe_leaves(type, NULL, 0) : 0;
+    return leaves == 0                 ? "there is no field to split it into"
+           : leaves > MICAP_LEAVES_MAX ? "it can't be split into more than 64 columns"
+                                       : NULL;
+}
+
+static const char *problem_of(const mica_type *type, uint32_t depth)
+{
+    if (depth > NESTING_MAX)
+        return "structs are nested too deep";
+    if (!type->name || !*type->name)
+        return "it has no name";
+    if (type->kind != MICA_KIND_STRUCT && type->kind != MICA_KIND_ENUM && type->kind != MICA_KIND_FLAGS)
+        return "its kind is neither struct, enum nor flags";
+    const char *problem = trait_problem(type);
+    if (problem)
+        return problem;
+    if (type->storage == MICA_STORAGE_TAG || (type->storage == MICA_STORAGE_POOL && !type->size_bytes))
+        return type->size_bytes || type->field_count ? "a tag has no data" : NULL;
+    if (type->size_bytes == 0)
+        return "it has no size; describe it as a tag";
+    if (type->size_bytes > MICA_COMPONENT_BYTES_MAX)
+        return micap_problem_too_big;
+    if (type->kind != MICA_KIND_STRUCT && (!micap_is_power_of_two(type->size_bytes) || type->size_bytes > 8))
+        return "an enum or flags type has 1, 2, 4 or 8 bytes";
+    if (!micap_is_power_of_two(type->alignment) || type->alignment > MICA_COMPONENT_ALIGNMENT_MAX)
+        return "its alignment is not a power of two up to 4096";
+    if (type->size_bytes % type->alignment != 0)
+        return "its size is not a multiple of its alignment";
+    if ((type->field_count && !type->fields) || (type->constant_count && !type->constants))
+        return "it counts fields or constants that it does not have";
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        if ((problem = field_problem(type, &type->fields[i], depth)))
+            return problem;
+    for (uint32_t i = 0; i < type->constant_count; ++i)
+        if (!type->constants[i].name || !*type->constants[i].name)
+            return "a constant has no name";
+    if (fields_repeat(type))
+        return "two fields have the same name";
+    return type->split && depth == 0 ? split_problem(type) : NULL;
+}
+
+const char *micap_describe_problem(const mica_type *type)
+{
+    return problem_of(type, 0);
+}
+
+static void hash_layout(micap_hasher *hasher, const mica_type *type)
+{
+    micap_hasher_integer(hasher, type->kind, 4);
+    micap_hasher_integer(hasher, type->size_bytes, 4);
+    micap_hasher_integer(hasher, type->alignment, 4);
+    micap_hasher_integer(hasher, type->field_count, 4);
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        micap_hasher_bytes(hasher, field->name, strlen(field->name) + 1);
+        micap_hasher_integer(hasher, kind_of(field), 4);
+        micap_hasher_integer(hasher, field->offset, 4);
+        micap_hasher_integer(hasher, field->count, 4);
+        if (field->type)
+            hash_layout(hasher, field->type);
+    }
+    for (uint32_t i = 0; i < type->constant_count; ++i) {
+        micap_hasher_bytes(hasher, type->constants[i].name, strlen(type->constants[i].name) + 1);
+        micap_hasher_integer(hasher, (uint64_t)type->constants[i].value, 8);
+    }
+}
+
+uint64_t micap_describe_layout_hash(const mica_type *type)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    hash_layout(&hasher, type);
+    return micap_hasher_finish(&hasher);
+}
+
+/* Fields may be listed in any order and may not overlap in a sane struct: covering all bytes means adding up to them. */
+bool micap_describe_is_gapless(const mica_type *type)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        if (field->type && field->type->kind == MICA_KIND_STRUCT && !micap_describe_is_gapless(field->type))
+            return false;
+        bytes += (uint64_t)field->element_bytes * field->count;
+    }
+    return bytes == type->size_bytes;
+}
+
+/* Leaves of `count` elements, one after the other. */
+static uint32_t split_field(const mica_field *field, uint32_t base, micap_leaf *leaves, uint32_t used,
+                            uint32_t capacity)
+{
+    bool is_struct = kind_of(field) == MICA_KIND_STRUCT;
+    bool whole = !is_struct && (field->count > MICAP_LEAF_ARRAY_MAX || field->kind == MICA_KIND_CHAR);
+    uint32_t pieces = whole ? 1 : field->count;
+    for (uint32_t i = 0; i < pieces; ++i) {
+        uint32_t offset = base + field->offset + i * field->element_bytes;
+        if (is_struct) {
+            for (uint32_t j = 0; j < field->type->field_count; ++j)
+                used = split_field(&field->type->fields[j], offset, leaves, used, capacity);
+            continue;
+        }
+        if (used < capacity)
+            leaves[used] = (micap_leaf){.offset = offset,
+                                        .bytes = whole ? field->element_bytes * field->count : field->element_bytes,
+                                        .element_bytes = field->element_bytes,
+                                        .kind = kind_of(field),
+                                        .field = field};
+        ++used;
+    }
+    return used;
+}
+
+uint32_t micap_describe_leaves(const mica_type *type, micap_leaf *leaves, uint32_t capacity)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        used = split_field(&type->fields[i], 0, leaves, used, capacity);
+    return used;
+}
+
+/* Copies live as long as the process: what a failed copy leaves behind is reachable by nobody, and freed here. */
+void micap_describe_free(mica_type *copy)
+{
+    for (uint32_t i = 0; copy->fields && i < copy->field_count; ++i) {
+        mica_field *field = (mica_field *)&copy->fields[i];
+        if (field->type) {
+            micap_describe_free((mica_type *)field->type);
+            free((void *)field->type);
+        }
+        free((void *)field->name);
+    }
+    for (uint32_t i = 0; copy->constants && i < copy->constant_count; ++i)
+        free((void *)copy->constants[i].name);
+    free((void *)copy->fields);
+    free((void *)copy->constants);
+    free((void *)copy->name);
+}
+
+static const char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+static bool copy_fields(mica_type *copy, const mica_type *type)
+{
+    mica_field *fields = calloc(type->field_count + 1, sizeof *fields);
+    copy->fields = fields;
+    if (!fields)
+        return false;
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        fields[i] = type->fields[i];
+        fields[i].kind = kind_of(&type->fields[i]);
+        fields[i].type = NULL;
+        if (!(fields[i].name = copy_text(type->fields[i].name)))
+            return false;
+        if (type->fields[i].type) {
+            mica_type *nested = calloc(1, sizeof *nested);
+            fields[i].type = nested;
+            if (!nested || !micap_describe_copy(nested, type->fields[i].type))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool micap_describe_copy(mica_type *copy, const mica_type *type)
+{
+    *copy = *type;
+    copy->fields = NULL;
+    copy->constants = NULL;
+    if (!(copy->name = copy_text(type->name)) || !copy_fields(copy, type))
+        return false;
+    mica_constant *constants = calloc(type->constant_count + 1, sizeof *constants);
+    copy->constants = constants;
+    if (!constants)
+        return false;
+    for (uint32_t i = 0; i < type->constant_count; ++i) {
+        constants[i].value = type->constants[i].value;
+        if (!(constants[i].name = copy_text(type->constants[i].name)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,279 @@
+#include "type/type.h"
+
+#include "base/hash.h"
+#include "mica/component.h"
+#include "type/describe.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char too_many[] = "there are too many component types";
+
+/* Half a megabyte of zero pages, touched only as far as ids go. Published with release, read with acquire. */
+static _Atomic(const micap_type *) types[MICAP_IDS];
+
+/* The rest is guarded by the lock: an open hash table from description to id. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t type_count; /* ids from 1 on */
+static uint32_t pool_count; /* ids from MICAP_POOL_IDS on */
+static uint32_t *table;
+static uint32_t table_capacity;
+
+uint32_t micap_kind_bytes(mica_kind kind)
+{
+    switch (kind) {
+    case MICA_KIND_BOOL:
+    case MICA_KIND_CHAR:
+    case MICA_KIND_I8:
+    case MICA_KIND_U8: return 1;
+    case MICA_KIND_I16:
+    case MICA_KIND_U16: return 2;
+    case MICA_KIND_I32:
+    case MICA_KIND_U32:
+    case MICA_KIND_F32: return 4;
+    case MICA_KIND_I64:
+    case MICA_KIND_U64:
+    case MICA_KIND_F64:
+    case MICA_KIND_ENTITY: return 8;
+    default: return 0;
+    }
+}
+
+/* Everything about how values are kept, in one number. */
+static uint64_t traits_of(const mica_type *type)
+{
+    return (uint64_t)type->storage << 16 | (uint64_t)type->index << 12 | (uint64_t)type->dying << 8 |
+           (uint64_t)type->split << 3 | (uint64_t)type->many << 2 | (uint64_t)type->toggle << 1 | type->track_added;
+}
+
+static uint64_t key_of(const mica_type *type, uint64_t name_hash, uint64_t layout_hash)
+{
+    return micap_hash_mix(name_hash ^ micap_hash_mix(layout_hash + traits_of(type)));
+}
+
+static void enter(uint32_t *into, uint32_t capacity, uint32_t id)
+{
+    const micap_type *known = atomic_load_explicit(&types[id], memory_order_relaxed);
+    uint64_t at = key_of(&known->type, known->name_hash, known->layout_hash);
+    while (into[at & (capacity - 1)])
+        ++at;
+    into[at & (capacity - 1)] = id;
+}
+
+static bool grow_table(void)
+{
+    if ((type_count + pool_count + 1) * 2 <= table_capacity)
+        return true;
+    uint32_t grown = table_capacity ? table_capacity * 2 : 256;
+    uint32_t *fresh = calloc(grown, sizeof *fresh);
+    if (!fresh)
+        return false;
+    for (uint32_t id = 1; id <= type_count; ++id)
+        enter(fresh, grown, id);
+    for (uint32_t number = 0; number < pool_count; ++number)
+        enter(fresh, grown, MICAP_POOL_IDS + number);
+    free(table);
+    table = fresh;
+    table_capacity = grown;
+    return true;
+}
+
+/* Returns the slot of the description in the table: its id, or 0 where it would go. */
+static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash, micap_companion companion)
+{
+    for (uint64_t at = key_of(type, name_hash, layout_hash);; ++at) {
+        uint32_t *slot = &table[at & (table_capacity - 1)];
+        if (!*slot)
+            return slot;
+        const micap_type *known = atomic_load_explicit(&types[*slot], memory_order_relaxed);
+        if (known->name_hash == name_hash && known->layout_hash == layout_hash && known->companion == companion &&
+            traits_of(&known->type) == traits_of(type) && strcmp(known->type.name, type->name) == 0)
+            return slot;
+    }
+}
+
+static const micap_type *intern_locked(const mica_type *type, micap_companion companion, const char **out_problem);
+
+static mica_component intern_companion(const mica_type *of, micap_companion companion, const char **out_problem)
+{
+    bool enabled = companion == MICAP_COMPANION_ENABLED;
+    size_t bytes = strlen(of->name) + sizeof ".enabled";
+    char *name = malloc(bytes);
+    if (!name)
+        return 0;
+    snprintf(name, bytes, "%s.%s", of->name, enabled ? "enabled" : "added");
+    mica_type type = {.name = name,
+                      .kind = MICA_KIND_STRUCT,
+                      .size_bytes = enabled ? 1 : 8,
+                      .alignment = enabled ? 1 : _Alignof(uint64_t)};
+    const micap_type *interned = intern_locked(&type, companion, out_problem);
+    free(name);
+    return interned ? interned->id : 0;
+}
+
+/* A leaf in a chunk is a hidden component of its own, named by where it lies in the value. */
+static mica_component intern_leaf(const mica_type *of, const micap_leaf *leaf, const char **out_problem)
+{
+    size_t bytes = strlen(of->name) + sizeof ".4294967295";
+    char *name = malloc(bytes);
+    if (!name)
+        return 0;
+    snprintf(name, bytes, "%s.%u", of->name, leaf->offset);
+    mica_field field = {.name = "value",
+                        .type = leaf->field->type,
+                        .element_bytes = leaf->element_bytes,
+                        .count = leaf->bytes / leaf->element_bytes,
+                        .kind = leaf->kind};
+    mica_type type = {.name = name,
+                      .fields = &field,
+                      .field_count = 1,
+                      .kind = MICA_KIND_STRUCT,
+                      .size_bytes = leaf->bytes,
+                      .alignment = leaf->element_bytes};
+    const micap_type *interned = intern_locked(&type, MICAP_COMPANION_LEAF, out_problem);
+    free(name);
+    return interned ? interned->id : 0;
+}
+
+static bool find_leaves(micap_type *fresh, const char **out_problem)
+{
+    fresh->leaf_count = micap_describe_leaves(&fresh->type, NULL, 0);
+    fresh->leaves = calloc(fresh->leaf_count, sizeof *fresh->leaves);
+    if (!fresh->leaves)
+        return false;
+    micap_describe_leaves(&fresh->type, fresh->leaves, fresh->leaf_count);
+    for (uint32_t i = 0; fresh->type.storage == MICA_STORAGE_CHUNK && i < fresh->leaf_count; ++i)
+        if (!(fresh->leaves[i].component = intern_leaf(&fresh->type, &fresh->leaves[i], out_problem)))
+            return false;
+    return true;
+}
+
+/* Toggle, added-version and leaves are hidden components in chunks, and columns of the pool in a pool. */
+static bool find_companions(micap_type *fresh, const char **out_problem)
+{
+    const mica_type *type = &fresh->type;
+    bool in_chunks = type->storage != MICA_STORAGE_POOL;
+    if (in_chunks && type->toggle && !(fresh->enabled = intern_companion(type, MICAP_COMPANION_ENABLED, out_problem)))
+        return false;
+    if (in_chunks && type->track_added && !(fresh->added = intern_companion(type, MICAP_COMPANION_ADDED, out_problem)))
+        return false;
+    return !type->split || find_leaves(fresh, out_problem);
+}
+
+/* The next id of its kind; 0 when they are used up. */
+static mica_component take_id(const mica_type *type)
+{
+    if (type->storage == MICA_STORAGE_POOL)
+        return pool_count < MICAP_IDS - MICAP_POOL_IDS ? MICAP_POOL_IDS + pool_count++ : 0;
+    return type_count < MICA_COMPONENTS_MAX ? ++type_count : 0;
+}
+
+static const micap_type *intern_locked(const mica_type *type, micap_companion companion, const char **out_problem)
+{
+    uint64_t name_hash = micap_hash_text(type->name);
+    uint64_t layout_hash = micap_describe_layout_hash(type);
+    *out_problem = micap_problem_no_memory;
+    if (!grow_table())
+        return NULL;
+    uint32_t id = *find_slot(type, name_hash, layout_hash, companion);
+    if (id)
+        return atomic_load_explicit(&types[id], memory_order_relaxed);
+
+    micap_type *fresh = calloc(1, sizeof *fresh);
+    if (!fresh || !micap_describe_copy(&fresh->type, type))
+        goto failed;
+    fresh->name_hash = name_hash;
+    fresh->layout_hash = layout_hash;
+    fresh->companion = companion;
+    fresh->gapless = micap_describe_is_gapless(type);
+    fresh->is_wordy = micap_is_few_words(type->size_bytes) && micap_is_plain(fresh) && !type->split;
+    if (!find_companions(fresh, out_problem) || !grow_table()) /* which took places in the table */
+        goto failed;
+    if (!(fresh->id = take_id(type))) {
+        *out_problem = too_many;
+        goto failed;
+    }
+    fresh->type.id_cache = fresh->id;
+    atomic_store_explicit(&types[fresh->id], fresh, memory_order_release);
+    *find_slot(type, name_hash, layout_hash, companion) = fresh->id;
+    return fresh;
+
+failed:
+    if (fresh)
+        micap_describe_free(&fresh->type), free(fresh->leaves);
+    free(fresh);
+    return NULL;
+}
+
+mica_result micap_type_problem_result(const char *problem)
+{
+    if (problem == micap_problem_no_memory)
+        return MICA_ERROR_MEMORY;
+    return problem == micap_problem_too_big || problem == too_many ? MICA_ERROR_LIMIT : MICA_ERROR_INVALID;
+}
+
+const micap_type *micap_type_intern(const mica_type *type, const char **out_problem)
+{
+    if ((*out_problem = type ? micap_describe_problem(type) : "there is no description"))
+        return NULL;
+    pthread_mutex_lock(&lock);
+    const micap_type *interned = intern_locked(type, MICAP_COMPANION_NONE, out_problem);
+    pthread_mutex_unlock(&lock);
+    return interned;
+}
+
+const micap_type *micap_type_of(mica_component id)
+{
+    return id < MICAP_IDS ? atomic_load_explicit(&types[id], memory_order_acquire) : NULL;
+}
+
+const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset)
+{
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        if (type->leaves[i].offset == offset)
+            return &type->leaves[i];
+    return NULL;
+}
+
+mica_component mica_type_intern(mica_type *type)
+{
+    const char *problem;
+    const micap_type *interned = micap_type_intern(type, &problem);
+    if (!interned) {
+        fprintf(stderr, "mica: component %s can't be used: %s\n", type && type->name ? type->name : "?", problem);
+        return 0;
+    }
+    __atomic_store_n(&type->id_cache, interned->id, __ATOMIC_RELEASE);
+    return interned->id;
+}
+
+const char *mica_type_problem(const mica_type *type)
+{
+    return type ? micap_describe_problem(type) : "there is no description";
+}
+
+uint64_t mica_type_layout_hash(const mica_type *type)
+{
+    return micap_describe_layout_hash(type);
+}
+
+const mica_type *mica_component_type(mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type ? &type->type : NULL;
+}
+
+uint64_t mica_component_name_hash(mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type ? type->name_hash : 0;
+}
+
+uint64_t mica_component_layout_hash(mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type ? type->layout_hash : 0;
+}

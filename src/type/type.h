@@ -1,0 +1,85 @@
+/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
+ * long as the process and never change, so any thread may read them without a lock. */
+#ifndef MICAP_TYPE_TYPE_H
+#define MICAP_TYPE_TYPE_H
+
+#include "mica/describe.h"
+
+/* What a hidden companion column holds. Toggle bits and added-versions are ordinary columns next to the component they
+ * belong to: the row-move primitive, sorting and snapshots need not know about them. */
+typedef enum micap_companion {
+    MICAP_COMPANION_NONE = 0,
+    MICAP_COMPANION_ENABLED, /* uint8_t, 1 where the component is switched on */
+    MICAP_COMPANION_ADDED,   /* mica_version at which the component was added */
+    MICAP_COMPANION_LEAF,    /* one field of a component that is split */
+} micap_companion;
+
+enum {
+    MICAP_IDS = 0x10000,
+    MICAP_POOL_IDS = 0x8000, /* components in pools have ids from here on: the id alone says where to look */
+    MICAP_LEAVES_MAX = 64,
+    MICAP_LEAF_ARRAY_MAX = 4, /* longer arrays are not taken apart */
+};
+
+/* A part of a split component that has a column of its own. */
+typedef struct micap_leaf {
+    uint32_t offset; /* in the value */
+    uint32_t bytes;
+    uint32_t element_bytes;
+    mica_kind kind;
+    mica_component component; /* the hidden component in chunks; 0 in a pool */
+    const mica_field *field;
+} micap_leaf;
+
+/* A few words: how values that were just written are copied. */
+static inline bool micap_is_few_words(uint64_t bytes)
+{
+    return bytes % 4 == 0 && bytes >= 4 && bytes <= 16;
+}
+
+typedef struct micap_type {
+    mica_type type; /* a deep copy */
+    uint64_t name_hash;
+    uint64_t layout_hash;
+    mica_component id;
+    mica_component enabled; /* the companions of this component, 0 where it has none */
+    mica_component added;
+    micap_companion companion; /* what this is itself */
+    bool is_wordy;             /* a few words without functions of its own: copied in line, see micap_copy_few_words */
+    bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
+    micap_leaf *leaves;        /* of a split component, else NULL */
+    uint32_t leaf_count;
+} micap_type;
+
+static inline bool micap_is_pooled(mica_component id)
+{
+    return id >= MICAP_POOL_IDS;
+}
+
+/* Whether the component has a column of its own in chunks: not a tag, nor one that is split into leaves. */
+static inline bool micap_has_column(const micap_type *type)
+{
+    return type->type.size_bytes && !type->leaves;
+}
+
+/* Whether values are bytes: copied as such, destroyed by forgetting. */
+static inline bool micap_is_plain(const micap_type *type)
+{
+    return !type->type.construct && !type->type.destruct && !type->type.copy && !type->type.move;
+}
+
+/* The leaf that begins at an offset of the value; NULL when none does. */
+const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset);
+
+/* NULL for an id that was never given out. */
+const micap_type *micap_type_of(mica_component id);
+
+/* As mica_type_intern; on failure `*out_problem` says what is wrong with the description. */
+const micap_type *micap_type_intern(const mica_type *type, const char **out_problem);
+
+/* The result that goes with a problem. */
+mica_result micap_type_problem_result(const char *problem);
+
+uint32_t micap_kind_bytes(mica_kind kind); /* 0 for kinds without a size of their own */
+
+#endif

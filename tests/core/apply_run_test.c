@@ -1,0 +1,126 @@
+/* Neighbours that all want the same are moved together by a flush. The world must look as if they had moved one by one. */
+#include "../support/components.h"
+#include "../support/random.h"
+#include "../support/test.h"
+
+#include <string.h>
+
+enum { ENTITIES = 700, ROUNDS = 60, SEEDS = 30 };
+
+/* Two worlds with the same history: one changes at once, the other records and flushes. */
+typedef struct twins {
+    mica_world *at_once;
+    mica_world *recorded;
+    mica_entity entities[ENTITIES]; /* the same handles in both */
+    uint32_t list[ENTITIES];        /* whom a round changes, each once */
+    uint32_t count;
+    bool listed[ENTITIES];
+} twins;
+
+static twins pair;
+
+static void open_twins(random_source *random)
+{
+    mica_world_def def = mica_world_def_default();
+    def.chunk_bytes_first = 512u << random_below(random, 4);
+    def.chunk_bytes_last = def.chunk_bytes_first << random_below(random, 4);
+    pair.at_once = mica_world_create(&def);
+    pair.recorded = mica_world_create(&def);
+    for (uint32_t i = 0; i < ENTITIES; ++i) {
+        const Number number = {i};
+        const mica_value values[] = {MICA_FROM(Number, &number), MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity)};
+        pair.entities[i] = mica_create_values(pair.at_once, values, COUNT_OF(values));
+        ck_assert(mica_same(pair.entities[i], mica_create_values(pair.recorded, values, COUNT_OF(values))));
+    }
+}
+
+/* Pieces of rising and of falling indices, and single ones. */
+static void choose_list(random_source *random)
+{
+    uint32_t pieces = 1 + random_below(random, 6);
+    pair.count = 0;
+    memset(pair.listed, 0, sizeof pair.listed);
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+        uint32_t length = random_one_in(random, 3) ? 1 : 1 + random_below(random, ENTITIES);
+        uint32_t at = random_below(random, ENTITIES);
+        bool falling = random_one_in(random, 2);
+        for (; length > 0 && at < ENTITIES; --length, at = falling ? at - 1 : at + 1) {
+            if (!pair.listed[at])
+                pair.list[pair.count++] = at;
+            pair.listed[at] = true;
+        }
+    }
+}
+
+static void change(mica_world *world, uint32_t kind, uint32_t index)
+{
+    mica_entity entity = pair.entities[index];
+    switch (kind) {
+    case 0: mica_set(world, entity, Mass, {(float)index}); break;
+    case 1: mica_remove(world, entity, Mass); break;
+    case 2: mica_add(world, entity, Frozen); break;
+    case 3: mica_remove(world, entity, Frozen); break;
+    case 4: mica_remove(world, entity, Position); break;
+    default: mica_set(world, entity, Position, {(float)index, 0, 1}); break;
+    }
+}
+
+START_TEST(a_flush_of_neighbours_ends_like_single_changes)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
+        random_source random = {seed};
+        open_twins(&random);
+        for (uint32_t round = 0; round < ROUNDS; ++round) {
+            uint32_t kind = random_below(&random, 6);
+            choose_list(&random);
+            mica_version mark = mica_world_mark(pair.at_once);
+            ck_assert(mica_world_mark(pair.recorded) == mark);
+            mica_defer(pair.recorded);
+            for (uint32_t i = 0; i < pair.count; ++i) {
+                change(pair.at_once, kind, pair.list[i]);
+                change(pair.recorded, kind, pair.list[i]);
+            }
+            ck_assert_int_eq(mica_flush(pair.recorded), MICA_OK);
+            ck_assert_int_eq(mica_world_validate(pair.recorded), MICA_OK);
+            if (mica_world_hash(pair.at_once) != mica_world_hash(pair.recorded))
+                ck_abort_msg("seed %llu, round %u, kind %u", (unsigned long long)seed, round, kind);
+        }
+        mica_world_destroy(pair.at_once);
+        mica_world_destroy(pair.recorded);
+    }
+}
+END_TEST
+
+static uint64_t changed_rows(mica_query *query, mica_version since)
+{
+    uint64_t rows = 0;
+    for (mica_view view = mica_query_begin_since(query, since); mica_view_next(&view);)
+        rows += view.count;
+    return rows;
+}
+
+START_TEST(a_flush_of_neighbours_stamps_what_single_changes_stamp)
+{
+    random_source random = {7};
+    open_twins(&random);
+    mica_query *once = mica_query_create(pair.at_once, MICA_QUERY(MICA_READ(Number), MICA_CHANGED(Number)));
+    mica_query *later = mica_query_create(pair.recorded, MICA_QUERY(MICA_READ(Number), MICA_CHANGED(Number)));
+    for (uint32_t round = 0; round < ROUNDS; ++round) {
+        choose_list(&random);
+        mica_version mark = mica_world_mark(pair.at_once);
+        mica_world_mark(pair.recorded);
+        mica_defer(pair.recorded);
+        for (uint32_t i = 0; i < pair.count; ++i) {
+            change(pair.at_once, round % 2, pair.list[i]);
+            change(pair.recorded, round % 2, pair.list[i]);
+        }
+        mica_flush(pair.recorded);
+        ck_assert_uint_eq(changed_rows(once, mark), changed_rows(later, mark));
+    }
+    mica_world_destroy(pair.at_once);
+    mica_world_destroy(pair.recorded);
+}
+END_TEST
+
+TEST_SUITE(apply_run, a_flush_of_neighbours_ends_like_single_changes,
+           a_flush_of_neighbours_stamps_what_single_changes_stamp)
