@@ -25,4 +25,10 @@ bool micap_has_pooled(const mica_value *values, uint32_t count);
 bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
                      uint64_t first);
 
+/* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
+void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count);
+
+/* Takes back the last rows of an archetype, which nobody has seen: what a value that can't be copied leaves behind. */
+void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count);
+
 #endif

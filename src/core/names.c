@@ -199,6 +199,12 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
     return MICA_OK;
 }
 
+mica_entity mica_name_scope_of(const mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    return name ? name->scope : mica_nil();
+}
+
 mica_entity mica_find_from(const mica_world *world, mica_entity scope, const char *path)
 {
     if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
