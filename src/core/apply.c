@@ -128,7 +128,7 @@ static void create(mica_world *world, micap_target *target)
     micap_row_init_companions(world, NULL, spot);
     place_values(world, target, NULL, spot);
     micap_rows_commit(world, spot, target->entity);
-    ++world->structure;
+    micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
     if (world->pools.count)
@@ -157,7 +157,7 @@ static void change(mica_world *world, micap_target *target)
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
         spot = take_edge(world, target, spot);
-        ++world->structure;
+        micap_rows_have_moved(world);
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);

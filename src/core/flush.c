@@ -283,7 +283,8 @@ static void apply_plan(mica_world *world)
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
     micap_target **targets = flush->grouped ? flush->order : flush->targets;
-    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+    bool is_done = micap_flush_apply_shared(world);
+    for (uint32_t i = 0, run; !is_done && i < flush->target_count; i += run) {
         run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
         if (!run) {
             micap_target_apply(world, targets[i]);
