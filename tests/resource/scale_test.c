@@ -52,4 +52,5 @@ START_TEST(a_million_objects_are_saved_spawned_and_respawned)
 }
 END_TEST
 
-TEST_SUITE(scale, ten_thousand_objects_are_saved_spawned_and_respawned, a_million_objects_are_saved_spawned_and_respawned)
+TEST_SUITE(scale, ten_thousand_objects_are_saved_spawned_and_respawned,
+           a_million_objects_are_saved_spawned_and_respawned)
