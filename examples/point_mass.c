@@ -1,4 +1,5 @@
 /* Point masses in a pool: packed arrays that a plain loop simulates, rows that die lazily while it runs. */
+#include "mica/flow.h"
 #include "mica/mica.h"
 
 #include <stdio.h>
@@ -18,28 +19,47 @@ typedef struct PointMass {
 MICA_POOL_WITH(PointMass, (.split = true, .dying = MICA_DYING_LAZILY), mass, (position, Vec3), (velocity, Vec3),
                (acceleration, Vec3))
 
+/* What is simulated: the arrays of the pool, and for how long. */
+typedef struct Motion {
+    float *position[3], *velocity[3];
+    const float *acceleration[3];
+    float dt;
+} Motion;
+
 /* The compiler makes vector instructions of it: four or eight masses at a time. */
-static void integrate(uint32_t count, float *restrict position, float *restrict velocity,
+static void integrate(uint32_t begin, uint32_t end, float *restrict position, float *restrict velocity,
                       const float *restrict acceleration, float dt)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = begin; i < end; ++i) {
         velocity[i] += acceleration[i] * dt;
         position[i] += velocity[i] * dt;
     }
 }
 
-static void simulate_point_masses(mica_pool *pool, float dt)
+static void integrate_range(uint32_t begin, uint32_t end, void *context)
 {
-    uint32_t count = mica_pool_row_count(pool); /* the dead among them are simulated along: cheaper than asking */
-    integrate(count, mica_pool_write_field(pool, PointMass, position.x),
-              mica_pool_write_field(pool, PointMass, velocity.x), mica_pool_read_field(pool, PointMass, acceleration.x),
-              dt);
-    integrate(count, mica_pool_write_field(pool, PointMass, position.y),
-              mica_pool_write_field(pool, PointMass, velocity.y), mica_pool_read_field(pool, PointMass, acceleration.y),
-              dt);
-    integrate(count, mica_pool_write_field(pool, PointMass, position.z),
-              mica_pool_write_field(pool, PointMass, velocity.z), mica_pool_read_field(pool, PointMass, acceleration.z),
-              dt);
+    const Motion *motion = context;
+    for (int axis = 0; axis < 3; ++axis)
+        integrate(begin, end, motion->position[axis], motion->velocity[axis], motion->acceleration[axis], motion->dt);
+}
+
+/* All rows, the dead among them: simulating those along is cheaper than asking. The pieces are whole slices, on all
+ * workers. */
+static void simulate_point_masses(mica_world *world, mica_pool *pool, float dt)
+{
+    Motion motion = {
+        .position = {mica_pool_write_field(pool, PointMass, position.x),
+                     mica_pool_write_field(pool, PointMass, position.y),
+                     mica_pool_write_field(pool, PointMass, position.z)},
+        .velocity = {mica_pool_write_field(pool, PointMass, velocity.x),
+                     mica_pool_write_field(pool, PointMass, velocity.y),
+                     mica_pool_write_field(pool, PointMass, velocity.z)},
+        .acceleration = {mica_pool_read_field(pool, PointMass, acceleration.x),
+                         mica_pool_read_field(pool, PointMass, acceleration.y),
+                         mica_pool_read_field(pool, PointMass, acceleration.z)},
+        .dt = dt,
+    };
+    mica_parallel_for(world, mica_pool_row_count(pool), 4 * MICA_SLICE_ROWS, integrate_range, &motion);
 }
 
 int main(void)
@@ -55,7 +75,7 @@ int main(void)
     mica_pool *pool = mica_pool_of(world, PointMass);
     uint32_t buried = 0;
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
-        simulate_point_masses(pool, 1.0f / 60);
+        simulate_point_masses(world, pool, 1.0f / 60);
         for (uint32_t i = 0; i < 80; ++i)
             mica_destroy(world, masses[frame * 80 + i]);
         buried += mica_pool_gc(pool, 1000);

@@ -24,4 +24,7 @@
 #include "mica/view.h"
 #include "mica/world.h"
 
+/* Last: in checked builds it makes macros of what the others declare. */
+#include "mica/checked.h"
+
 #endif

@@ -34,6 +34,7 @@ typedef struct mica_view {
     uint32_t cursor;               /* the next row of a loop with pools, */
     uint32_t end;                  /* and where the driver's rows end */
     bool plain;                    /* the driver's rows match as they lie */
+    const void *fitting;           /* an archetype that is known to match */
     void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
 } mica_view;
 

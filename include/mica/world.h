@@ -25,7 +25,7 @@ typedef struct mica_world_def {
     uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc: equal seeds repeat */
 } mica_world_def;
 
-/* Returns the defaults: chunks from 1 KiB to 2 MiB, malloc, reports on stderr. Threads: any. */
+/* Returns the defaults: chunks from 2 KiB to 2 MiB, malloc, reports on stderr. Threads: any. */
 MICA_API mica_world_def mica_world_def_default(void);
 
 /* Makes an empty world; NULL means the defaults. Returns NULL when memory is short or the def is malformed.

@@ -113,7 +113,7 @@ static void create(mica_world *world, micap_target *target)
     micap_row_init_companions(world, NULL, spot);
     place_values(world, target, NULL, spot);
     micap_rows_commit(world, spot, target->entity);
-    ++world->structure;
+    micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
     if (world->pools.count)
@@ -142,7 +142,7 @@ static void change(mica_world *world, micap_target *target)
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
         spot = take_edge(world, target, spot);
-        ++world->structure;
+        micap_rows_have_moved(world);
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
@@ -163,8 +163,27 @@ static void destroy(mica_world *world, const micap_target *target)
     micap_entity_forget_pending(world, target->entity);
 }
 
+/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
+static bool change_short(mica_world *world, const micap_target *target)
+{
+    micap_command *command = target->first;
+    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
+        command->toggle != MICAP_TOGGLE_KEEP)
+        return false;
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        return micap_pooled_remove_short(world, target->entity, command->type->id);
+    if (command->operation != MICAP_OPERATION_VALUE)
+        return false;
+    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
+    if (value && command->value)
+        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
+    return value != NULL;
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
+    if (world->pools.count && change_short(world, target))
+        return;
     if (target->destroyed) {
         destroy(world, target);
     } else if (target->created) {

@@ -139,6 +139,6 @@ uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets
     targets[0]->to->incoming -= run.count;
     micap_rows_count_up(run.to, run.count);
     micap_rows_drop_last(world, targets[0]->from, run.count);
-    ++world->structure;
+    micap_rows_have_moved(world);
     return run.count;
 }

@@ -1,6 +1,7 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/split.h"
@@ -105,9 +106,9 @@ static inline void start_target(micap_target *target, mica_entity entity, mica_p
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
 {
     micap_recording *recording = &commands->recording;
+    micap_recorded *recorded = NULL;
     if (commands->refusing) /* which was reported */
         return NULL;
-    micap_recorded *recorded = NULL;
     if (reserve_target(commands, entity.index))
         recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
     if (!recorded) {
@@ -234,34 +235,6 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-static mica_entity take_handle(mica_commands *commands)
-{
-    mica_world *world = commands->world;
-    if (commands->owned)
-        return micap_entity_take(world);
-    if (!commands->stock_count) {
-        mica_entity block[MICAP_ID_BLOCK];
-        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
-            !micap_entities_take_block(world, commands->lane, block))
-            return mica_nil();
-        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
-            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
-        commands->stock_count = MICAP_ID_BLOCK;
-    }
-    ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
-}
-
-static void return_handle(mica_commands *commands, mica_entity entity)
-{
-    if (commands->owned) {
-        micap_entity_give_unused(&commands->world->entities, entity);
-    } else {
-        commands->stock[commands->stock_count++] = entity;
-        --commands->taken_count;
-    }
-}
-
 /* Forgets the newest target, whose creation failed half-way. */
 static void drop_last_target(micap_recording *recording)
 {
@@ -283,6 +256,7 @@ static void drop_last_target(micap_recording *recording)
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
                                        mica_place place)
 {
+    micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
             if (values[i].component == values[j].component) {
@@ -291,21 +265,21 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
             }
     if (commands->refusing)
         return mica_nil();
-    mica_entity entity = take_handle(commands);
+    mica_entity entity = micap_commands_take_handle(commands);
     if (mica_is_nil(entity)) {
         micap_fail_memory(commands->world, "create");
         return entity;
     }
     micap_target *target = add_target(commands, entity, place);
     if (!target) {
-        return_handle(commands, entity);
+        micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
             drop_last_target(&commands->recording);
-            return_handle(commands, entity);
+            micap_commands_return_handle(commands, entity);
             return mica_nil();
         }
     return entity;
@@ -313,6 +287,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
 
 bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
 {
+    micap_check_buffer(commands);
     micap_target *target = living_target(commands, entity, place, "destroy");
     if (!target)
         return false;
@@ -326,8 +301,8 @@ bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mi
 
 /* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
  * recorded last. The value lies behind the command. NULL when it has to be the long way. */
-static inline micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place, size_t value_bytes)
+static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                                mica_place place, size_t value_bytes)
 {
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
@@ -349,6 +324,7 @@ static inline micap_recorded *record_next(mica_commands *commands, mica_entity e
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
     micap_command *command = target ? command_of(commands, target, type) : NULL;
@@ -357,7 +333,8 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     if (command->operation != MICAP_OPERATION_VALUE) {
         bool removed = command->operation == MICAP_OPERATION_REMOVE;
         bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
-        const void *present = removed || split ? NULL : mica_get_component(commands->world, entity, component);
+        bool there = !removed && mica_has_component(commands->world, entity, component);
+        const void *present = !there || split ? NULL : mica_get_component(commands->world, entity, component);
         if (!stage_value(commands, command, present, false))
             return NULL;
         if (split && !removed)
@@ -366,27 +343,28 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, const mica_value *value,
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
                                               mica_place place)
 {
-    const micap_type *type = type_to_record(commands, value->component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, value, place)
+    const micap_type *type = type_to_record(commands, value.component, place);
+    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
                                ? living_target(commands, entity, place, "set")
                                : NULL;
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type);
-    return command && stage_value(commands, command, value->data, true);
+    return command && stage_value(commands, command, value.data, true);
 }
 
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
         recorded = record_next(commands, entity, value.component, place, value.size_bytes);
     if (!recorded)
-        return set_any(commands, entity, &value, place);
+        return set_any(commands, entity, value, place);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
     micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
@@ -470,6 +448,7 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
 bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     micap_recorded *recorded = record_next(commands, entity, component, place, 0);
     if (!recorded)
         return remove_any(commands, entity, component, place);
@@ -481,6 +460,7 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,

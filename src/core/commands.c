@@ -206,6 +206,34 @@ void mica_commands_destroy(mica_commands *commands)
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
 }
 
+mica_entity micap_commands_take_handle(mica_commands *commands)
+{
+    mica_world *world = commands->world;
+    if (commands->owned)
+        return micap_entity_take(world);
+    if (!commands->stock_count) {
+        mica_entity block[MICAP_ID_BLOCK];
+        if (!MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, MICAP_ID_BLOCK) ||
+            !micap_entities_take_block(world, commands->lane, block))
+            return mica_nil();
+        for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i)
+            commands->stock[MICAP_ID_BLOCK - 1 - i] = block[i];
+        commands->stock_count = MICAP_ID_BLOCK;
+    }
+    ++commands->taken_count;
+    return commands->stock[--commands->stock_count];
+}
+
+void micap_commands_return_handle(mica_commands *commands, mica_entity entity)
+{
+    if (commands->owned) {
+        micap_entity_give_unused(&commands->world->entities, entity);
+    } else {
+        commands->stock[commands->stock_count++] = entity;
+        --commands->taken_count;
+    }
+}
+
 void micap_commands_restock(mica_commands *commands)
 {
     mica_world *world = commands->world;

@@ -126,6 +126,7 @@ struct mica_commands {
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
     bool is_parked;
+    bool is_of_system;
     bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */
@@ -170,6 +171,10 @@ static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 
 /* The target of an entity, or NULL. */
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);
+
+/* A handle for an entity that is recorded, in the buffer's own thread; nil when memory or indices are short. And back. */
+mica_entity micap_commands_take_handle(mica_commands *commands);
+void micap_commands_return_handle(mica_commands *commands, mica_entity entity);
 
 /* Takes the handles the buffer will need next time, as many as it took last time. */
 void micap_commands_restock(mica_commands *commands);

@@ -114,10 +114,7 @@ void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, con
                          uint32_t value_count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (archetype->lone_add)
-        micap_hooks_run(world, MICA_EVENT_ADD, archetype->lone_add, spot, count);
-    else
-        micap_hooks_added(world, NULL, spot, count);
+    micap_hooks_added(world, NULL, spot, count);
     if (world->pools.count)
         micap_pooled_created(world, values, value_count, micap_chunk_entities(spot.chunk) + spot.row, count);
     if (!micap_has_hooks(archetype, 1 << MICA_EVENT_SET))
@@ -228,7 +225,10 @@ static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap
 {
     if (spot.chunk->count == spot.chunk->capacity)
         micap_rows_update_open(spot.chunk->archetype);
-    micap_hooks_created(world, spot, 1, values, count);
+    if (spot.chunk->archetype->lone_add)
+        micap_hooks_run_lone(world, spot, 1);
+    else
+        micap_hooks_created(world, spot, 1, values, count);
     micap_hooks_end(world);
     return entity;
 }

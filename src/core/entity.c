@@ -1,5 +1,6 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
@@ -42,12 +43,13 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
         return tag_of(world, spot, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
         return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
@@ -59,13 +61,14 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
         return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
         return write_any(world, entity, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
@@ -209,8 +212,6 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
 
 static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
@@ -231,11 +232,10 @@ static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_comp
 }
 
 /* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *short_edge(const mica_world *world, micap_spot spot, mica_component component,
-                                           micap_shortcut shortcut)
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth || !micap_is_row(spot) || !archetype->edge_capacity))
+    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
     if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open ||
@@ -246,12 +246,14 @@ static inline const micap_edge *short_edge(const mica_world *world, micap_spot s
 
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component)) {
         void *value = micap_pooled_add_short(world, entity, component);
         return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
     }
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_WIDEN);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
     if (MICAP_UNLIKELY(!edge))
         return add_any(world, entity, component);
     ++world->structure;
@@ -279,10 +281,8 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_set_component(micap_recorder(world), entity, value, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
@@ -316,10 +316,14 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
     return true;
 }
 
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+                                  : set_now(world, entity, value);
+}
+
 static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
@@ -350,10 +354,12 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
 
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (world->recording_depth)
+        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
     if (micap_is_pooled(component))
         return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(world, spot, component, MICAP_SHORTCUT_NARROW);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
         return remove_any(world, entity, component);
     ++world->structure;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/hooks.h"
 #include "core/pooled.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/set.h"
 #include "core/world.h"
@@ -282,7 +283,8 @@ static void apply_plan(mica_world *world)
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
     micap_target **targets = flush->grouped ? flush->order : flush->targets;
-    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+    bool is_done = micap_flush_apply_shared(world);
+    for (uint32_t i = 0, run; !is_done && i < flush->target_count; i += run) {
         run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
         if (!run) {
             micap_target_apply(world, targets[i]);
@@ -385,6 +387,7 @@ static mica_result flush_inside(const mica_world *world, micap_here *here)
         --here->defers;
         return MICA_OK;
     }
+    micap_check_door(world, "flush");
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
                       "flush: called inside a system, whose changes are applied after its phase");
 }

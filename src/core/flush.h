@@ -39,6 +39,7 @@ typedef struct micap_flush {
     uint32_t destination_capacity;
     micap_note *last_note; /* that was applied */
     micap_stage stage;
+    bool is_shared;      /* several threads apply it: what is not of an archetype is left alone */
     mica_result refusal; /* why changes of some target were dropped as impossible, or MICA_OK */
 } micap_flush;
 
@@ -68,6 +69,9 @@ mica_result micap_flush_own(mica_world *world);
 /* Does what the first of these targets say, when they are neighbours that all want the same; returns how many that were,
  * or 0. */
 uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count);
+
+/* Applies the plan by several threads where that is possible and worth it; false when it was not. */
+bool micap_flush_apply_shared(mica_world *world);
 
 /* Does what a target says. Everything it needs is reserved: it can't fail. */
 void micap_target_apply(mica_world *world, micap_target *target);

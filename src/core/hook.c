@@ -30,7 +30,7 @@ mica_result mica_hook_set_component(mica_world *world, mica_component component,
     return MICA_OK;
 }
 
-static void call(mica_world *world, micap_hook hook, const mica_event *event)
+static inline void call(mica_world *world, micap_hook hook, const mica_event *event)
 {
     ++world->recording_depth;
     ++world->hook_depth;
@@ -55,6 +55,20 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
     event.entities = micap_chunk_entities(spot.chunk) + spot.row;
     event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
     micap_hooks_call(world, used, &event);
+}
+
+void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
+{
+    mica_component component = spot.chunk->archetype->lone_add;
+    mica_event event = {
+        .world = world,
+        .kind = MICA_EVENT_ADD,
+        .component = component,
+        .count = count,
+        .entities = micap_chunk_entities(spot.chunk) + spot.row,
+        .values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row),
+    };
+    call(world, world->components.by_id[component]->hooks[MICA_EVENT_ADD], &event);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)

@@ -9,6 +9,8 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
                      uint32_t count);
 /* Calls the hook of a component and fills its lists of removals. */
 void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event);
+/* The one add hook that creating these rows calls: see lone_add of the archetype. */
+void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count);
 /* How many of these living entities, from the first on, lie one after the other in one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
 /* The same for entities in any places: called with runs of those that lie one after the other. */

@@ -95,12 +95,10 @@ static void *column_of(const mica_view *view, const mica_query *query, uint32_t 
     return micap_finder_value(micap_chunk_find(view->chunk, component), view->row);
 }
 
-/* Of a split component there is no column: the address of the owner says which row it is. */
+/* Of a split component there is none: see micap_join_row. */
 static void *join_column(const micap_join *join, uint32_t row)
 {
-    if (row == MICAP_ROW_NONE || !join->has_column)
-        return NULL;
-    return join->pool->values ? micap_pool_value(join->pool, row) : (void *)(join->pool->owners + row);
+    return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
 }
 
 void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count)
@@ -173,6 +171,7 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     view->driver = driver;
     view->cursor = 0;
     view->plain = false;
+    view->fitting = NULL;
     if (!driver)
         return;
     view->end = driver->kind == MICAP_POOL_TAG ? driver->present_words * 64 : driver->row_limit;
@@ -182,23 +181,61 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     view->plain = is_plain_walk(query, driver, group);
 }
 
-/* Looks at row `at` of the driver. */
-static bool find_driven(const mica_view *view, const mica_query *query, uint32_t at, micap_found *out)
+/* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
+static bool archetype_fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
 {
-    const mica_world *world = query->world;
+    if (view->fitting == archetype)
+        return true;
+    if (!micap_query_matches_archetype(query, archetype))
+        return false;
+    view->fitting = archetype;
+    return true;
+}
+
+static mica_entity owner_at(const mica_query *query, const mica_pool *driver, uint32_t at)
+{
+    if (MICAP_LIKELY(driver->owners != NULL))
+        return driver->owners[at];
+    return (mica_entity){at, micap_record_generation(*micap_record_at(&query->world->entities, at))};
+}
+
+static bool is_shown(const mica_query *query, const mica_pool *driver, uint32_t at)
+{
+    return !driver->next || query->instances_of == driver->type->id || micap_pool_is_first(driver, at);
+}
+
+/* Looks at row `at` of the driver. */
+static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, micap_found *out)
+{
     const mica_pool *driver = view->driver;
-    if (driver->kind == MICAP_POOL_TAG)
-        out->entity = (mica_entity){at, micap_record_generation(*micap_record_at(&world->entities, at))};
-    else
-        out->entity = driver->owners[at];
+    out->entity = owner_at(query, driver, at);
     if (query->asks_chunks || driver->may_hold_dead || driver->kind == MICAP_POOL_TAG) {
-        out->spot = micap_locate(world, out->entity);
-        if (!micap_is_row(out->spot) || (query->asks_chunks && !spot_passes(query, out->spot, view->since)))
+        out->spot = micap_locate(query->world, out->entity);
+        if (!micap_is_row(out->spot))
+            return false;
+        if (query->asks_chunks &&
+            (!archetype_fits(view, query, out->spot.chunk->archetype) ||
+             (query->filter_count && !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->since))))
             return false;
     }
-    if (driver->next && query->instances_of != driver->type->id && !micap_pool_is_first(driver, at))
-        return false;
-    return find_joins(query, driver, at, view->since, out);
+    return is_shown(query, driver, at) && find_joins(query, driver, at, view->since, out);
+}
+
+/* Whether row at + count of the driver continues a run of `count` rows. Where chunks are read, its record says so at once,
+ * and then the archetype is known to fit. */
+static bool extends(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count,
+                    micap_found *found)
+{
+    const mica_pool *driver = view->driver;
+    if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
+        return find_driven(view, query, at + count, found) && micap_join_continues(query, first, found, count);
+    found->entity = owner_at(query, driver, at + count);
+    found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
+    uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);
+    return *micap_record_at(&query->world->entities, found->entity.index) == expected &&
+           (!query->filter_count || micap_query_row_passes(query, found->spot.chunk, found->spot.row, view->since)) &&
+           is_shown(query, driver, at + count) && find_joins(query, driver, at + count, view->since, found) &&
+           micap_join_continues(query, first, found, count);
 }
 
 static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count)
@@ -227,18 +264,18 @@ static bool next_plain(mica_view *view, const mica_query *query)
 static bool next_driven(mica_view *view, const mica_query *query)
 {
     const mica_pool *driver = view->driver;
-    micap_found first = {0}, found = {0};
+    micap_found first, found;
+    first.spot = (micap_spot){0};
     uint32_t at = micap_pool_next_used(driver, view->cursor);
     while (at < view->end && !find_driven(view, query, at, &first))
         at = micap_pool_next_used(driver, at + 1);
     if (at >= view->end)
         return false;
-    bool is_tag = driver->kind == MICAP_POOL_TAG; /* its entities are shown where they lie in chunks */
     uint32_t end = micap_pool_run_end(driver, at), count = 1;
-    for (end = end < view->end ? end : view->end; at + count < end; ++count)
-        if (!find_driven(view, query, at + count, &found) || !micap_join_continues(query, &first, &found, count) ||
-            (is_tag && (found.spot.chunk != first.spot.chunk || found.spot.row != first.spot.row + count)))
-            break;
+    if (end > view->end)
+        end = view->end;
+    while (at + count < end && extends(view, query, at, &first, count, &found))
+        ++count;
     show_driven(view, query, at, &first, count);
     return true;
 }
@@ -268,25 +305,33 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     return count;
 }
 
-/* Runs of a loop over chunks: filters first, then joins. */
-static bool next_in_chunks(mica_view *view, mica_query *query)
+bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
 {
     micap_found first;
+    uint32_t run;
+    while ((run = micap_query_next_run(query, chunk, row, end, view->since))) {
+        uint32_t at = *row, count = next_joined_run(view, query, chunk, &at, *row + run, &first);
+        if (!count) {
+            *row += run;
+            continue;
+        }
+        micap_join_show(view, query, &first, count);
+        view->entities = micap_chunk_entities(chunk) + at;
+        *row = at + count;
+        return true;
+    }
+    return false;
+}
+
+/* Archetype by archetype, chunk by chunk. */
+static bool next_in_chunks(mica_view *view, const mica_query *query)
+{
     for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, view->cursor = 0) {
         const micap_archetype *archetype = query->archetypes[view->match];
         for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, view->cursor = 0) {
             micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            uint32_t run;
-            while ((run = micap_query_next_run(query, chunk, &view->cursor, chunk->count, view->since))) {
-                uint32_t row = view->cursor, end = row + run;
-                uint32_t count = next_joined_run(view, query, chunk, &row, end, &first);
-                view->cursor = count ? row + count : end;
-                if (!count)
-                    continue;
-                micap_join_show(view, query, &first, count);
-                view->entities = micap_chunk_entities(chunk) + row;
+            if (micap_join_next_rows(view, query, chunk, &view->cursor, chunk->count))
                 return true;
-            }
         }
     }
     return false;
@@ -344,8 +389,9 @@ uint32_t micap_join_row(const mica_view *view, uint32_t term)
 {
     const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
     const char *column = view->columns[term];
-    return pool->values ? (uint32_t)((size_t)(column - pool->values) / pool->value_bytes)
-                        : (uint32_t)((const mica_entity *)(const void *)column - pool->owners);
+    if (column)
+        return (uint32_t)((size_t)(column - pool->values) / pool->value_bytes);
+    return pool == view->driver ? view->cursor - view->count : micap_pooled_row(view->world, pool, view->entities[0]);
 }
 
 uint64_t micap_join_count(mica_query *query)

@@ -22,6 +22,9 @@ void micap_join_begin(mica_view *view, const mica_query *query);
 /* The next run of rows; false when there is none. */
 bool micap_join_next(mica_view *view, mica_query *query);
 
+/* The next run of rows of a chunk within [*row, end), behind which `row` is moved. */
+bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end);
+
 /* Shows `count` rows that begin with one that was found. */
 void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count);
 
@@ -34,7 +37,7 @@ bool micap_join_next_sorted(mica_view *view, mica_query *query);
 /* The column of a term to write to, which is there; its rows count as changed. */
 void *micap_join_write(mica_view *view, uint32_t term);
 
-/* The row of a pool term, split or not, with which a view begins; the term has a column. */
+/* The row of a pool term, split or not, with which a view begins; MICAP_ROW_NONE when it is not there. */
 uint32_t micap_join_row(const mica_view *view, uint32_t term);
 
 /* How many entities match. */

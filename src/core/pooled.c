@@ -23,11 +23,30 @@ static void *value_of(const mica_world *world, const mica_pool *pool, uint32_t r
     return NULL;
 }
 
-const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component)
+/* Kinds of pools that are not quick: see below. */
+static __attribute__((noinline)) const void *get_any(const mica_world *world, mica_entity entity,
+                                                     mica_component component)
 {
     const mica_pool *pool = micap_pool_of(world, component);
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
     return row == MICAP_ROW_NONE ? NULL : value_of(world, pool, row);
+}
+
+/* Whole values whose owner lives: what the index says is all there is to know. */
+const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component)
+{
+    const mica_pool *pool = micap_pool_of(world, component);
+    if (MICAP_UNLIKELY(!pool || !pool->is_quick))
+        return get_any(world, entity, component);
+    uint32_t row;
+    if (pool->kind == MICAP_POOL_MAP) {
+        row = micap_map_find(&pool->index, entity);
+    } else {
+        row = entity.index;
+        if (row >= pool->row_limit || !mica_same(pool->owners[row], entity) || mica_is_nil(entity))
+            return NULL;
+    }
+    return MICAP_LIKELY(row != MICAP_ROW_NONE) ? micap_pool_value(pool, row) : NULL;
 }
 
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component)

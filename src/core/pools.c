@@ -136,6 +136,8 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
 void micap_pools_update_short(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
+    pool->is_quick = !pool->may_hold_dead && !pool->type->leaves &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
     pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
                      !type->track_added && !pool->type->leaves && micap_is_plain(pool->type) &&
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);

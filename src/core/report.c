@@ -1,5 +1,6 @@
 #include "core/report.h"
 
+#include "core/checked.h"
 #include "core/world.h"
 
 #include <stdarg.h>
@@ -68,6 +69,7 @@ mica_result mica_world_take_error(mica_world *world)
 
 mica_result micap_refuse_inside(const mica_world *world, const char *what)
 {
+    micap_check_door(world, what);
     if (!micap_here_of(world))
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
@@ -76,6 +78,7 @@ mica_result micap_refuse_inside(const mica_world *world, const char *what)
 
 mica_result micap_refuse_while_recording(const mica_world *world, const char *what)
 {
+    micap_check_door(world, what);
     if (!world->recording_depth)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "%s can't be recorded: flush first", what);

@@ -86,7 +86,8 @@ void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
 /* Destroys the values of all columns of a row that own something. */
 void micap_row_destruct(micap_spot spot);
 
-/* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have. */
+/* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have; the leaves of split
+ * components stay raw. */
 void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to);
 
 /* Gives back chunks without rows, all but `keep` of them; returns how many. */

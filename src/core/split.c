@@ -115,11 +115,10 @@ static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *l
 {
     if (!micap_is_pooled(view->query->terms[term].component))
         return leaf_of((micap_spot){view->chunk, view->row}, leaf);
-    if (!view->columns[term])
-        return NULL;
     const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
     const micap_pool_lane *lane = micap_pool_lane_at(pool, leaf->offset);
-    return lane->data + (size_t)micap_join_row(view, term) * lane->bytes;
+    uint32_t row = micap_join_row(view, term);
+    return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
 }
 
 const void *mica_view_read_field(const mica_view *view, mica_component component, size_t offset)
@@ -136,7 +135,7 @@ void *mica_view_write_field(mica_view *view, mica_component component, size_t of
     void *column = term < view->query->term_count ? column_of(view, term, leaf) : NULL;
     if (!column)
         return NULL;
-    mica_version version = micap_version(view->world);
+    mica_version version = view->version;
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);

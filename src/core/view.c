@@ -1,5 +1,6 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
@@ -134,7 +135,7 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
     return NULL;
 }
 
-enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12 };
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
 
 static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
 {
@@ -160,9 +161,10 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         return;
     __builtin_prefetch(query->archetypes[at.match + 3]);
     const micap_archetype *later = query->archetypes[at.match + 2];
-    if (later->chunk_count) {
-        __builtin_prefetch(later->chunks[0]);
-        __builtin_prefetch((const char *)later->chunks[0] + MICAP_CACHE_LINE);
+    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
+        __builtin_prefetch(later->chunks[i]);
+        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + 2 * MICAP_CACHE_LINE);
     }
     const micap_chunk *next = next_chunk(query, &at);
     if (next)
@@ -186,20 +188,38 @@ bool mica_view_next(mica_view *view)
     return true;
 }
 
-static void report_column(const mica_view *view, mica_component component, const char *what)
+static void report_column(const mica_view *view, mica_component component, bool write)
 {
+    micap_check_column(view, component, write);
     const micap_type *type = micap_type_of(component);
     micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
-               view->query->name, what, type ? type->type.name : "?");
+               view->query->name, write ? "write" : "read", type ? type->type.name : "?");
+}
+
+/* There is no column: because the component is not there, which is fine, or because it is split. */
+static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
+{
+    const micap_type *type = micap_type_of(view->query->terms[term].component);
+    if (type->leaves)
+        micap_fail(view->world, MICA_ERROR_INVALID, view->query->place,
+                   "%s: component %s is split: use mica_read_field or mica_write_field", view->query->name,
+                   type->type.name);
+    return NULL;
+}
+
+static inline const void *read_term(const mica_view *view, uint32_t term)
+{
+    return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
 }
 
 const void *mica_view_read(const mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
-            return view->columns[i];
-    report_column(view, component, "read");
+            return read_term(view, i);
+    report_column(view, component, false);
     return NULL;
 }
 
@@ -214,7 +234,7 @@ static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
-        return NULL;
+        return no_column(view, term);
     if (MICAP_UNLIKELY(view->query->join_count))
         return micap_join_write(view, term);
     uint32_t column = column_of(view, term);
@@ -230,32 +250,35 @@ static inline void *write_term(mica_view *view, uint32_t term)
 
 void *micap_view_write_term(mica_view *view, uint32_t term)
 {
-    return write_term(view, term);
+    return view->columns[term] ? write_term(view, term) : NULL;
 }
 
 void *mica_view_write(mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
             return write_term(view, i);
-    report_column(view, component, "write");
+    report_column(view, component, true);
     return NULL;
 }
 
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
+    micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
-        return view->columns[term];
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "read");
+        return read_term(view, term);
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
 
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
+    micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
         return write_term(view, term);
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "write");
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
 
@@ -308,8 +331,8 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] =
-                micap_access_writes(query->terms[term].access) ? write_term(&view, term) : view.columns[term];
+            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
+                                                                           : view.columns[term];
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)

@@ -8,7 +8,7 @@
 
 mica_world_def mica_world_def_default(void)
 {
-    return (mica_world_def){.chunk_bytes_first = 1 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
+    return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
 }
 
 static bool is_sane(const mica_world_def *def)

@@ -58,6 +58,8 @@ struct mica_world {
     bool hooks_recorded; /* something that is to be applied when the operation that called them ends */
     bool flushing;
     micap_flush flush;
+    /* Runs pieces over the threads of a module that has some; NULL without. Set by it. */
+    void (*share)(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count);
     micap_hook destroy_hook;
     micap_module modules[MICAP_MODULES];
     bool has_dependents; /* some module may know of entities that die with others */
@@ -124,6 +126,13 @@ static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, 
 static inline void micap_rows_commit(mica_world *world, micap_spot spot, mica_entity entity)
 {
     micap_rows_commit_record(world, spot, entity, micap_record_at(&world->entities, entity.index));
+}
+
+/* Notes that rows have moved, in a flush that may be applied by several threads: then it is noted afterwards. */
+static inline void micap_rows_have_moved(mica_world *world)
+{
+    if (MICAP_LIKELY(!world->flush.is_shared))
+        ++world->structure;
 }
 
 /* Why the operation that just returned NULL or false has failed. */

@@ -35,7 +35,7 @@ typedef struct micap_system {
     uint32_t id;
     bool is_local;      /* touches its own rows only */
     bool is_single;     /* one thread at a time */
-    bool is_walking;    /* its rows are sorted or joined with pools: they come as the loop over its query shows them */
+    bool is_sorted;     /* its rows come as the loop over its query shows them */
     bool names_checked; /* those it wants to run before and after are known, or were complained about */
     bool is_gated;      /* must be asked whether it runs */
     bool is_enabled;
@@ -76,6 +76,8 @@ typedef struct micap_chain {
     uint32_t matches_capacity;
     uint64_t known_matches; /* of all its queries together, when the list was made */
 
+    mica_pool *driver;    /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
+    bool is_driver_plain; /* all of them match */
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;
     uint64_t row_count;
@@ -175,6 +177,7 @@ typedef struct micap_flow {
     bool is_stepping;   /* inside mica_step */
     micap_leg *running; /* from phase_begin to phase_end */
     bool has_removed;
+    bool has_leftovers; /* a flush could not be made; it is tried again before more systems run */
 
     mica_time time;
     double scale;
@@ -243,6 +246,22 @@ mica_result micap_leg_run(micap_leg *leg);
 
 /* Runs one piece of a chain in this thread. */
 void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker);
+
+/* In checked builds: what the task may touch, and the view its function is given. */
+#ifdef MICA_CHECKED
+void micap_task_declare(micap_task *task);
+void micap_task_show(micap_task *task, const mica_view *view);
+#else
+static inline void micap_task_declare(micap_task *task)
+{
+    (void)task;
+}
+
+static inline void micap_task_show(micap_task *task, const mica_view *view)
+{
+    (void)task, (void)view;
+}
+#endif
 
 /* Finds the buffer that a task records into. */
 mica_commands *micap_task_open(micap_here *here);

@@ -1,4 +1,5 @@
 /* Parallel for and reductions: pieces that don't depend on workers, and totals combined in the order of pieces. */
+#include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "flow/flow.h"
@@ -161,7 +162,11 @@ static void reduce_view_piece(shared *work, uint32_t piece)
     mica_version version = micap_here_now ? micap_here_now->version : micap_version(work->world);
     micap_view_init(&view, query, query->last_mark, version);
     view.match = start->entry;
-    for (uint32_t run; row < end; row += run) {
+    while (query->join_count && micap_join_next_rows(&view, query, chunk, &row, end)) {
+        view.slice = ((uint64_t)archetype->id << 32) + start->base + row - view.count;
+        work->how->view(&view, sum, work->how->context);
+    }
+    for (uint32_t run; !query->join_count && row < end; row += run) {
         run = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.since) : end - row;
         if (!run)
             break;

@@ -1,6 +1,8 @@
 /* Running one piece of work: the systems of a chain over the views of a cell. */
 #include "flow/flow.h"
 
+#include "core/checked.h"
+#include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "os/clock.h"
@@ -24,6 +26,7 @@ mica_commands *micap_task_open(micap_here *here)
     mica_world *world = here->world;
     const micap_flow *flow = micap_flow_get(world);
     if (task->lane == MICAP_LANE_NONE) {
+        micap_check_door(world, "for a change inside a parallel for");
         micap_fail(world, MICA_ERROR_REFUSED, system->def.place,
                    "system %s: changes can't be recorded inside a parallel for: they would have no order",
                    system->def.name);
@@ -37,6 +40,7 @@ mica_commands *micap_task_open(micap_here *here)
             return NULL;
         }
         commands->world = world;
+        commands->is_of_system = true;
         system->buffers[task->slot] = commands;
     }
     commands->label = system->def.name;
@@ -56,8 +60,7 @@ static void fill_columns(mica_view *view, void **columns)
 
 static bool is_singleton_term(const mica_view *view, uint32_t term)
 {
-    size_t at = (size_t)view->match * view->query->term_count + term;
-    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED) == MICAP_COLUMN_SINGLETON;
+    return micap_type_of(view->query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
 static void call_each(const micap_system *system, mica_view *view)
@@ -91,6 +94,7 @@ static void call(const micap_system *system, mica_view *view)
 static void play(const micap_leg *leg, player *who)
 {
     micap_here_now = &who->task.here;
+    micap_task_show(&who->task, &who->view);
     if (MICAP_UNLIKELY(leg->flow->has_probe)) {
         uint64_t begin = micap_clock_ns();
         call(who->task.system, &who->view);
@@ -107,6 +111,14 @@ static void play_rows(const micap_leg *leg, player *who, micap_chunk *chunk, uin
 {
     mica_query *query = who->task.system->query;
     uint64_t slice = (uint64_t)chunk->archetype->id << 32;
+    if (query->join_count) {
+        for (uint32_t first; micap_join_next_rows(&who->view, query, chunk, &row, end);) {
+            first = row - who->view.count;
+            who->view.slice = slice + base + first;
+            play(leg, who);
+        }
+        return;
+    }
     if (!query->filter_count) {
         who->view.slice = slice + base + row;
         micap_view_show(&who->view, query, chunk, row, end - row);
@@ -130,6 +142,7 @@ static void set_up(const micap_leg *leg, micap_system *system, uint32_t slot, ui
                              .lane = system->lane_first + slot,
                              .worker = worker,
                              .slot = slot};
+    micap_task_declare(&out->task);
     out->rows = out->time_ns = 0;
     out->slices = 0;
     out->targets_before = known ? known->recording.target_count : 0;
@@ -199,8 +212,25 @@ static void walk(const micap_chain *chain, uint32_t piece, player *players, uint
     }
 }
 
-/* All rows as a loop over the query shows them: in its order, or joined with pools. */
-static void walk_query(const micap_leg *leg, player *who)
+/* The rows of a pool, a few at a time. */
+static void walk_driven(const micap_chain *chain, uint32_t piece, player *who)
+{
+    mica_view *view = &who->view;
+    uint32_t begin = chain->starts[piece].row, stop = chain->starts[piece + 1].row;
+    view->driver = chain->driver;
+    view->plain = chain->is_driver_plain;
+    for (; begin < stop; begin += chain->unit_rows) {
+        view->cursor = begin;
+        view->end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;
+        while (micap_join_next(view, who->task.system->query)) {
+            view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
+            play(chain->leg, who);
+        }
+    }
+}
+
+/* All rows in the order of the query. */
+static void walk_sorted(const micap_leg *leg, player *who)
 {
     const micap_system *system = who->task.system;
     micap_here_now = &who->task.here;
@@ -226,7 +256,7 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
     const micap_leg *leg = chain->leg;
     player players[MICAP_CHAIN_SYSTEMS];
     uint32_t places[MICAP_CHAIN_SYSTEMS], count = 0;
-    uint32_t slot = chain->systems[0]->once || chain->systems[0]->is_walking ? 0 : chain->starts[piece].slot;
+    uint32_t slot = chain->systems[0]->once || chain->systems[0]->is_sorted ? 0 : chain->starts[piece].slot;
     for (uint32_t i = 0; i < chain->system_count; ++i)
         if (chain->systems[i]->is_active) {
             places[count] = i;
@@ -238,8 +268,10 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
     uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
     if (chain->systems[0]->once)
         run_once(leg, &players[0]);
-    else if (chain->systems[0]->is_walking)
-        walk_query(leg, &players[0]);
+    else if (chain->systems[0]->is_sorted)
+        walk_sorted(leg, &players[0]);
+    else if (chain->driver)
+        walk_driven(chain, piece, &players[0]);
     else
         walk(chain, piece, players, count, places);
     micap_here_now = before;

@@ -6,6 +6,7 @@
  * chain and alone. A view never crosses a cell. Systems that ask for pieces of their own size get a grid of their own. */
 #include "flow/flow.h"
 
+#include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
 
@@ -133,6 +134,8 @@ static void prepare(micap_leg *leg, micap_chain *chain)
                                      .system = system,
                                      .frame = &system->frame,
                                      .slot = start->slot};
+    micap_task_declare(&chain->ready_task);
+    micap_task_show(&chain->ready_task, &chain->ready_view);
     chain->is_ready = true;
     chain->is_plain = !system->is_gated && !system->is_marked;
     chain->order = system->order - leg->systems[0]->order;
@@ -147,6 +150,33 @@ static uint64_t row_bound(const mica_query *query)
     return rows;
 }
 
+/* The pieces of a system that walks the rows of a pool, its own grid; false when memory is short. */
+static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_view *walk)
+{
+    const mica_system_def *def = &chain->systems[0]->def;
+    uint64_t rows = walk->end, cell = (rows + CELLS_MAX - 1) / CELLS_MAX;
+    cell = (cell + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
+    if (cell < CELL_ROWS_MIN)
+        cell = CELL_ROWS_MIN;
+    if (def->split == MICA_SPLIT_EVERY) {
+        uint64_t least = (rows + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
+        cell = def->split_rows > least ? def->split_rows : least;
+    }
+    if (cell < chain->unit_rows)
+        chain->unit_rows = (uint32_t)cell;
+    chain->driver = walk->driver;
+    chain->is_driver_plain = walk->plain;
+    chain->row_count = rows;
+    for (uint64_t row = 0; row < rows; row += cell)
+        if (!add_start(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count}))
+            return false;
+    uint32_t count = chain->piece_count;
+    if (!add_start(world, chain, (micap_start){.row = (uint32_t)rows}))
+        return false;
+    chain->piece_count = count;
+    return true;
+}
+
 static bool plan_chain(micap_leg *leg, micap_chain *chain)
 {
     micap_flow *flow = leg->flow;
@@ -154,15 +184,22 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     const mica_system_def *def = &first->def;
     chain->piece_count = 0;
     chain->is_ready = chain->is_plain = false;
+    chain->driver = NULL;
     chain->unit_rows = MICA_VIEW_ROWS;
     if (first->once) {
         chain->piece_count = 1;
         return true;
     }
-    if (first->is_walking) {
+    if (first->is_sorted) {
         chain->row_count = row_bound(first->query);
         chain->piece_count = chain->row_count ? 1 : 0;
         return true;
+    }
+    if (first->query->join_count && !def->compare) {
+        mica_view walk = {.world = leg->world, .query = first->query};
+        micap_join_begin(&walk, first->query);
+        if (walk.driver)
+            return cut_driven_pieces(leg->world, chain, &walk);
     }
     if (!list_archetypes(leg->world, chain))
         return false;
@@ -194,9 +231,10 @@ static bool plan_lanes(micap_leg *leg)
         const micap_chain *chain = &leg->chains[leg->phase->chain_of[system->order]];
         uint32_t before = system->buffer_capacity;
         system->lane_first = leg->lane_count;
-        system->lane_count = system->once || system->is_walking      ? 1
-                             : system->def.split == MICA_SPLIT_EVERY ? chain->piece_count
-                                                                     : leg->flow->cell_count;
+        bool has_own_grid = system->def.split == MICA_SPLIT_EVERY || chain->driver;
+        system->lane_count = system->once || system->is_sorted ? 1
+                             : has_own_grid                    ? chain->piece_count
+                                                               : leg->flow->cell_count;
         if (!MICAP_RESERVE(&leg->world->memory, system->buffers, &system->buffer_capacity, system->lane_count))
             return false;
         for (uint32_t j = before; j < system->buffer_capacity; ++j)

@@ -1,4 +1,5 @@
 /* Frames: phases in order, fixed steps and catching up, pause, rates and conditions. */
+#include "core/checked.h"
 #include "core/report.h"
 #include "flow/flow.h"
 
@@ -48,7 +49,8 @@ static void choose(frame_run *run, micap_leg *leg)
         micap_system *system = leg->systems[i];
         if (system == run->from)
             run->from = NULL;
-        system->seconds_waited += leg->dt;
+        if (!run->is_paused || system->def.while_paused) /* for the others no time passes */
+            system->seconds_waited += leg->dt;
         system->is_active = !run->from && is_due(run, leg, system);
         leg->has_inactive |= !system->is_active;
     }
@@ -134,6 +136,7 @@ static void tell(const micap_flow *flow, bool begin)
 static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_result *out_result)
 {
     micap_flow *flow = micap_flow_of(world);
+    micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || micap_here_of(world) || world->recording_depth || world->flushing))
         *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},

@@ -1,6 +1,7 @@
 /* The list of systems: adding, replacing, removing them. */
 #include "mica/system.h"
 
+#include "core/checked.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "flow/flow.h"
@@ -73,9 +74,10 @@ static void classify(micap_system *system)
     bool uses_components = false;
     for (uint32_t i = 0; i < def->use_count; ++i)
         uses_components |= def->uses[i].component != 0;
-    system->is_walking = !def->once && (def->compare || system->query->join_count);
-    system->is_single = def->once || def->split == MICA_SPLIT_NONE || system->is_walking || is_in_its_own_way(system);
-    system->is_local = !system->is_single && !uses_components && def->split != MICA_SPLIT_EVERY;
+    bool is_joined = !def->once && system->query->join_count; /* its pieces may be rows of a pool, not of chunks */
+    system->is_sorted = !def->once && def->compare;
+    system->is_single = def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || is_in_its_own_way(system);
+    system->is_local = !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
 }
@@ -234,6 +236,7 @@ static micap_system *make(micap_flow *flow, const mica_system_def *def)
 
 static mica_result refuse_inside(const mica_world *world, const micap_flow *flow, const char *what)
 {
+    micap_check_door(world, what);
     if (!flow || !flow->running)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},

@@ -88,26 +88,48 @@ uint32_t micap_hash_find(const micap_index *index, const mica_entity *owners, ui
     return index->slot_count ? index->slots[slot_of(index, owners, entity_index)] - 1 : MICAP_ROW_NONE;
 }
 
-bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries)
+/* Three quarters full at most. */
+static uint64_t slots_for(uint64_t entries)
+{
+    uint64_t needed = 16;
+    while (needed * 3 < entries * 4)
+        needed *= 2;
+    return needed;
+}
+
+static bool rehash(micap_index *index, const mica_entity *owners, uint64_t slot_count)
 {
     micap_memory *memory = index->arena->memory;
-    uint64_t needed = 16;
-    while (needed * 3 < entries * 4) /* three quarters full at most */
-        needed *= 2;
-    if (needed <= index->slot_count)
-        return true;
-    uint32_t *slots =
-        needed > UINT32_MAX ? NULL : micap_allocate_zeroed(memory, needed * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
+    uint32_t *slots = slot_count > UINT32_MAX
+                          ? NULL
+                          : micap_allocate_zeroed(memory, slot_count * sizeof *slots, MICAP_ARRAY_ALIGNMENT);
     if (!slots)
         return false;
     micap_index old = *index;
     index->slots = slots;
-    index->slot_count = (uint32_t)needed;
+    index->slot_count = (uint32_t)slot_count;
     for (uint32_t i = 0; i < old.slot_count; ++i)
         if (old.slots[i])
             slots[slot_of(index, owners, owners[old.slots[i] - 1].index)] = old.slots[i];
     MICAP_RELEASE_ARRAY(memory, old.slots, old.slot_count);
     return true;
+}
+
+bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t entries)
+{
+    uint64_t needed = slots_for(entries);
+    return needed <= index->slot_count || rehash(index, owners, needed);
+}
+
+void micap_hash_trim(micap_index *index, const mica_entity *owners)
+{
+    if (!index->used) {
+        MICAP_RELEASE_ARRAY(index->arena->memory, index->slots, index->slot_count);
+        index->slots = NULL;
+        index->slot_count = 0;
+    } else if (slots_for(index->used) < index->slot_count) {
+        rehash(index, owners, slots_for(index->used));
+    }
 }
 
 void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row)

@@ -69,6 +69,9 @@ bool micap_hash_reserve(micap_index *index, const mica_entity *owners, uint64_t 
 void micap_hash_set(micap_index *index, const mica_entity *owners, uint32_t entity_index, uint32_t row);
 void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t entity_index);
 
+/* Gives back what the entries don't need, if there is memory for the smaller table. */
+void micap_hash_trim(micap_index *index, const mica_entity *owners);
+
 void micap_index_free(micap_index *index);
 size_t micap_index_bytes(const micap_index *index);
 

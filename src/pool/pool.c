@@ -308,27 +308,53 @@ uint32_t micap_pool_run_end(const mica_pool *pool, uint32_t row)
     return pool->present ? find_bit(pool, row, limit_of(pool), false) : pool->row_limit;
 }
 
+/* A pool without rows needs no buffer; nothing points to it any more. */
+static void give_buffer_back(mica_pool *pool)
+{
+    micap_release(pool->memory, pool->buffer, pool->buffer_bytes, pool->buffer_alignment);
+    MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
+    pool->buffer = NULL;
+    pool->buffer_bytes = 0;
+    pool->present = NULL;
+    pool->stamps = NULL;
+    pool->present_words = pool->capacity = 0;
+    for (uint32_t i = 0; i < pool->lane_count; ++i)
+        pool->lanes[i].data = NULL;
+    name_lanes(pool);
+}
+
+/* The words behind the last bit of a pool of tags. */
+static void trim_bits(mica_pool *pool)
+{
+    uint32_t words = pool->present_words;
+    while (words && !pool->present[words - 1])
+        --words;
+    if (words == pool->present_words)
+        return;
+    uint64_t *kept = words ? micap_allocate(pool->memory, words * sizeof *kept, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (words && !kept)
+        return;
+    if (words)
+        memcpy(kept, pool->present, words * sizeof *kept);
+    MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
+    pool->present = kept;
+    pool->present_words = words;
+}
+
+/* When memory is short for what is smaller, it stays as it is. */
 size_t micap_pool_trim(mica_pool *pool)
 {
     size_t before = micap_pool_bytes(pool);
     micap_map_trim(&pool->index);
-    if (pool->kind == MICAP_POOL_TAG)
-        return before - micap_pool_bytes(pool);
-    if (!pool->row_limit) {
-        micap_release(pool->memory, pool->buffer, pool->buffer_bytes, pool->buffer_alignment);
-        MICAP_RELEASE_ARRAY(pool->memory, pool->present, pool->present_words);
-        MICAP_RELEASE_ARRAY(pool->memory, pool->index.slots, pool->index.slot_count);
-        pool->buffer = NULL;
-        pool->buffer_bytes = 0;
-        pool->present = NULL;
-        pool->index.slots = NULL;
-        pool->present_words = pool->capacity = pool->index.slot_count = 0;
-        pool->owners = NULL;
-        pool->values = NULL;
+    micap_hash_trim(&pool->index, pool->owners);
+    if (pool->kind == MICAP_POOL_TAG) {
+        trim_bits(pool);
+    } else if (!pool->row_limit) {
+        give_buffer_back(pool);
     } else {
         uint64_t needed = micap_power_of_two_at_least(pool->row_limit < ROWS_MIN ? ROWS_MIN : pool->row_limit);
         if (needed < pool->capacity)
-            resize(pool, needed); /* when memory is short it stays as it is */
+            resize(pool, needed);
     }
     return before - micap_pool_bytes(pool);
 }

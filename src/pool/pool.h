@@ -38,6 +38,7 @@ typedef struct micap_pool_group {
 struct mica_pool {
     /* What a look-up reads. */
     micap_pool_kind kind;
+    bool is_quick;      /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
     uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
     micap_index index;
     mica_entity *owners;
@@ -138,7 +139,7 @@ bool micap_pool_reserve_entity(mica_pool *pool, uint32_t entity_index);
 /* Where the value of the next row of an entity goes, after both reserves: the row does not exist until it is appended. */
 static inline uint32_t micap_pool_next_row(const mica_pool *pool, mica_entity entity)
 {
-    return pool->kind == MICAP_POOL_DIRECT ? entity.index : pool->row_limit;
+    return pool->kind == MICAP_POOL_DIRECT || pool->kind == MICAP_POOL_TAG ? entity.index : pool->row_limit;
 }
 
 /* Makes the row at micap_pool_next_row exist, switched on and added now. No other row has this entity's index, unless it is

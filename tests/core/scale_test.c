@@ -85,7 +85,7 @@ START_TEST(one_entity_has_4096_components)
 }
 END_TEST
 
-enum { TAG_COUNT = 17, ARCHETYPE_COUNT = 100000, ARCHETYPE_BYTES_MAX = 2048 };
+enum { TAG_COUNT = 17, ARCHETYPE_COUNT = 100000, ARCHETYPE_BYTES_MAX = 3072 };
 
 static mica_entity create_with_tags(mica_world *world, const mica_component *tags, uint32_t set)
 {

@@ -85,7 +85,7 @@ END_TEST
 START_TEST(the_defaults_are_as_documented)
 {
     mica_world_def def = mica_world_def_default();
-    ck_assert_msg(def.chunk_bytes_first == 1024 && def.chunk_bytes_last == 2u << 20, "chunks from 1 KiB to 2 MiB");
+    ck_assert_msg(def.chunk_bytes_first == 2048 && def.chunk_bytes_last == 2u << 20, "chunks from 2 KiB to 2 MiB");
     ck_assert_msg(def.dead_target == MICA_DEAD_TARGET_WARN && def.report == NULL, "warnings, on stderr");
     mica_world *world = mica_world_create(NULL);
     ck_assert_msg(world != NULL && mica_is_alive(world, mica_create(world)), "NULL means the defaults");
