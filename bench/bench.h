@@ -38,6 +38,7 @@ extern const workload pool_workloads[];
 extern const workload hierarchy_workloads[];
 extern const workload memory_workloads[];
 extern const workload flow_workloads[];
+extern const workload communication_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);

@@ -33,7 +33,7 @@ typedef struct mica_view {
     struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
     uint32_t cursor;               /* the next row of a loop with pools, */
     uint32_t end;                  /* and where the driver's rows end */
-    bool plain;                    /* the driver's rows match as they lie */
+    uint8_t walk;                  /* how much is to be looked up for the driver's rows */
     const void *fitting;           /* an archetype that is known to match */
     void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
 } mica_view;

@@ -3,6 +3,7 @@
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
+#include "core/watch.h"
 #include "core/world.h"
 
 static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
@@ -42,14 +43,17 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
-    for (const micap_command *command = target->first; command; command = command->next) {
+    for (micap_command *command = target->first; command; command = command->next) {
+        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, command->type->enabled);
         if (column == MICAP_COLUMN_NONE)
             continue;
-        *(uint8_t *)micap_chunk_value(spot.chunk, column, spot.row) = command->toggle == MICAP_TOGGLE_ON;
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
+        *byte = command->toggle == MICAP_TOGGLE_ON;
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
@@ -57,12 +61,17 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id))
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->toggled)
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+                            command->type->id, spot, 1);
 }
 
 /* Puts a staged value into a pool: over the one that is there, or as one more instance. */
@@ -83,12 +92,31 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
         row = micap_pools_commit(world, pool, entity);
     }
     command->value = NULL;
-    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
-        pool->enabled[row] = command->toggle == MICAP_TOGGLE_ON;
     if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)
         micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
+        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
+}
+
+/* Of many instances: whether what comes next after a removal is a value. Then the first one was there all the time, as a
+ * component is that is removed and added by one flush. */
+static bool is_replaced(const micap_command *removal)
+{
+    const micap_command *next = removal->next;
+    while (next && (next->type != removal->type || next->operation == MICAP_OPERATION_NONE))
+        next = next->next;
+    return next && next->operation == MICAP_OPERATION_VALUE;
+}
+
+static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t first;
+    while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
+        micap_pools_remove_instance(world, pool, pool->next[first]);
+    if (first != MICAP_ROW_NONE && pool->enabled)
+        pool->enabled[first] = 1; /* what is added anew is switched on */
 }
 
 static void change_pools(mica_world *world, const micap_target *target)
@@ -97,7 +125,9 @@ static void change_pools(mica_world *world, const micap_target *target)
         mica_pool *pool = micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
         if (!pool)
             continue;
-        if (command->operation == MICAP_OPERATION_REMOVE)
+        if (command->operation == MICAP_OPERATION_REMOVE && is_replaced(command))
+            remove_all_but_first(world, pool, target->entity);
+        else if (command->operation == MICAP_OPERATION_REMOVE)
             micap_pools_remove(world, pool, target->entity);
         else if (command->operation != MICAP_OPERATION_NONE)
             place_instance(world, pool, target->entity, command);
@@ -151,6 +181,23 @@ static void change(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
+/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
+static bool change_short(mica_world *world, const micap_target *target)
+{
+    micap_command *command = target->first;
+    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
+        target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
+        return false;
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        return micap_pooled_remove_short(world, target->entity, command->type->id);
+    if (command->operation != MICAP_OPERATION_VALUE)
+        return false;
+    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
+    if (value && command->value)
+        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
+    return value != NULL;
+}
+
 static void destroy(mica_world *world, const micap_target *target)
 {
     if (target->doomed)
@@ -161,23 +208,6 @@ static void destroy(mica_world *world, const micap_target *target)
     }
     micap_destroy_dependents(world, target->entity);
     micap_entity_forget_pending(world, target->entity);
-}
-
-/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
-static bool change_short(mica_world *world, const micap_target *target)
-{
-    micap_command *command = target->first;
-    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
-        command->toggle != MICAP_TOGGLE_KEEP)
-        return false;
-    if (command->operation == MICAP_OPERATION_REMOVE)
-        return micap_pooled_remove_short(world, target->entity, command->type->id);
-    if (command->operation != MICAP_OPERATION_VALUE)
-        return false;
-    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
-    if (value && command->value)
-        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
-    return value != NULL;
 }
 
 void micap_target_apply(mica_world *world, micap_target *target)

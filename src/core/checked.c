@@ -103,6 +103,15 @@ void micap_check_door(const mica_world *world, const char *what)
         micap_violation(world, "calls %s, which only an exclusive system may do", what);
 }
 
+void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place)
+{
+    noted = place;
+    micap_violation(world,
+                    write ? "writes stream %s, which it does not declare: its readers would not wait for it"
+                          : "reads stream %s, which it does not declare: those that write it may not be done",
+                    name);
+}
+
 void micap_check_buffer(const mica_commands *commands)
 {
     const micap_here *here = micap_here_of(commands->world);

@@ -18,6 +18,8 @@ void micap_check_view(const mica_view *view);
 void micap_check_column(const mica_view *view, mica_component component, bool write);
 /* Something is about to be done that nobody may do inside a system. */
 void micap_check_door(const mica_world *world, const char *what);
+/* A system writes or reads a stream that it does not declare: its writers may not be done. */
+void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place);
 /* A buffer of a system is used by the piece of work it belongs to. */
 void micap_check_buffer(const mica_commands *commands);
 /* Nobody has written to what was staged for earlier flushes. */
@@ -43,6 +45,11 @@ static inline void micap_check_column(const mica_view *view, mica_component comp
 static inline void micap_check_door(const mica_world *world, const char *what)
 {
     (void)world, (void)what;
+}
+
+static inline void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place)
+{
+    (void)world, (void)name, (void)write, (void)place;
 }
 
 static inline void micap_check_buffer(const mica_commands *commands)

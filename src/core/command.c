@@ -13,43 +13,6 @@ static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
 }
 
-static uint32_t slot_of(const micap_recording *recording, uint32_t index)
-{
-    uint32_t mask = recording->table_capacity - 1;
-    for (uint32_t attempt = 0;; ++attempt) {
-        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
-        if (!target || recording->targets[target - 1]->entity.index == index)
-            return slot;
-    }
-}
-
-/* Among targets in rising order: the first whose index is not below this one. */
-static uint32_t search_order(const micap_recording *recording, uint32_t index)
-{
-    uint32_t begin = 0, end = recording->target_count;
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (recording->targets[middle]->entity.index < index)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-static __attribute__((noinline)) micap_target *search(micap_recording *recording, mica_entity entity)
-{
-    uint32_t position = recording->found + 1, count = recording->target_count;
-    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
-        position = recording->has_table ? recording->table[slot_of(recording, entity.index)] - 1
-                                        : search_order(recording, entity.index);
-        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
-            return NULL;
-    }
-    recording->found = position;
-    return recording->targets[position];
-}
-
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
     if (!recording->target_count)
@@ -57,27 +20,7 @@ micap_target *micap_recording_find(micap_recording *recording, mica_entity entit
     micap_target *last = recording->targets[recording->target_count - 1];
     if (entity.index > last->entity.index && !recording->has_table)
         return NULL;
-    return mica_same(last->entity, entity) ? last : search(recording, entity);
-}
-
-/* A table with room for one more target than there are, and with those in it. */
-static MICAP_COLD bool grow_table(mica_commands *commands)
-{
-    micap_recording *recording = &commands->recording;
-    micap_memory *memory = &commands->world->memory;
-    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
-    if (grown > recording->table_capacity) {
-        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-        if (!table)
-            return false;
-        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-        recording->table = table;
-        recording->table_capacity = grown;
-    }
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        recording->table[slot_of(recording, recording->targets[i]->entity.index)] = i + 1;
-    recording->has_table = true;
-    return true;
+    return mica_same(last->entity, entity) ? last : micap_recording_search(recording, entity);
 }
 
 /* Room for a target with this index, in the table too when there is one or the order is broken. */
@@ -86,7 +29,8 @@ static inline bool reserve_target(mica_commands *commands, uint32_t index)
     micap_recording *recording = &commands->recording;
     uint32_t count = recording->target_count;
     bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
-    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) && !grow_table(commands))
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
+        !micap_recording_grow_table(commands))
         return false;
     return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
                                                                &recording->target_capacity, (uint64_t)count + 1);
@@ -117,7 +61,7 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     }
     start_target(&recorded->target, entity, place, commands->label);
     if (recording->has_table)
-        recording->table[slot_of(recording, entity.index)] = recording->target_count + 1;
+        recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
     recording->targets[recording->target_count++] = &recorded->target;
     return &recorded->target;
 }
@@ -134,12 +78,23 @@ static micap_target *living_target(mica_commands *commands, mica_entity entity, 
     return known ? known : add_target(commands, entity, place);
 }
 
-static micap_command *find_command(const micap_target *target, mica_component component)
+/* The command into which a further one of that kind goes: the one of its component. Those of a component with many
+ * instances are done one after the other: a value goes into the value, and a removal into the removal, that is still in
+ * force, and a switch into the last command if that is one. */
+static micap_command *find_command(const micap_target *target, const micap_type *type, micap_operation operation)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation != MICAP_OPERATION_INSTANCE)
+    micap_command *found = NULL;
+    for (micap_command *command = target->first; command; command = command->next) {
+        if (command->type != type)
+            continue;
+        if (!type->type.many)
             return command;
-    return NULL;
+        if (command->operation == operation)
+            found = command;
+        else if (command->operation == MICAP_OPERATION_REMOVE || operation == MICAP_OPERATION_NONE)
+            found = NULL;
+    }
+    return found;
 }
 
 /* One more command of a target; NULL when memory is short. */
@@ -160,9 +115,10 @@ static micap_command *add_command(mica_commands *commands, micap_target *target,
     return command;
 }
 
-static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
+static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
+                                 micap_operation operation)
 {
-    micap_command *command = find_command(target, type->id);
+    micap_command *command = find_command(target, type, operation);
     return command ? command : add_command(commands, target, type);
 }
 
@@ -221,8 +177,8 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
         command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
     else if (command->operation == MICAP_OPERATION_NONE)
         command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
-    command->operation = MICAP_OPERATION_VALUE;
     command->is_set |= is_set;
+    command->operation = MICAP_OPERATION_VALUE;
     return true;
 }
 
@@ -231,7 +187,7 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     const micap_type *type = type_to_record(commands, value->component, place);
     if (!type || !micap_value_fits(commands->world, type, value, place))
         return false;
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
@@ -245,12 +201,20 @@ static void drop_last_target(micap_recording *recording)
         --recording->target_count;
         return;
     }
-    uint32_t *slot = &recording->table[slot_of(recording, target->entity.index)];
+    uint32_t *slot = &recording->table[micap_recording_slot(recording, target->entity.index)];
     *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
     --recording->target_count;
     for (uint32_t i = 0; i < recording->target_count; ++i)
         if (recording->targets[i]->entity.index == target->entity.index)
             *slot = i + 1;
+}
+
+void micap_command_forget_create(mica_commands *commands, mica_entity entity)
+{
+    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
+                 "it was the last to be recorded");
+    drop_last_target(&commands->recording);
+    micap_commands_return_handle(commands, entity);
 }
 
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -278,8 +242,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
         if (!record_value(commands, target, &values[i], place)) {
-            drop_last_target(&commands->recording);
-            micap_commands_return_handle(commands, entity);
+            micap_command_forget_create(commands, entity);
             return mica_nil();
         }
     return entity;
@@ -321,25 +284,41 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     return recorded;
 }
 
+/* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
+ * and then the first instance that was recorded since. */
+static bool stage_present(mica_commands *commands, const micap_target *target, micap_command *command)
+{
+    const micap_type *type = command->type;
+    const void *present = NULL;
+    bool in_world = mica_has_component(commands->world, target->entity, type->id);
+    for (const micap_command *other = target->first; other; other = other->next) {
+        if (other->type != type)
+            continue;
+        if (other->operation == MICAP_OPERATION_REMOVE) {
+            in_world = false;
+            present = NULL;
+        } else if (other->operation == MICAP_OPERATION_INSTANCE && !in_world && !present) {
+            present = other->value;
+        }
+    }
+    if (in_world && !type->leaves)
+        present = mica_get_component(commands->world, target->entity, type->id);
+    if (!stage_value(commands, command, present, false))
+        return false;
+    if (in_world && type->leaves) /* there is no whole value to copy: it is put together in place */
+        mica_get_component_value(commands->world, target->entity, type->id, command->value);
+    return true;
+}
+
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
     micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
-    micap_command *command = target ? command_of(commands, target, type) : NULL;
-    if (!command)
+    micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
+    if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
         return NULL;
-    if (command->operation != MICAP_OPERATION_VALUE) {
-        bool removed = command->operation == MICAP_OPERATION_REMOVE;
-        bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
-        bool there = !removed && mica_has_component(commands->world, entity, component);
-        const void *present = !there || split ? NULL : mica_get_component(commands->world, entity, component);
-        if (!stage_value(commands, command, present, false))
-            return NULL;
-        if (split && !removed)
-            mica_get_component_value(commands->world, entity, component, command->value);
-    }
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
@@ -352,7 +331,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
                                : NULL;
     if (!target)
         return false;
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value.data, true);
 }
 
@@ -402,28 +381,27 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
     return true;
 }
 
-/* Instances that were recorded before a removal go with it. */
-static void drop_instances(micap_target *target, mica_component component)
+/* What was recorded for many instances before a removal goes with it. */
+static void drop_others(micap_target *target, const micap_command *removal)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE) {
-            micap_command_drop_value(command);
-            command->operation = MICAP_OPERATION_NONE;
-        }
+    for (micap_command *command = target->first, *next; command; command = next) {
+        next = command->next;
+        if (command->type != removal->type || command == removal)
+            continue;
+        micap_command_drop_value(command);
+        micap_target_unlink(target, command);
+    }
 }
 
 /* Whether the component is there after what this buffer has recorded so far. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
-    const micap_command *command = find_command(target, component);
-    if (command && command->operation == MICAP_OPERATION_VALUE)
-        return true;
-    for (const micap_command *other = target->first; other; other = other->next)
-        if (other->type->id == component && other->operation == MICAP_OPERATION_INSTANCE)
-            return true;
-    if (command && command->operation == MICAP_OPERATION_REMOVE)
-        return false;
-    return mica_has_component(commands->world, target->entity, component);
+    micap_operation last = MICAP_OPERATION_NONE;
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_NONE)
+            last = (micap_operation)command->operation;
+    return last == MICAP_OPERATION_NONE ? mica_has_component(commands->world, target->entity, component)
+                                        : last != MICAP_OPERATION_REMOVE;
 }
 
 static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
@@ -434,11 +412,11 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_REMOVE);
     if (!command)
         return false;
     micap_command_drop_value(command);
-    drop_instances(target, component);
+    drop_others(target, command);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
     command->is_set = false;
@@ -470,7 +448,7 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
     if (!target || !will_have(commands, target, component))
         return false; /* a target without commands is nothing to the flush */
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_NONE);
     if (!command)
         return false;
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;

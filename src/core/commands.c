@@ -1,4 +1,5 @@
 /* Command buffers: making, emptying and dropping them. */
+#include "base/bits.h"
 #include "core/commands.h"
 
 #include "core/report.h"
@@ -92,6 +93,19 @@ void micap_commands_unpark(mica_commands *commands)
         }
     micap_commands_free(commands);
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+}
+
+void micap_target_unlink(micap_target *target, const micap_command *command)
+{
+    micap_command *before = NULL;
+    for (micap_command *at = target->first; at != command; at = at->next)
+        before = at;
+    if (before)
+        before->next = command->next;
+    else
+        target->first = command->next;
+    if (target->last == command)
+        target->last = before;
 }
 
 void mica_commands_set_label(mica_commands *commands, const char *label)
@@ -259,4 +273,60 @@ void micap_commands_restock(mica_commands *commands)
         }
     }
     commands->stock_count = wanted;
+}
+
+uint32_t micap_recording_slot(const micap_recording *recording, uint32_t index)
+{
+    uint32_t mask = recording->table_capacity - 1;
+    for (uint32_t attempt = 0;; ++attempt) {
+        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
+        if (!target || recording->targets[target - 1]->entity.index == index)
+            return slot;
+    }
+}
+
+/* Among targets in rising order: the first whose index is not below this one. */
+static uint32_t search_order(const micap_recording *recording, uint32_t index)
+{
+    uint32_t begin = 0, end = recording->target_count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (recording->targets[middle]->entity.index < index)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+micap_target *micap_recording_search(micap_recording *recording, mica_entity entity)
+{
+    uint32_t position = recording->found + 1, count = recording->target_count;
+    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
+        position = recording->has_table ? recording->table[micap_recording_slot(recording, entity.index)] - 1
+                                        : search_order(recording, entity.index);
+        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
+            return NULL;
+    }
+    recording->found = position;
+    return recording->targets[position];
+}
+
+bool micap_recording_grow_table(mica_commands *commands)
+{
+    micap_recording *recording = &commands->recording;
+    micap_memory *memory = &commands->world->memory;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
+    if (grown > recording->table_capacity) {
+        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+        if (!table)
+            return false;
+        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
+        recording->table = table;
+        recording->table_capacity = grown;
+    }
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        recording->table[micap_recording_slot(recording, recording->targets[i]->entity.index)] = i + 1;
+    recording->has_table = true;
+    return true;
 }

@@ -1,5 +1,6 @@
 /* Recorded changes. A buffer keeps one target per entity it touches, in order of first touch, and per target one command
- * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. */
+ * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. Of a pool with
+ * many instances per entity the commands are a list instead, which is gone through. */
 #ifndef MICAP_CORE_COMMANDS_H
 #define MICAP_CORE_COMMANDS_H
 
@@ -12,7 +13,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
-    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -26,6 +27,7 @@ typedef struct micap_command {
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
+    bool toggled;      /* worked out by the flush: it is switched otherwise than before */
 } micap_command;
 
 typedef struct micap_target {
@@ -60,6 +62,12 @@ static inline bool micap_target_is_empty(const micap_target *target)
 /* Records one more instance with a copy of the one in a row of the pool; false with a report when it can't. */
 bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const struct mica_pool *pool,
                                  uint32_t row);
+
+/* Undoes a creation, the last to be recorded. */
+void micap_command_forget_create(mica_commands *commands, mica_entity entity);
+
+/* Takes a command out of the list of its target. */
+void micap_target_unlink(micap_target *target, const micap_command *command);
 
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
@@ -168,6 +176,13 @@ static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 {
     return attempt == 0 ? index : (index * 0x9e3779b1u >> 7) + attempt;
 }
+
+/* The place in the table for an entity index. */
+uint32_t micap_recording_slot(const micap_recording *recording, uint32_t index);
+/* A table with room for one more target than there are, and with those in it; false when memory is short. */
+bool micap_recording_grow_table(mica_commands *commands);
+/* The long way to find a target. */
+micap_target *micap_recording_search(micap_recording *recording, mica_entity entity);
 
 /* The target of an entity, or NULL. */
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);

@@ -5,6 +5,7 @@
 #include "core/life.h"
 #include "core/pooled.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "core/world.h"
 #include "mica/entity.h"
 
@@ -310,7 +311,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;
     }
-    if (used->hooks[MICA_EVENT_SET].fn)
+    if (micap_is_awaited(used, MICA_EVENT_SET))
         micap_hooks_run(world, MICA_EVENT_SET, value.component, micap_locate(world, entity), 1);
     micap_hooks_end(world);
     return true;
@@ -401,6 +402,8 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
         *byte = enabled;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, type->enabled);
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
+        micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
+        micap_hooks_end(world);
     }
     return true;
 }

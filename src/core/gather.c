@@ -72,33 +72,9 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
     }
 }
 
-/* Instances that earlier buffers add go with a later removal. */
-static bool drop_instances(mica_world *world, micap_target *into, const micap_type *type)
+/* The value of the earlier command gives way to that of the later one. */
+static bool replace(mica_world *world, micap_command *earlier, micap_command *later)
 {
-    for (micap_command *command = into->first; command; command = command->next) {
-        if (command->type != type || command->operation != MICAP_OPERATION_INSTANCE)
-            continue;
-        if (!plan_drop(world, command->original))
-            return false;
-        command->operation = MICAP_OPERATION_NONE;
-        command->value = NULL;
-    }
-    return true;
-}
-
-/* The later buffer has the last word on a component. */
-static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
-{
-    if (later->operation == MICAP_OPERATION_REMOVE && !drop_instances(world, into, later->type))
-        return false;
-    micap_command *earlier = into->first;
-    while (earlier && (earlier->type != later->type || earlier->operation == MICAP_OPERATION_INSTANCE))
-        earlier = earlier->next;
-    if (!earlier || later->operation == MICAP_OPERATION_INSTANCE)
-        return append_copy(world, into, later);
-    merge_toggle(earlier, (micap_operation)earlier->operation, later);
-    if (later->operation == MICAP_OPERATION_NONE)
-        return true;
     if (!plan_drop(world, earlier->original))
         return false;
     earlier->original = later;
@@ -106,6 +82,39 @@ static bool merge_command(mica_world *world, micap_target *into, micap_command *
     earlier->value = later->value;
     earlier->is_set = later->is_set;
     return true;
+}
+
+/* What is recorded for many instances is done one after the other. A removal makes what was before it void, and a value for
+ * the first instance takes the place of another. */
+static bool merge_many(mica_world *world, micap_target *into, micap_command *later)
+{
+    for (micap_command *command = into->first, *next; command; command = next) {
+        next = command->next;
+        if (command->type != later->type)
+            continue;
+        if (later->operation == MICAP_OPERATION_VALUE && command->operation == MICAP_OPERATION_VALUE)
+            return replace(world, command, later);
+        if (later->operation != MICAP_OPERATION_REMOVE)
+            continue;
+        if (!plan_drop(world, command->original))
+            return false;
+        micap_target_unlink(into, command);
+    }
+    return append_copy(world, into, later);
+}
+
+/* The later buffer has the last word on a component. */
+static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
+{
+    if (later->type->type.many)
+        return merge_many(world, into, later);
+    micap_command *earlier = into->first;
+    while (earlier && earlier->type != later->type)
+        earlier = earlier->next;
+    if (!earlier)
+        return append_copy(world, into, later);
+    merge_toggle(earlier, (micap_operation)earlier->operation, later);
+    return later->operation == MICAP_OPERATION_NONE || replace(world, earlier, later);
 }
 
 /* A copy of a target that can be merged into. */

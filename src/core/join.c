@@ -76,6 +76,20 @@ bool micap_join_find(const mica_query *query, mica_entity entity, mica_version s
     return micap_is_row(out->spot) && spot_passes(query, out->spot, since) && find_joins(query, NULL, 0, since, out);
 }
 
+bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since)
+{
+    micap_found found = {.entity = entity, .spot = micap_locate(query->world, entity)};
+    if (!micap_is_row(found.spot) || !spot_passes(query, found.spot, since))
+        return false;
+    const mica_pool *pool = query->instances_of ? micap_pool_of(query->world, query->instances_of) : NULL;
+    if (!pool)
+        return find_joins(query, NULL, 0, since, &found);
+    uint32_t row = micap_pool_row(pool, entity);
+    while (row != MICAP_ROW_NONE && !find_joins(query, pool, row, since, &found))
+        row = pool->next[row];
+    return row != MICAP_ROW_NONE;
+}
+
 bool micap_join_continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
 {
     if (query->reads_chunks && (next->spot.chunk != first->spot.chunk || next->spot.row != first->spot.row + count))
@@ -125,22 +139,21 @@ static uint64_t rows_of_matches(const mica_query *query)
     return rows;
 }
 
-/* Whether a row of the driver matches without a look at it, but for what the driver itself keeps: nothing else is asked
- * for, or all that is asked for is in step with it. */
-static bool is_plain_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
+/* No row of a pool need be looked at when nothing is asked for but the driver and what is in step with it. */
+static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
 {
-    if (query->asks_chunks || query->has_pooled_group || micap_pool_is_dirty(query->world, driver))
-        return false;
+    if (query->filter_count || query->has_pooled_group || micap_pool_is_dirty(query->world, driver))
+        return MICAP_WALK_SEARCH;
     if (driver->kind == MICAP_POOL_TAG || (driver->next && query->instances_of != driver->type->id))
-        return false;
+        return MICAP_WALK_SEARCH;
     for (uint32_t i = 0; i < query->join_count; ++i) {
         const micap_join *join = &query->joins[i];
         if ((join->pool != driver && (!group || join->pool->group != group)) || join->pool->enabled ||
             join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED ||
             !micap_access_demands(join->access) || micap_pool_is_dirty(query->world, join->pool))
-            return false;
+            return MICAP_WALK_SEARCH;
     }
-    return true;
+    return query->asks_chunks ? MICAP_WALK_CHUNKS : MICAP_WALK_PLAIN;
 }
 
 /* Whether the query asks for every pool of a group. */
@@ -170,7 +183,7 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     }
     view->driver = driver;
     view->cursor = 0;
-    view->plain = false;
+    view->walk = MICAP_WALK_SEARCH;
     view->fitting = NULL;
     if (!driver)
         return;
@@ -178,7 +191,7 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     const micap_pool_group *group = driver->group && covers(query, driver->group) ? driver->group : NULL;
     if (group)
         view->end = group->count;
-    view->plain = is_plain_walk(query, driver, group);
+    view->walk = (uint8_t)choose_walk(query, driver, group);
 }
 
 /* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
@@ -257,6 +270,50 @@ static bool next_plain(mica_view *view, const mica_query *query)
     for (uint32_t i = 0; i < query->join_count; ++i)
         first.rows[i] = at;
     show_driven(view, query, at, &first, (end < view->end ? end : view->end) - at);
+    return true;
+}
+
+/* Shows rows of the driver whose owners lie one after the other in a chunk, where something is read of it. */
+static void show_owners(mica_view *view, const mica_query *query, uint32_t at, micap_spot spot, uint32_t count)
+{
+    view->count = count;
+    view->cursor = at + count;
+    view->entities = view->driver->owners + at;
+    view->chunk = spot.chunk;
+    view->row = spot.row;
+    uint32_t join = 0;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        if (micap_is_pooled(query->terms[i].component))
+            view->columns[i] = join_column(&query->joins[join++], at);
+        else
+            view->columns[i] = query->term_bytes[i] ? column_of(view, query, i) : NULL;
+    }
+}
+
+/* Pools in step, and one look-up per owner. */
+static bool next_owner(mica_view *view, const mica_query *query)
+{
+    const mica_pool *driver = view->driver;
+    const mica_world *world = query->world;
+    uint32_t at = micap_pool_next_used(driver, view->cursor);
+    micap_spot spot = {0};
+    for (;; at = micap_pool_next_used(driver, at + 1)) {
+        if (at >= view->end)
+            return false;
+        spot = micap_locate(world, driver->owners[at]);
+        if (archetype_fits(view, query, spot.chunk->archetype))
+            break;
+    }
+    uint32_t end = micap_pool_run_end(driver, at), count = 1;
+    if (end > view->end)
+        end = view->end;
+    for (; at + count < end; ++count) {
+        mica_entity owner = driver->owners[at + count];
+        if (*micap_record_at(&world->entities, owner.index) !=
+            micap_record_pack(owner.generation, spot.chunk->number, spot.row + count))
+            break;
+    }
+    show_owners(view, query, at, spot, count);
     return true;
 }
 
@@ -341,7 +398,11 @@ bool micap_join_next(mica_view *view, mica_query *query)
 {
     if (!view->driver)
         return next_in_chunks(view, query);
-    return view->plain ? next_plain(view, query) : next_driven(view, query);
+    switch (view->walk) {
+    case MICAP_WALK_PLAIN: return next_plain(view, query);
+    case MICAP_WALK_CHUNKS: return next_owner(view, query);
+    default: return next_driven(view, query);
+    }
 }
 
 /* In a sorted query `chunk_index` is the place in the order, which lists the rows of matching archetypes. */
@@ -399,7 +460,7 @@ uint64_t micap_join_count(mica_query *query)
     uint64_t count = 0;
     mica_view view = {.world = query->world, .query = query, .since = query->last_mark};
     micap_join_begin(&view, query);
-    if (view.plain && !view.driver->present)
+    if (view.walk == MICAP_WALK_PLAIN && !view.driver->present)
         return view.end;
     while (micap_join_next(&view, query))
         count += view.count;

@@ -6,6 +6,13 @@
 
 #include "core/query.h"
 
+/* How the rows of a driver are walked. */
+typedef enum micap_walk {
+    MICAP_WALK_SEARCH = 0, /* everything is looked up and tested */
+    MICAP_WALK_CHUNKS, /* the pools match as they lie, in step with the driver; the chunks of its owners are looked up */
+    MICAP_WALK_PLAIN,  /* all rows match as they lie */
+} micap_walk;
+
 /* What is known about one entity that a query shows. */
 typedef struct micap_found {
     mica_entity entity;
@@ -15,6 +22,9 @@ typedef struct micap_found {
 
 /* Looks a living entity up in everything the query asks for; false when it does not match. */
 bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out);
+
+/* Whether an entity matches; of a query that shows instances, whether it shows any of this entity. */
+bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since);
 
 /* Chooses the driver of a loop that begins. */
 void micap_join_begin(mica_view *view, const mica_query *query);

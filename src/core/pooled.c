@@ -2,6 +2,7 @@
 
 #include "core/hooks.h"
 #include "core/report.h"
+#include "core/watch.h"
 
 static const mica_place no_place = {0};
 
@@ -64,33 +65,6 @@ bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_componen
 {
     const mica_pool *pool = micap_pool_of(world, component);
     return pool && micap_pooled_row(world, pool, entity) != MICAP_ROW_NONE;
-}
-
-/* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
-static size_t offset_in(const mica_pool *pool, const char *from)
-{
-    uintptr_t begin = (uintptr_t)pool->values, at = (uintptr_t)from;
-    return from && begin && at >= begin && at - begin < (size_t)pool->row_limit * pool->value_bytes ? at - begin
-                                                                                                    : SIZE_MAX;
-}
-
-uint32_t micap_pooled_add_row(mica_world *world, mica_pool *pool, mica_entity entity, const void *from)
-{
-    size_t offset = offset_in(pool, from);
-    if (MICAP_UNLIKELY(!micap_pools_reserve(world, pool, entity, 1))) {
-        micap_fail_memory(world, pool->type->type.name);
-        return MICAP_ROW_NONE;
-    }
-    if (offset != SIZE_MAX)
-        from = pool->values + offset;
-    if (!micap_pool_make_values(pool, micap_pool_next_row(pool, entity), 1, from)) {
-        micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", pool->type->type.name);
-        return MICAP_ROW_NONE;
-    }
-    uint32_t row = micap_pools_commit(world, pool, entity);
-    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))
-        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
-    return row;
 }
 
 static mica_pool *pool_to_change(mica_world *world, mica_component component)
@@ -263,8 +237,13 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
     uint32_t row = pool ? micap_pool_row(pool, entity) : MICAP_ROW_NONE;
     if (row == MICAP_ROW_NONE)
         return false;
+    uint32_t first = row;
+    bool changed = pool->enabled[row] != enabled;
     for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE)
         pool->enabled[row] = enabled;
+    mica_event_kind kind = enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE;
+    if (changed && pool->hook_mask & 1 << kind)
+        micap_pools_run_hook(world, kind, pool, first, 1);
     return true;
 }
 
@@ -273,103 +252,4 @@ bool micap_pooled_is_enabled(const mica_world *world, mica_entity entity, mica_c
     const mica_pool *pool = micap_pool_of(world, component);
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
     return row != MICAP_ROW_NONE && (!pool->enabled || pool->enabled[row]);
-}
-
-/* Forgets the values made for the first `count` entities of one pool. */
-static void unmake_values(mica_pool *pool, const mica_entity *entities, uint32_t count)
-{
-    for (uint32_t k = 0; k < count; ++k)
-        micap_pool_destruct_value(pool, pool->kind == MICAP_POOL_DIRECT ? entities[k].index : pool->row_limit + k);
-}
-
-/* Makes room in the pool of a value, and the values in it, still raw rows to everybody. */
-static bool make_values(mica_world *world, mica_pool *pool, const mica_value *value, const mica_entity *entities,
-                        uint32_t count)
-{
-    const char *data = value->data;
-    size_t offset = offset_in(pool, data);
-    for (uint32_t k = 0; k < count; ++k)
-        if (!micap_pools_reserve(world, pool, entities[k], count)) {
-            micap_fail_memory(world, pool->type->type.name);
-            return false;
-        }
-    if (offset != SIZE_MAX)
-        data = pool->values + offset;
-    for (uint32_t k = 0; k < count; ++k) {
-        uint32_t row = pool->kind == MICAP_POOL_DIRECT ? entities[k].index : pool->row_limit + k;
-        if (micap_pool_make_values(pool, row, 1, data ? data + (size_t)k * pool->value_bytes : NULL))
-            continue;
-        unmake_values(pool, entities, k);
-        micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", pool->type->type.name);
-        return false;
-    }
-    return true;
-}
-
-static bool make_all(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
-                     uint32_t count)
-{
-    for (uint32_t i = 0; i < value_count; ++i) {
-        if (!micap_is_pooled(values[i].component) ||
-            make_values(world, micap_pool_of(world, values[i].component), &values[i], entities, count))
-            continue;
-        while (i-- > 0)
-            if (micap_is_pooled(values[i].component))
-                unmake_values(micap_pool_of(world, values[i].component), entities, count);
-        return false;
-    }
-    return true;
-}
-
-bool micap_pooled_create(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
-                         uint32_t count)
-{
-    if (MICAP_LIKELY(!world->pools.count))
-        return true;
-    if (!make_all(world, values, value_count, entities, count))
-        return false;
-    for (uint32_t i = 0; i < value_count; ++i)
-        for (uint32_t k = 0; micap_is_pooled(values[i].component) && k < count; ++k)
-            micap_pools_commit(world, micap_pool_of(world, values[i].component), entities[k]);
-    return true;
-}
-
-void micap_pooled_created(mica_world *world, const mica_value *values, uint32_t value_count,
-                          const mica_entity *entities, uint32_t count)
-{
-    for (uint32_t i = 0; i < value_count; ++i) {
-        mica_pool *pool = micap_is_pooled(values[i].component) ? micap_pool_of(world, values[i].component) : NULL;
-        for (uint32_t k = 0; pool && pool->hook_mask && k < count; ++k) {
-            uint32_t row = micap_pool_row(pool, entities[k]);
-            if (pool->hook_mask & 1 << MICA_EVENT_ADD)
-                micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
-            if (values[i].data && pool->hook_mask & 1 << MICA_EVENT_SET)
-                micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
-        }
-    }
-}
-
-void micap_pooled_clone_instances(mica_world *world, mica_entity entity, mica_entity clone, mica_component component)
-{
-    mica_pool *pool = micap_pool_of(world, component);
-    uint32_t first = pool->next ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
-    if (first == MICAP_ROW_NONE) /* no pool for many, or a hook has taken them */
-        return;
-    for (uint32_t row = pool->next[first]; row != MICAP_ROW_NONE; row = pool->next[row]) {
-        if (world->recording_depth) {
-            micap_command_copy_instance(micap_recorder(world), clone, pool, row);
-            continue;
-        }
-        if (!micap_pools_reserve(world, pool, clone, 1)) {
-            micap_fail_memory(world, "clone");
-            return;
-        }
-        if (!micap_pool_copy_value(pool, micap_pool_next_row(pool, clone), row)) {
-            micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", pool->type->type.name);
-            return;
-        }
-        uint32_t added = micap_pools_commit(world, pool, clone);
-        if (pool->hook_mask & 1 << MICA_EVENT_ADD)
-            micap_pools_run_hook(world, MICA_EVENT_ADD, pool, added, 1);
-    }
 }

@@ -48,8 +48,6 @@ bool micap_pooled_is_enabled(const mica_world *world, mica_entity entity, mica_c
  * elements. False with a report when it can't: nothing is added then. Runs no hooks. */
 bool micap_pooled_create(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
                          uint32_t count);
-/* Gives a clone the instances beyond the first. */
-void micap_pooled_clone_instances(mica_world *world, mica_entity entity, mica_entity clone, mica_component component);
 /* Runs their add and set hooks. */
 void micap_pooled_created(mica_world *world, const mica_value *values, uint32_t value_count,
                           const mica_entity *entities, uint32_t count);

@@ -37,10 +37,8 @@ void micap_pools_free(mica_world *world);
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
 /* Removes a row that a former owner of the entity's slot left behind. */
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
-/* Both. */
-bool micap_pools_reserve(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
 
-/* After a reserve: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
+/* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* Removes one row, one instance of a living entity, or all of them: remove hooks, destructors, the row. False when there
@@ -75,7 +73,7 @@ void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *po
 /* The components an entity has in pools, by rising id; returns how many there are. */
 uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity);
 
-/* The first broken invariant, or NULL. */
+/* The first broken invariant, and a pool that knows of it, or NULL. */
 const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool);
 
 #endif

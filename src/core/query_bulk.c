@@ -12,20 +12,41 @@ typedef struct micap_selection {
     uint32_t capacity;
 } selection;
 
+/* Of a query that shows instances, each entity once: a bit per row of the pool notes whose first instance was listed. */
+static bool select_owners(mica_query *query, selection *selected)
+{
+    micap_memory *memory = &query->world->memory;
+    const mica_pool *pool = micap_pool_of(query->world, query->instances_of);
+    size_t words = pool->row_limit / 64 + (size_t)1;
+    uint64_t *listed = micap_allocate_zeroed(memory, words * sizeof *listed, MICAP_ARRAY_ALIGNMENT);
+    bool done = listed != NULL;
+    for (mica_view view = mica_query_begin(query); done && mica_view_next(&view);) {
+        done = MICAP_RESERVE(memory, selected->entities, &selected->capacity, (uint64_t)selected->count + view.count);
+        for (uint32_t i = 0; done && i < view.count; ++i) {
+            uint32_t first = micap_pool_row(pool, view.entities[i]);
+            if (!micap_bit(listed, first))
+                selected->entities[selected->count++] = view.entities[i];
+            listed[first / 64] |= (uint64_t)1 << first % 64;
+        }
+    }
+    MICAP_RELEASE_ARRAY(memory, listed, words);
+    return done;
+}
+
 static bool select_all(mica_query *query, selection *selected)
 {
     mica_world *world = query->world;
     *selected = (selection){0};
+    if (query->instances_of)
+        return select_owners(query, selected);
     if (query->compare && !micap_query_sort(query))
         return false;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         if (!MICAP_RESERVE(&world->memory, selected->entities, &selected->capacity,
                            (uint64_t)selected->count + view.count))
             return false;
-        uint32_t first = view.driver && query->instances_of ? view.cursor - view.count : 0;
-        for (uint32_t i = 0; i < view.count; ++i) /* each entity once, however many instances are shown */
-            if (!query->instances_of || micap_pool_is_first(view.driver, first + i))
-                selected->entities[selected->count++] = view.entities[i];
+        memcpy(selected->entities + selected->count, view.entities, view.count * sizeof *view.entities);
+        selected->count += view.count;
     }
     return true;
 }
@@ -108,7 +129,7 @@ static bool make_values(mica_world *world, const micap_type *type, const void *f
 static bool reserve_in_pool(mica_world *world, mica_pool *pool, const selection *selected)
 {
     for (uint32_t i = 0; i < selected->count; ++i)
-        if (!micap_pools_reserve(world, pool, selected->entities[i], selected->count)) {
+        if (!micap_pools_make_room(world, pool, selected->entities[i], selected->count)) {
             micap_fail_memory(world, "bulk change");
             return false;
         }
@@ -117,6 +138,8 @@ static bool reserve_in_pool(mica_world *world, mica_pool *pool, const selection 
 
 static void add_to_pool(mica_world *world, mica_pool *pool, const selection *selected, staged_values *staged)
 {
+    for (uint32_t i = 0; i < selected->count; ++i)
+        micap_pools_evict(world, pool, selected->entities[i]);
     for (uint32_t i = 0; i < selected->count; ++i) {
         if (staged->data)
             micap_pool_move_value_in(pool, micap_pool_next_row(pool, selected->entities[i]),

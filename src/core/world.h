@@ -61,6 +61,7 @@ struct mica_world {
     /* Runs pieces over the threads of a module that has some; NULL without. Set by it. */
     void (*share)(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count);
     micap_hook destroy_hook;
+    struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
     bool has_dependents; /* some module may know of entities that die with others */
 

@@ -76,8 +76,8 @@ typedef struct micap_chain {
     uint32_t matches_capacity;
     uint64_t known_matches; /* of all its queries together, when the list was made */
 
-    mica_pool *driver;    /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
-    bool is_driver_plain; /* all of them match */
+    mica_pool *driver;   /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
+    uint8_t driver_walk; /* and how: see core/join.h */
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;
     uint64_t row_count;
@@ -168,7 +168,8 @@ typedef struct micap_flow {
     uint32_t system_count;
     uint32_t system_capacity;
     uint32_t next_id;
-    micap_phase **phases; /* in the order they run */
+    uint64_t systems_version; /* raised when systems are added, replaced or removed */
+    micap_phase **phases;     /* in the order they run */
     uint32_t phase_count;
     uint32_t phase_capacity;
     mica_phase next_phase;

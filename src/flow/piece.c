@@ -218,7 +218,7 @@ static void walk_driven(const micap_chain *chain, uint32_t piece, player *who)
     mica_view *view = &who->view;
     uint32_t begin = chain->starts[piece].row, stop = chain->starts[piece + 1].row;
     view->driver = chain->driver;
-    view->plain = chain->is_driver_plain;
+    view->walk = chain->driver_walk;
     for (; begin < stop; begin += chain->unit_rows) {
         view->cursor = begin;
         view->end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;

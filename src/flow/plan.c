@@ -165,7 +165,7 @@ static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_
     if (cell < chain->unit_rows)
         chain->unit_rows = (uint32_t)cell;
     chain->driver = walk->driver;
-    chain->is_driver_plain = walk->plain;
+    chain->driver_walk = walk->walk;
     chain->row_count = rows;
     for (uint64_t row = 0; row < rows; row += cell)
         if (!add_start(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count}))

@@ -330,6 +330,9 @@ mica_result micap_leg_flush(micap_leg *leg)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,
                                              &(micap_piece){.begin_ns = begin, .end_ns = micap_clock_ns()});
+    for (uint32_t i = 0; !leg->flow->has_leftovers && i < MICAP_LISTENERS; ++i)
+        if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->flushed)
+            leg->flow->listeners[i].ops->flushed(world, leg->flow->listeners[i].state);
     return result;
 }
 

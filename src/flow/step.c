@@ -2,6 +2,7 @@
 #include "core/checked.h"
 #include "core/report.h"
 #include "flow/flow.h"
+#include "flow/messages.h"
 
 /* What a call of mica_step and its kin runs. */
 typedef struct micap_frame_run {
@@ -144,6 +145,8 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     else if (flow && !(dt >= 0 && dt < 1e9f))
         *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "%s: a time step of %g makes no sense",
                                  what, (double)dt);
+    else if (flow && !micap_messages_of(world)) /* a system that sends the first one can't make it */
+        *out_result = MICA_ERROR_MEMORY;
     else if (flow)
         *out_result = micap_graph_update(flow);
     return *out_result == MICA_OK ? flow : NULL;
@@ -174,7 +177,9 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     flow->time.seconds += run.dt;
     ++flow->time.frame;
     tell(flow, true);
-    run_phases(&run);
+    note(&run, micap_graph_update(flow)); /* listeners may have added systems */
+    if (run.result == MICA_OK)
+        run_phases(&run);
     tell(flow, false);
     return finish(&run);
 }

@@ -18,14 +18,15 @@ void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version
     ++group->count;
 }
 
-void micap_group_leave(micap_pool_group *group, mica_entity entity, mica_version version)
+uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version)
 {
-    uint32_t row = micap_pool_row(group->pools[0], entity);
-    if (row >= group->count) /* not at the front, or not there */
-        return;
+    micap_pool_group *group = pool->group;
+    if (row >= group->count) /* not at the front */
+        return row;
     --group->count;
     for (uint32_t i = 0; i < group->pool_count; ++i)
         micap_pool_swap_rows(group->pools[i], row, group->count, version);
+    return group->count;
 }
 
 void micap_group_fill(micap_pool_group *group, mica_version version)

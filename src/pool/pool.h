@@ -65,6 +65,7 @@ struct mica_pool {
     size_t buffer_alignment;
     void *scratch; /* one value, for swapping what can't be copied as bytes */
     micap_pool_group *group;
+    char *staged; /* values on their way in while rows of the dead go: see core/pooled_create.c */
 
     const micap_type *type;
     mica_world *world;
@@ -146,7 +147,7 @@ static inline uint32_t micap_pool_next_row(const mica_pool *pool, mica_entity en
  * an instance of the very entity. */
 void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version);
 
-/* Takes away a row whose value is gone already: the last row fills the hole. */
+/* Takes away a row whose value is gone already, and that left its group: the last row fills the hole. */
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
 
 /* Exchanges two rows. */
@@ -156,8 +157,6 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
 bool micap_pool_make_values(mica_pool *pool, uint32_t row, uint32_t count, const void *from);
 /* Raw value <- moved out of `from`, which is raw afterwards. */
 void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from);
-/* Raw value <- a copy of the one in another row; false when it can't. */
-bool micap_pool_copy_value(mica_pool *pool, uint32_t row, uint32_t from);
 void micap_pool_destruct_value(mica_pool *pool, uint32_t row);
 /* Copies the bytes of a value, split or not. */
 void micap_pool_read_value(const mica_pool *pool, uint32_t row, void *out);
@@ -183,9 +182,10 @@ uint32_t micap_pool_run_end(const mica_pool *pool, uint32_t row);
 size_t micap_pool_trim(mica_pool *pool);
 size_t micap_pool_bytes(const mica_pool *pool);
 
-/* Group: after a row was added for an entity to one of the pools, and before one is taken away. */
+/* Group: after a row was added for an entity to one of the pools, and before one is taken away, which returns where it is
+ * now. */
 void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version);
-void micap_group_leave(micap_pool_group *group, mica_entity entity, mica_version version);
+uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version);
 /* Brings the rows of all that have everything to the front. */
 void micap_group_fill(micap_pool_group *group, mica_version version);
 

@@ -51,7 +51,7 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
     if (pool->next)
         link_last(pool, row, first);
     if (pool->enabled)
-        pool->enabled[row] = 1;
+        pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
         pool->added[row] = version;
     micap_pool_stamps(pool, row)[0] = version;
@@ -127,11 +127,6 @@ static void drop_direct(mica_pool *pool, uint32_t row)
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
 {
     ++pool->stamp;
-    if (MICAP_UNLIKELY(pool->group != NULL)) {
-        mica_entity entity = pool->owners[row];
-        micap_group_leave(pool->group, entity, version);
-        row = micap_pool_row_at(pool, entity.index);
-    }
     --pool->count;
     if (pool->present) {
         if (pool->stamps)
@@ -258,17 +253,6 @@ void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from)
         micap_values_move(pool->type, micap_pool_value(pool, row), from, 1);
     else if (pool->kind != MICAP_POOL_TAG)
         micap_copy_bytes(micap_pool_value(pool, row), from, pool->value_bytes);
-}
-
-bool micap_pool_copy_value(mica_pool *pool, uint32_t row, uint32_t from)
-{
-    if (!pool->type->leaves)
-        return micap_values_copy(pool->type, micap_pool_value(pool, row), micap_pool_value(pool, from), 1);
-    for (uint32_t i = 1; i <= pool->data_lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
-        memcpy(lane->data + (size_t)row * lane->bytes, lane->data + (size_t)from * lane->bytes, lane->bytes);
-    }
-    return true;
 }
 
 void micap_pool_destruct_value(mica_pool *pool, uint32_t row)

@@ -15,7 +15,7 @@ typedef struct stage {
 static void hear(const mica_report *report, void *context)
 {
     (void)report;
-    ++((stage *)context)->reports;
+    __atomic_fetch_add(&((stage *)context)->reports, 1, __ATOMIC_RELAXED); /* from the thread that caused it */
 }
 
 static void add_one(mica_view *view)

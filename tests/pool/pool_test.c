@@ -284,7 +284,6 @@ START_TEST(a_value_in_the_last_row_survives_the_eviction_of_a_dead_row)
         return;
     mica_world *world = open_world(&heard);
     mica_component component = component_of(_i);
-    mica_pool *pool = mica_pool_of_component(world, component);
     for (uint32_t way = 0; way < 3; ++way) {
         mica_entity entities[3];
         for (uint32_t i = 0; i < 3; ++i) {
@@ -302,7 +301,6 @@ START_TEST(a_value_in_the_last_row_survives_the_eviction_of_a_dead_row)
         expect_valid(world);
         mica_world_clear(world);
     }
-    (void)pool;
     close_world(world, &heard);
 }
 END_TEST
@@ -481,7 +479,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("pool");
     TCase *cases = tcase_create("pool");
     int pools = (int)variant_count - VARIANTS_CHUNK;
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
@@ -498,10 +495,5 @@ int main(void)
     tcase_add_test(cases, a_pool_never_changes_an_archetype);
     tcase_add_test(cases, more_pools_than_bits_in_a_mask_work_alike);
     tcase_add_test(cases, reading_what_a_pool_does_not_have_is_null_with_a_report);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run("pool", cases);
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-    SIDES = 2,
     ENTITIES_MAX = 4000,
     EVENTS_MAX = 40000,
     TABLE_SIZE = 16384,
@@ -45,7 +44,7 @@ typedef struct side {
     bool split;
 } side;
 
-static side sides[SIDES];
+static side sides[2];
 static char now[160];
 
 #define REQUIRE_NOW(condition) REQUIRE_SAYING(condition, "in %s", now)
@@ -191,13 +190,6 @@ static uint64_t create_many(side *side, const step *step)
     return result;
 }
 
-static uint64_t clone(side *side, const step *step)
-{
-    mica_entity made = mica_clone(side->world, side->all[step->creation]);
-    learn(side, made);
-    return true;
-}
-
 static void fill_fields(mica_world *world, mica_entity entity, mica_component component, Item item)
 {
     uint32_t *number = mica_write_component_field(world, entity, component, offsetof(Item, number));
@@ -287,18 +279,13 @@ static uint64_t act(side *side, const step *step)
     mica_component component = step->which ? side->a : side->b;
     Item item = item_of(step->number);
     switch (step->action) {
-    case 0:
-    case 1: return create(side, step);
+    case 0: return create(side, step);
     case 2: return create_many(side, step);
-    case 3:
-    case 4: return mica_destroy(world, side->all[step->creation]);
-    case 5:
-    case 6:
-    case 7: return mica_set_component(world, side->all[step->creation], item_value(component, &item));
+    case 3: return mica_destroy(world, side->all[step->creation]);
+    case 5: return mica_set_component(world, side->all[step->creation], item_value(component, &item));
     case 8: return fill_added(side, step, component);
-    case 9:
-    case 10: return mica_remove_component(world, side->all[step->creation], component);
-    case 11: return clone(side, step);
+    case 9: return mica_remove_component(world, side->all[step->creation], component);
+    case 11: learn(side, mica_clone(world, side->all[step->creation])); return true;
     case 12: return (uint64_t)mica_query_add_component(side->queries[step->query], item_value(component, &item));
     case 13: return (uint64_t)mica_query_remove_component(side->queries[step->query], component);
     case 14: return step->flag ? (uint64_t)mica_query_destroy_entities(side->queries[step->query % 2 ? 9 : 11]) : 0;
@@ -307,8 +294,7 @@ static uint64_t act(side *side, const step *step)
         return mica_component_type(component)->toggle
                    ? mica_enable_component(world, side->all[step->creation], component, step->flag)
                    : 0;
-    case 17:
-    case 18: return record(side, step);
+    case 17: return record(side, step);
     case 19: return sweep(side, step);
     case 20: return (uint64_t)mica_flush(world);
     default: return mica_remove(world, side->all[step->creation], Number);
@@ -326,13 +312,12 @@ static uint32_t shown(side *side, mica_query *query, uint32_t *out)
 {
     uint32_t count = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Item *items = NULL;
         for (uint32_t i = 0; i < view.count; ++i) {
             REQUIRE_NOW(mica_is_alive(side->world, view.entities[i]) && count < ENTITIES_MAX);
             REQUIRE_NOW(mica_query_matches(query, view.entities[i]) || query == side->queries[10] ||
                         query == side->queries[11]);
             if (query == side->queries[0] && !side->split) {
-                items = mica_view_read(&view, side->a);
+                const Item *items = mica_view_read(&view, side->a);
                 REQUIRE_NOW(items[i].number == item_number(side->world, view.entities[i], side->a));
             } else if (query == side->queries[0]) {
                 const uint32_t *numbers = mica_view_read_field(&view, side->a, 0);
@@ -427,7 +412,8 @@ static void compare_notes(bool removals)
 
 static step decide(random_source *random, uint32_t all_count)
 {
-    return (step){.action = random_below(random, 22),
+    static const uint8_t actions[] = {0, 0, 2, 3, 3, 5, 5, 5, 8, 9, 9, 11, 12, 13, 14, 15, 16, 17, 17, 19, 20, 21};
+    return (step){.action = actions[random_below(random, COUNT_OF(actions))],
                   .creation = random_below(random, all_count),
                   .number = random_below(random, 100000),
                   .count = random_below(random, 1000),
@@ -466,7 +452,8 @@ static void play(const variant *how, bool hooks_record, uint64_t seed)
         learn(&sides[s], mica_create(sides[s].world));
     for (uint32_t i = 0; i < STEPS && sides[0].all_count + 100 < ENTITIES_MAX; ++i) {
         step step = decide(&random, sides[0].all_count);
-        if (needs_a_living_one(step.action) && !mica_is_alive(sides[0].world, sides[0].all[step.creation]))
+        bool in_vain = needs_a_living_one(step.action) && !mica_is_alive(sides[0].world, sides[0].all[step.creation]);
+        if (in_vain || (how->many && step.action == 17)) /* what is recorded for many is done one by one */
             continue;
         snprintf(now, sizeof now, "%s, seed %u, step %u (action %u)", variant_name(how), (uint32_t)seed, i,
                  step.action);
@@ -492,28 +479,22 @@ static void play(const variant *how, bool hooks_record, uint64_t seed)
 
 START_TEST(switching_from_chunks_to_a_pool_changes_nothing)
 {
-    for (uint64_t seed = 1; seed <= 2; ++seed)
-        play(&variants[_i], false, seed + 10 * (uint64_t)_i);
+    play(&variants[_i], false, 10 * (uint64_t)_i);
 }
 END_TEST
 
 START_TEST(hooks_that_record_change_nothing_about_it)
 {
-    play(&variants[_i], true, 1000 + (uint64_t)_i);
+    if (!variants[_i].many)
+        play(&variants[_i], true, 1000 + (uint64_t)_i);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("switch");
     TCase *cases = tcase_create("switch");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, switching_from_chunks_to_a_pool_changes_nothing, 0, (int)variant_count);
     tcase_add_loop_test(cases, hooks_that_record_change_nothing_about_it, 0, (int)variant_count);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run("switch", cases);
 }

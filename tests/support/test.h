@@ -11,19 +11,25 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* Runs cases that were put together by hand, as tests that run over a table are. */
+static inline int test_run(const char *name, TCase *cases)
+{
+    Suite *suite = suite_create(name);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 #define TEST_SUITE(name, ...)                                                                                          \
     int main(void)                                                                                                     \
     {                                                                                                                  \
-        Suite *suite = suite_create(#name);                                                                            \
         TCase *cases = tcase_create(#name);                                                                            \
         tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);                                                                \
         MICA_FOR_EACH_(TEST_ADD_, cases, __VA_ARGS__)                                                                  \
-        suite_add_tcase(suite, cases);                                                                                 \
-        SRunner *runner = srunner_create(suite);                                                                       \
-        srunner_run_all(runner, CK_NORMAL);                                                                            \
-        int failed = srunner_ntests_failed(runner);                                                                    \
-        srunner_free(runner);                                                                                          \
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;                                                                   \
+        return test_run(#name, cases);                                                                                 \
     }
 #define TEST_ADD_(cases, test) tcase_add_test(cases, test);
 
