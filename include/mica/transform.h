@@ -11,8 +11,8 @@
  * between, a folder, changes nothing.
  *
  * What moved is found by itself: slices of mica_local that were written are compared with what the last update saw. So MICA_CHANGED
- * (mica_world_matrix) shows what really moved, slice by slice. Links may change at will; the order in which entities are visited is
- * kept, and made anew after links changed or entities with both components came or went.
+ * (mica_world_matrix) shows what really moved, slice by slice. The order in which entities are visited
+ * is kept from update to update: a few entities that come, go or get other parents cost no more than their own share.
  *
  * The outcome is the same, bit for bit, for any number of threads and on every machine.
  */

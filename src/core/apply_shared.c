@@ -33,9 +33,16 @@ static uint32_t family_of(families *all, const struct micap_group *group)
     return find(all, group->from ? group->from->id : group->to ? group->to->id : 0);
 }
 
-static bool is_simple(const micap_archetype *archetype)
+static bool is_plain(const micap_archetype *archetype, bool is_death)
 {
-    return !archetype || (archetype->plain && !archetype->hook_mask);
+    return !archetype || (archetype->plain && !(is_death ? archetype->hook_mask : micap_change_hooks(archetype)));
+}
+
+/* A death is only that of a row: nobody wants to know, and nobody dies with it. */
+static bool is_simple(const mica_world *world, const struct micap_group *group)
+{
+    bool is_death = !group->to;
+    return is_plain(group->from, is_death) && is_plain(group->to, is_death) && !(is_death && world->has_dependents);
 }
 
 static bool is_worth_sharing(const mica_world *world)
@@ -44,7 +51,7 @@ static bool is_worth_sharing(const mica_world *world)
     if (!world->share || !flush->grouped || flush->target_count < TARGETS_MIN || world->pools.count)
         return false;
     for (uint32_t i = 0; i < flush->group_count; ++i)
-        if (!is_simple(flush->group_list[i].from) || !is_simple(flush->group_list[i].to))
+        if (!is_simple(world, &flush->group_list[i]))
             return false;
     return true;
 }
