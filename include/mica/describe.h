@@ -72,8 +72,9 @@ typedef enum mica_index {
 /* What becomes of a row in a pool when its entity dies. Nobody sees it from then on, whatever is chosen. */
 typedef enum mica_dying {
     MICA_DYING_AT_ONCE = 0, /* it goes with the entity */
-    MICA_DYING_AT_FLUSH,    /* it goes with the next flush, all in one sweep; remove hooks run then */
-    MICA_DYING_LAZILY,      /* it stays until mica_pool_gc comes across it; remove hooks run then */
+    MICA_DYING_AT_FLUSH, /* it goes with the next flush, all in one sweep; remove hooks run then. When memory is short for
+                               the list of the dead, it goes at once */
+    MICA_DYING_LAZILY,   /* it stays until mica_pool_gc comes across it; remove hooks run then */
 } mica_dying;
 
 typedef struct mica_type mica_type;

@@ -99,9 +99,10 @@ MICA_API const void *mica_instance_read_column(const mica_pool *pool, mica_insta
 MICA_API void *mica_instance_write_value(mica_pool *pool, mica_instance instance);
 MICA_API void *mica_instance_write_column(mica_pool *pool, mica_instance instance, size_t offset);
 
-/* Looks at random rows, and at the neighbours of dead ones, and removes those of the dead, until four living ones in a row
- * were seen or `budget` rows were looked at. Costs next to nothing when nobody died. Returns how many rows it removed; 0 while changes are recorded. The
- * random numbers come from the world's seed, so that runs repeat. Threads: owner. */
+/* Looks at random rows and removes those of the dead, with the dead among their neighbours, until four random ones in a row
+ * live or `budget` rows were looked at: four, when nobody died. Those who died together go in one call; the last of many who
+ * died by chance may take long, and mica_pool_sweep finds them all. Returns how many rows it removed; 0 while changes are
+ * recorded. The random numbers come from the world's seed, so that runs repeat. Threads: owner. */
 MICA_API uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget);
 
 /* Removes all rows of the dead. Returns how many; 0 while changes are recorded. Threads: owner. */

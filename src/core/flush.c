@@ -409,7 +409,7 @@ mica_result mica_flush(mica_world *world)
         return MICA_OK;
     micap_entities_settle(world);
     mica_result result = apply_rounds(world, true);
-    if (world->pools.dead_count) {
+    if (world->pools.dead_count && !is_anything_recorded(world, true)) { /* or nothing changes, for another try */
         micap_pools_flush(world);
         micap_hooks_end(world);
     }

@@ -142,7 +142,7 @@ static uint64_t rows_of_matches(const mica_query *query)
 /* No row of a pool need be looked at when nothing is asked for but the driver and what is in step with it. */
 static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
 {
-    if (query->filter_count || query->has_pooled_group || micap_pool_is_dirty(query->world, driver))
+    if (query->filter_count || query->has_pooled_group || driver->dead_count)
         return MICAP_WALK_SEARCH;
     if (driver->kind == MICAP_POOL_TAG || (driver->next && query->instances_of != driver->type->id))
         return MICAP_WALK_SEARCH;
@@ -150,7 +150,7 @@ static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, 
         const micap_join *join = &query->joins[i];
         if ((join->pool != driver && (!group || join->pool->group != group)) || join->pool->enabled ||
             join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED ||
-            !micap_access_demands(join->access) || micap_pool_is_dirty(query->world, join->pool))
+            !micap_access_demands(join->access) || join->pool->dead_count)
             return MICAP_WALK_SEARCH;
     }
     return query->asks_chunks ? MICAP_WALK_CHUNKS : MICAP_WALK_PLAIN;
@@ -222,7 +222,7 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
 {
     const mica_pool *driver = view->driver;
     out->entity = owner_at(query, driver, at);
-    if (query->asks_chunks || driver->may_hold_dead || driver->kind == MICAP_POOL_TAG) {
+    if (query->asks_chunks || driver->dead_count || driver->kind == MICAP_POOL_TAG) {
         out->spot = micap_locate(query->world, out->entity);
         if (!micap_is_row(out->spot))
             return false;

@@ -30,12 +30,7 @@ uint32_t mica_pool_row_count(const mica_pool *pool)
 
 uint32_t mica_pool_count(const mica_pool *pool)
 {
-    if (!pool || !micap_pool_is_dirty(pool->world, pool))
-        return pool ? pool->count : 0;
-    uint32_t count = 0;
-    for (uint32_t row = 0; row < pool->row_limit; ++row)
-        count += micap_pool_has_row(pool, row) && mica_is_alive(pool->world, pool->owners[row]);
-    return count;
+    return pool ? pool->count - pool->dead_count : 0;
 }
 
 const mica_entity *mica_pool_owners(const mica_pool *pool)
@@ -238,29 +233,64 @@ static uint32_t row_before(const mica_pool *pool, uint32_t row)
     return row;
 }
 
-/* Four random rows tell that there is nothing to do. Those that die together mostly came together: from the first dead row
- * on, its neighbours are looked at, which clears a thousand that died at once in one go instead of waiting for a
- * thousand lucky numbers. */
+static uint32_t row_after(const mica_pool *pool, uint32_t row)
+{
+    do
+        row = row + 1 < pool->row_limit ? row + 1 : 0;
+    while (!micap_pool_has_row(pool, row));
+    return row;
+}
+
+/* Looks at one row, and removes it when its owner is dead. */
+static bool probe(mica_pool *pool, uint32_t row, uint32_t *budget)
+{
+    --*budget;
+    ++pool->probe_count;
+    if (mica_is_alive(pool->world, pool->owners[row]))
+        return false;
+    micap_pools_remove_dead(pool->world, pool, row);
+    ++pool->removed_count;
+    return true;
+}
+
+/* Looks at the neighbours of a row that was dead, before it and then after it, up to four living in a row. The last row of the
+ * pool has filled the hole: it is a neighbour too. */
+static void look_around(mica_pool *pool, uint32_t row, uint32_t *budget)
+{
+    uint32_t at = row, living = 0;
+    while (living < LIVING_IN_A_ROW && *budget && pool->dead_count) {
+        at = row_before(pool, at);
+        living = probe(pool, at, budget) ? 0 : living + 1;
+    }
+    if (!pool->dead_count)
+        return;
+    at = row_before(pool, row < pool->row_limit ? row : pool->row_limit);
+    living = 0;
+    while (living < LIVING_IN_A_ROW && *budget && pool->dead_count) {
+        at = row_after(pool, at);
+        while (at < pool->row_limit && micap_pool_has_row(pool, at) && *budget && probe(pool, at, budget))
+            living = 0; /* another row is in its place */
+        ++living;
+    }
+}
+
+/* Four random rows in a row that live tell that there is nothing to do. Those that die together mostly came together: so the
+ * neighbours of a dead row are looked at too, which clears a thousand that died at once in one go instead of waiting
+ * for a thousand lucky numbers. */
 uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget)
 {
     if (!pool || pool->kind == MICAP_POOL_TAG || pool->world->recording_depth)
         return 0;
-    mica_world *world = pool->world;
-    uint32_t removed = 0, row = 0;
-    for (uint32_t living = 0; pool->count && living < LIVING_IN_A_ROW && budget; --budget) {
-        row = row_before(pool, removed ? row : random_row(world, pool->row_limit) + 1);
-        ++pool->probe_count;
-        if (mica_is_alive(world, pool->owners[row])) {
-            ++living;
+    uint64_t before = pool->removed_count;
+    for (uint32_t living = 0; pool->count && living < LIVING_IN_A_ROW && budget; ++living) {
+        uint32_t row = row_before(pool, random_row(pool->world, pool->row_limit) + 1);
+        if (!probe(pool, row, &budget))
             continue;
-        }
-        living = 0;
-        micap_pools_remove_row(world, pool, row);
-        ++removed;
+        living = UINT32_MAX; /* none, after the step */
+        look_around(pool, row, &budget);
     }
-    pool->removed_count += removed;
-    micap_hooks_end(world);
-    return removed;
+    micap_hooks_end(pool->world);
+    return (uint32_t)(pool->removed_count - before);
 }
 
 uint32_t mica_pool_sweep(mica_pool *pool)

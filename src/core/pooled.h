@@ -11,16 +11,10 @@ static inline mica_pool *micap_pool_of(const mica_world *world, mica_component c
     return number < world->pools.limit ? world->pools.by_number[number] : NULL;
 }
 
-/* Whether rows of the dead are among the others, as far as is known. */
-static inline bool micap_pool_is_dirty(const mica_world *world, const mica_pool *pool)
-{
-    return pool->may_hold_dead && pool->clean_death_count != world->pools.death_count;
-}
-
 /* The row of a living entity, or MICAP_ROW_NONE. Only rows that outlive their owner, and tags, need to ask the world. */
 static inline uint32_t micap_pooled_row(const mica_world *world, const mica_pool *pool, mica_entity entity)
 {
-    if (MICAP_UNLIKELY(pool->may_hold_dead || pool->kind == MICAP_POOL_TAG) &&
+    if (MICAP_UNLIKELY(pool->dead_count || pool->kind == MICAP_POOL_TAG) &&
         micap_record_chunk(micap_record_of(&world->entities, entity)) == MICAP_CHUNK_NONE)
         return MICAP_ROW_NONE;
     return micap_pool_row(pool, entity);

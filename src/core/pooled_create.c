@@ -38,7 +38,7 @@ static bool fail_value(const mica_world *world, const mica_pool *pool)
 /* Whether a row that a former owner of one of these slots left behind is in the way. */
 static bool is_in_the_way(const mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t k = 0; pool->may_hold_dead && k < count; ++k) {
+    for (uint32_t k = 0; pool->dead_count && k < count; ++k) {
         uint32_t row = micap_pool_row_at(pool, entities[k].index);
         if (row != MICAP_ROW_NONE && pool->owners[row].generation != entities[k].generation)
             return true;

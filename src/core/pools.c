@@ -27,10 +27,7 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
-    pool->clean_death_count = pools->death_count;
     micap_pools_update_short(pool);
-    if (pool->may_hold_dead)
-        pools->late_bits |= (uint64_t)1 << pool->bit;
     pools->by_number[number] = pool;
     uint32_t at = pools->count++;
     for (; at && pools->all[at - 1]->type->id > type->id; --at)
@@ -87,7 +84,7 @@ void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
     uint32_t row;
     while ((row = micap_pool_row_at(pool, entity.index)) != MICAP_ROW_NONE &&
            pool->owners[row].generation != entity.generation)
-        micap_pools_remove_row(world, pool, row);
+        micap_pools_remove_dead(world, pool, row);
 }
 
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity)
@@ -143,6 +140,20 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
     ++world->structure;
 }
 
+void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    MICAP_ASSERT(pool->dead_count, "the rows of the dead are counted");
+    --pool->dead_count;
+    micap_pools_remove_row(world, pool, row);
+}
+
+/* All rows of one who died. */
+static void remove_rows_of(mica_world *world, mica_pool *pool, mica_entity dead)
+{
+    for (uint32_t row; (row = micap_pool_row(pool, dead)) != MICAP_ROW_NONE;)
+        micap_pools_remove_dead(world, pool, row);
+}
+
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row)
 {
     mica_entity owner = pool->owners[row];
@@ -172,7 +183,18 @@ static void note_dead(mica_world *world, mica_entity entity, uint64_t mask)
     }
     for (uint32_t i = 0; i < pools->count; ++i)
         if (mask >> pools->all[i]->bit & 1 && pools->all[i]->type->type.dying == MICA_DYING_AT_FLUSH)
-            micap_pools_remove(world, pools->all[i], entity);
+            remove_rows_of(world, pools->all[i], entity);
+}
+
+/* How many rows an entity leaves behind; its bit in the mask is shared when there are many pools. */
+static uint32_t rows_left(const mica_world *world, const mica_pool *pool, mica_entity entity)
+{
+    if (world->pools.count <= 64 && !pool->next)
+        return 1;
+    uint32_t count = 0, row = micap_pool_row(pool, entity);
+    for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE)
+        ++count;
+    return count;
 }
 
 void micap_pools_entity_dies(mica_world *world, mica_entity entity)
@@ -188,10 +210,11 @@ void micap_pools_entity_dies(mica_world *world, mica_entity entity)
             continue;
         if (pool->type->type.dying == MICA_DYING_AT_ONCE)
             micap_pools_remove(world, pool, entity);
+        else
+            pool->dead_count += rows_left(world, pool, entity);
         at_flush |= pool->type->type.dying == MICA_DYING_AT_FLUSH;
     }
     *mask_of(pools, entity.index) = 0;
-    pools->death_count += (mask & pools->late_bits) != 0;
     if (at_flush)
         note_dead(world, entity, mask);
 }
@@ -204,9 +227,7 @@ void micap_pools_flush(mica_world *world)
         if (pool->type->type.dying != MICA_DYING_AT_FLUSH)
             continue;
         for (uint32_t k = 0; k < pools->dead_count; ++k)
-            while (micap_pool_row(pool, pools->dead[k]) != MICAP_ROW_NONE)
-                micap_pools_remove_row(world, pool, micap_pool_row(pool, pools->dead[k]));
-        pool->clean_death_count = pools->death_count;
+            remove_rows_of(world, pool, pools->dead[k]);
     }
     pools->dead_count = 0;
 }
@@ -214,15 +235,12 @@ void micap_pools_flush(mica_world *world)
 uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool)
 {
     uint32_t removed = 0;
-    if (!micap_pool_is_dirty(world, pool))
-        return 0;
-    for (uint32_t row = pool->row_limit; row-- > 0;) {
+    for (uint32_t row = pool->row_limit; pool->dead_count && row-- > 0;) {
         if (row >= pool->row_limit || !micap_pool_has_row(pool, row) || mica_is_alive(world, pool->owners[row]))
             continue;
-        micap_pools_remove_row(world, pool, row);
+        micap_pools_remove_dead(world, pool, row);
         ++removed;
     }
-    pool->clean_death_count = world->pools.death_count;
     return removed;
 }
 
@@ -232,7 +250,7 @@ void micap_pools_clear(mica_world *world)
         mica_pool *pool = world->pools.all[i];
         for (uint32_t row = micap_pool_next_used(pool, 0); pool->count; row = micap_pool_next_used(pool, 0))
             micap_pools_remove_row(world, pool, pool->present ? row : pool->row_limit - 1);
-        pool->clean_death_count = world->pools.death_count;
+        pool->dead_count = 0;
     }
     world->pools.dead_count = 0;
 }
@@ -266,12 +284,10 @@ uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, 
     return count;
 }
 
-/* Rows of the dead only where they may be. */
-static const char *check_row(const mica_world *world, const mica_pool *pool, uint32_t row)
+static const char *check_row(const mica_world *world, const mica_pool *pool, uint32_t row, uint32_t *dead)
 {
     bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
-    if (!alive && !micap_pool_is_dirty(world, pool))
-        return "a clean pool holds no dead";
+    *dead += !alive;
     if (alive && !(read_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
         return "an owner has the bit of the pool";
     return pool->added && pool->added[row] > micap_version(world) ? "nothing was added after now" : NULL;
@@ -300,10 +316,11 @@ static const char *check_pool(const mica_world *world, const mica_pool *pool)
     const char *problem = micap_pool_check(pool);
     if (!problem)
         problem = pool->kind == MICAP_POOL_TAG ? check_tags(world, pool) : check_stamps(world, pool);
+    uint32_t dead = 0;
     for (uint32_t row = 0; !problem && row < pool->row_limit; ++row)
         if (micap_pool_has_row(pool, row))
-            problem = check_row(world, pool, row);
-    return problem;
+            problem = check_row(world, pool, row, &dead);
+    return !problem && dead != pool->dead_count ? "the rows of the dead are counted" : problem;
 }
 
 /* Whether all bits of an entity are those of pools it is in. */

@@ -16,13 +16,11 @@ typedef struct micap_pools {
     mica_pool **all; /* by rising component id */
     uint32_t count;
     uint32_t capacity;
-    micap_arena arena;  /* pages of indices and of: */
-    micap_index masks;  /* pages of words by entity index: the bits of pools it may be in */
-    uint64_t late_bits; /* of pools whose rows outlive their owners */
-    mica_entity *dead;  /* who died since the flush and left rows in pools that are cleared by it */
+    micap_arena arena; /* pages of indices and of: */
+    micap_index masks; /* pages of words by entity index: the bits of pools it may be in */
+    mica_entity *dead; /* who died since the flush and left rows in pools that are cleared by it */
     uint32_t dead_count;
     uint32_t dead_capacity;
-    uint64_t death_count; /* of those who may have left rows behind */
     uint64_t random_state;
     micap_pool_group **groups;
     uint32_t group_count;
@@ -40,6 +38,9 @@ void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
 uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* Removes a row whose owner is dead, once it is counted as such. */
+void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row);
 
 /* Removes one row, one instance of a living entity, or all of them: remove hooks, destructors, the row. False when there
  * was none. */

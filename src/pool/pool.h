@@ -71,10 +71,10 @@ struct mica_pool {
     mica_world *world;
     micap_memory *memory;
 
-    uint8_t hook_mask;          /* bit per mica_event_kind that has a hook or a list */
-    uint32_t bit;               /* in the masks of its world */
-    bool may_hold_dead;         /* rows of the dead may be among the others, */
-    uint64_t clean_death_count; /* unless this is still the world's count of deaths */
+    uint8_t hook_mask;   /* bit per mica_event_kind that has a hook or a list */
+    uint32_t bit;        /* in the masks of its world */
+    bool may_hold_dead;  /* rows outlive their owners: */
+    uint32_t dead_count; /* so many have now */
     uint64_t probe_count;
     uint64_t removed_count;
 };

@@ -2,20 +2,13 @@
  * the first allocation failing, then the second, and so on until the call needs no more. After each failure the error
  * is known, the invariants hold and the world is as it was; the same call then succeeds and ends where a call that never
  * failed ends. Owning components take their memory from the same allocator, so constructors and copies fail too. */
-#include "../support/memory_fixture.h"
+#include "../support/memory_scenario.h"
 #include "../support/require.h"
 #include "../support/test.h"
 
 #include <stdio.h>
 
 enum { CREATIONS = 300 };
-
-typedef struct scenario {
-    const char *name;
-    void (*prepare)(fixture *fixture); /* may be NULL */
-    bool (*act)(fixture *fixture);     /* the one call; whether it succeeded */
-    void (*finish)(fixture *fixture);  /* brings to light what was only recorded; may be NULL */
-} scenario;
 
 static void prepare_query(fixture *fixture)
 {
@@ -359,71 +352,9 @@ static char now[128]; /* what is being tried, for messages */
 
 #define REQUIRE_NOW(condition) REQUIRE_SAYING(condition, "in %s", now)
 
-static void prepare(fixture *fixture, const scenario *scenario)
-{
-    fixture_open(fixture);
-    if (scenario->prepare)
-        scenario->prepare(fixture);
-    mica_world_take_error(fixture->world);
-    fixture->report_count = 0;
-}
-
-static uint64_t finished_hash(fixture *fixture, const scenario *scenario)
-{
-    if (scenario->finish)
-        scenario->finish(fixture);
-    REQUIRE_NOW(mica_world_validate(fixture->world) == MICA_OK);
-    return mica_world_hash(fixture->world);
-}
-
-static uint64_t hash_without_failure(const scenario *scenario)
-{
-    static fixture fixture;
-    snprintf(now, sizeof now, "%s", scenario->name);
-    prepare(&fixture, scenario);
-    REQUIRE_NOW(scenario->act(&fixture));
-    uint64_t hash = finished_hash(&fixture, scenario);
-    fixture_close(&fixture);
-    return hash;
-}
-
-static void expect_untouched(fixture *fixture, uint64_t hash_before)
-{
-    REQUIRE_NOW(fixture->report_count > 0);
-    REQUIRE_NOW(mica_world_take_error(fixture->world) == MICA_ERROR_MEMORY);
-    REQUIRE_NOW(mica_world_validate(fixture->world) == MICA_OK);
-    REQUIRE_NOW(mica_world_hash(fixture->world) == hash_before);
-}
-
-/* Returns whether allocation k was reached at all. A call may do without memory that it only would have liked. */
-static bool fail_at(const scenario *scenario, uint64_t k, bool keep_failing, uint64_t hash_whole)
-{
-    static fixture fixture;
-    snprintf(now, sizeof now, "%s, allocation %llu%s", scenario->name, (unsigned long long)k,
-             keep_failing ? " and all later ones" : "");
-    prepare(&fixture, scenario);
-    uint64_t hash_before = mica_world_hash(fixture.world);
-    faulty_allocator_fail_at(&fixture.allocator, k, keep_failing);
-    bool succeeded = scenario->act(&fixture);
-    bool reached = fixture.allocator.failures > 0;
-    faulty_allocator_fail_at(&fixture.allocator, 0, false);
-    REQUIRE_NOW(succeeded || reached);
-    if (!succeeded) {
-        expect_untouched(&fixture, hash_before);
-        REQUIRE_NOW(scenario->act(&fixture));
-    }
-    REQUIRE_NOW(finished_hash(&fixture, scenario) == hash_whole);
-    fixture_close(&fixture);
-    return reached;
-}
-
 START_TEST(a_call_that_runs_out_of_memory_leaves_the_world_as_it_was)
 {
-    const scenario *scenario = &scenarios[_i];
-    uint64_t hash_whole = hash_without_failure(scenario);
-    for (int keep_failing = 0; keep_failing < 2; ++keep_failing)
-        for (uint64_t k = 1; fail_at(scenario, k, keep_failing, hash_whole);)
-            ++k;
+    scenario_fail_everywhere(&scenarios[_i]);
 }
 END_TEST
 
@@ -485,16 +416,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("memory_failure");
     TCase *cases = tcase_create("memory_failure");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_test(cases, a_world_is_made_whole_or_not_at_all);
     tcase_add_test(cases, a_buffer_can_be_destroyed_after_a_flush_that_failed);
     tcase_add_loop_test(cases, a_call_that_runs_out_of_memory_leaves_the_world_as_it_was, 0, SCENARIO_COUNT);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run("memory_failure", cases);
 }

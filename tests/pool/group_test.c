@@ -1,0 +1,249 @@
+/* Groups: pools whose first rows belong to the same entities in the same order, so that walking all of them is a plain walk. */
+#include "../support/components.h"
+#include "../support/random.h"
+#include "../support/reports.h"
+#include "../support/require.h"
+#include "../support/test.h"
+#include "../support/variants.h"
+
+static reports heard;
+
+enum { ENTITIES = 300, POOLS = 3 };
+
+typedef struct grouped {
+    mica_world *world;
+    mica_component components[POOLS];
+    mica_pool *pools[POOLS];
+    mica_entity entities[ENTITIES];
+    uint32_t numbers[ENTITIES][POOLS];
+    mica_query *query;
+} grouped;
+
+static grouped scene;
+
+static const variant kinds[] = {
+    {.storage = MICA_STORAGE_POOL},
+    {.storage = MICA_STORAGE_POOL, .index = MICA_INDEX_HASH},
+    {.storage = MICA_STORAGE_POOL, .dying = MICA_DYING_LAZILY},
+    {.storage = MICA_STORAGE_POOL, .dying = MICA_DYING_AT_FLUSH, .traits = true},
+    {.storage = MICA_STORAGE_POOL, .split = true},
+    {.storage = MICA_STORAGE_POOL, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .split = true, .traits = true},
+};
+
+static void set(uint32_t at, uint32_t which, uint32_t number)
+{
+    Item item = item_of(number);
+    REQUIRE(mica_set_component(scene.world, scene.entities[at], item_value(scene.components[which], &item)));
+    scene.numbers[at][which] = number;
+}
+
+static void open_scene(const variant *kind, bool group_first, uint64_t seed)
+{
+    random_source random = {seed};
+    scene.world = open_world(&heard);
+    mica_term terms[POOLS];
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        scene.components[i] = variant_component(kind, (char)('a' + i));
+        scene.pools[i] = mica_pool_of_component(scene.world, scene.components[i]);
+        terms[i] = (mica_term){scene.components[i], i ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
+    }
+    scene.query = mica_query_create(scene.world, &(mica_query_def){.terms = terms, .term_count = POOLS});
+    if (group_first)
+        REQUIRE(mica_group_components(scene.world, scene.components, POOLS) == MICA_OK);
+    for (uint32_t at = 0; at < ENTITIES; ++at) {
+        scene.entities[at] = mica_create(scene.world);
+        for (uint32_t i = 0; i < POOLS; ++i) {
+            scene.numbers[at][i] = UINT32_MAX;
+            if (random_one_in(&random, 2))
+                set(at, i, random_below(&random, 10000));
+        }
+    }
+    if (!group_first)
+        REQUIRE(mica_group_components(scene.world, scene.components, POOLS) == MICA_OK);
+}
+
+/* The first rows of all pools are those of the entities that have everything, in one order. */
+static void expect_in_step(void)
+{
+    uint32_t all = 0;
+    for (uint32_t at = 0; at < ENTITIES; ++at) {
+        bool has_all = mica_is_alive(scene.world, scene.entities[at]);
+        for (uint32_t i = 0; i < POOLS; ++i) {
+            REQUIRE(item_number(scene.world, scene.entities[at], scene.components[i]) == scene.numbers[at][i]);
+            has_all &= scene.numbers[at][i] != UINT32_MAX;
+        }
+        all += has_all;
+    }
+    REQUIRE(mica_query_count(scene.query) == all);
+    uint32_t in_group = mica_pool_get_stats(scene.pools[0]).group_count;
+    REQUIRE(in_group >= all);
+    for (uint32_t row = 0; row < in_group; ++row)
+        for (uint32_t i = 1; i < POOLS; ++i)
+            REQUIRE(mica_same(mica_pool_owners(scene.pools[0])[row], mica_pool_owners(scene.pools[i])[row]));
+    expect_valid(scene.world);
+}
+
+static int compare_numbers(const void *a, const void *b, void *context)
+{
+    (void)context;
+    uint32_t left = ((const Item *)a)->number, right = ((const Item *)b)->number;
+    return (left > right) - (left < right);
+}
+
+static void step(random_source *random)
+{
+    uint32_t at = random_below(random, ENTITIES), which = random_below(random, POOLS);
+    switch (random_below(random, 10)) {
+    case 0:
+    case 1:
+    case 2:
+        REQUIRE(mica_remove_component(scene.world, scene.entities[at], scene.components[which]) ==
+                (scene.numbers[at][which] != UINT32_MAX));
+        scene.numbers[at][which] = UINT32_MAX;
+        break;
+    case 3:
+        REQUIRE(mica_destroy(scene.world, scene.entities[at]));
+        scene.entities[at] = mica_create(scene.world);
+        for (uint32_t i = 0; i < POOLS; ++i)
+            scene.numbers[at][i] = UINT32_MAX;
+        break;
+    case 4: mica_pool_gc(scene.pools[which], 20); break;
+    case 5:
+        if (random_one_in(random, 10))
+            REQUIRE(mica_pool_sort(scene.pools[which], compare_numbers, NULL) == MICA_OK);
+        break;
+    case 6: REQUIRE(mica_flush(scene.world) == MICA_OK); break;
+    default: set(at, which, random_below(random, 10000)); break;
+    }
+}
+
+START_TEST(pools_of_a_group_stay_in_step_whatever_happens)
+{
+    for (int group_first = 0; group_first < 2; ++group_first) {
+        random_source random = {(uint64_t)_i};
+        open_scene(&kinds[_i], group_first, 17);
+        for (uint32_t i = 0; i < 3000; ++i) {
+            step(&random);
+            if (i % 64 == 0)
+                expect_in_step();
+        }
+        expect_in_step();
+        close_world(scene.world, &heard);
+    }
+}
+END_TEST
+
+START_TEST(walking_a_group_is_one_view_of_plain_arrays)
+{
+    open_scene(&kinds[_i], true, 3);
+    for (uint32_t round = 0; round < 2; ++round) {
+        uint32_t in_group = mica_pool_get_stats(scene.pools[0]).group_count, views = 0;
+        for (mica_view view = mica_query_begin(scene.query); mica_view_next(&view); ++views) {
+            ck_assert_uint_eq(view.count, in_group);
+            for (uint32_t row = 0; row < view.count; ++row)
+                ck_assert(mica_same(view.entities[row], mica_pool_owners(scene.pools[0])[row]));
+            for (uint32_t i = 0; i < POOLS; ++i)
+                if (kinds[_i].split)
+                    ck_assert_ptr_eq(mica_view_read_field(&view, scene.components[i], 0),
+                                     mica_pool_read_column(scene.pools[i], 0));
+                else
+                    ck_assert_ptr_eq(mica_view_read(&view, scene.components[i]), mica_pool_read_values(scene.pools[i]));
+        }
+        ck_assert_uint_eq(views, 1);
+        for (uint32_t at = 0; at < 40; ++at)
+            if (mica_is_alive(scene.world, scene.entities[at]))
+                mica_destroy(scene.world, scene.entities[at]);
+        for (uint32_t i = 0; i < POOLS; ++i)
+            mica_pool_sweep(scene.pools[i]);
+    }
+    close_world(scene.world, &heard);
+}
+END_TEST
+
+START_TEST(sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all)
+{
+    if (kinds[_i].split)
+        return;
+    open_scene(&kinds[_i], true, 5);
+    ck_assert_int_eq(mica_pool_sort(scene.pools[1], compare_numbers, NULL), MICA_OK);
+    const Item *items = mica_pool_read_values(scene.pools[1]);
+    uint32_t in_group = mica_pool_get_stats(scene.pools[1]).group_count, rows = mica_pool_row_count(scene.pools[1]);
+    for (uint32_t row = 1; row < rows; ++row)
+        ck_assert(row == in_group || items[row - 1].number <= items[row].number);
+    expect_in_step();
+    uint32_t before = 0;
+    for (mica_view view = mica_query_begin(scene.query); mica_view_next(&view);) {
+        const Item *shown = mica_view_read(&view, scene.components[1]);
+        for (uint32_t i = 0; i < view.count; before = shown[i++].number)
+            ck_assert_uint_ge(shown[i].number, before);
+    }
+    close_world(scene.world, &heard);
+}
+END_TEST
+
+START_TEST(a_sort_is_stable)
+{
+    variant kind = {.storage = MICA_STORAGE_POOL, .index = _i ? MICA_INDEX_HASH : MICA_INDEX_MAP};
+    mica_world *world = open_world(&heard);
+    mica_component component = variant_component(&kind, 'a');
+    mica_pool *pool = mica_pool_of_component(world, component);
+    ck_assert_int_eq(mica_pool_sort(pool, compare_numbers, NULL), MICA_OK);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        Item item = item_of(i * 7 % 10);
+        item.at.x = (float)i;
+        mica_value value = item_value(component, &item);
+        ck_assert(!mica_is_nil(mica_create_values(world, &value, 1)));
+    }
+    ck_assert_int_eq(mica_pool_sort(pool, compare_numbers, NULL), MICA_OK);
+    const Item *items = mica_pool_read_values(pool);
+    for (uint32_t i = 1; i < 1000; ++i)
+        ck_assert(items[i - 1].number < items[i].number ||
+                  (items[i - 1].number == items[i].number && items[i - 1].at.x < items[i].at.x));
+    close_world(world, &heard);
+}
+END_TEST
+
+MICA_POOL_TAG(Marked)
+
+START_TEST(a_group_that_makes_no_sense_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    variant map = kinds[0], direct = map, many = map;
+    direct.index = MICA_INDEX_DIRECT;
+    many.many = true;
+    mica_component a = variant_component(&map, 'a'), b = variant_component(&map, 'b'), c = variant_component(&map, 'c');
+    const mica_component bad[][2] = {{a, a},
+                                     {a, variant_component(&direct, 'a')},
+                                     {a, variant_component(&many, 'a')},
+                                     {a, MICA_ID(Marked)},
+                                     {a, MICA_ID(Number)}};
+    for (uint32_t i = 0; i < COUNT_OF(bad); ++i) {
+        ck_assert_int_eq(mica_group_components(world, bad[i], 2), MICA_ERROR_INVALID);
+        expect_report(&heard, MICA_ERROR_INVALID, i < 4 ? "group: " : "MICA_POOL");
+    }
+    ck_assert_int_eq(mica_group_components(world, &a, 1), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "not 2 to 8");
+    const mica_component good[] = {a, b}, again[] = {b, c};
+    mica_defer(world);
+    ck_assert_int_eq(mica_group_components(world, good, 2), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "group");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_int_eq(mica_group_components(world, good, 2), MICA_OK);
+    ck_assert_int_eq(mica_group_components(world, again, 2), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "in a group already");
+    close_world(world, &heard);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("group");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_loop_test(cases, pools_of_a_group_stay_in_step_whatever_happens, 0, COUNT_OF(kinds));
+    tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 0, 3); /* a switch is asked row by row */
+    tcase_add_test(cases, a_group_that_makes_no_sense_is_refused);
+    tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 4, 5);
+    tcase_add_loop_test(cases, sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all, 0, COUNT_OF(kinds));
+    tcase_add_loop_test(cases, a_sort_is_stable, 0, 2);
+    return test_run("group", cases);
+}
