@@ -16,10 +16,12 @@
  *     mica_broadcast(world, Damage, {1});                  to all, type by type, and only to types with a handler
  *     mica_message_every_frame(world, Update, MICA_PHASE_UPDATE);
  *
- * What is sent or broadcast inside systems is kept and delivered after the phase, before the flush, ordered by (system,
- * slice, call); outside of systems it is delivered at once. Handlers run as systems do: one message after the other, and a
- * broadcast over all rows of the component by all workers. A handler that is described with its component need
- * not be added:
+ * What is sent or broadcast inside systems is kept and delivered behind the flush of the phase, ordered by (system, slice,
+ * call): it reaches entities that were created with it, and none that are dead. Outside of systems it is delivered at once, and
+ * inside a handler behind all that is on its way already. Messages are handled one after the other, in the owner's
+ * thread, and what a handler changes is applied before the next one; what comes every frame is run by systems, over all
+ * workers. Components that are switched off get no messages. A handler that is described with its component need not be
+ * added:
  *
  *     static const mica_handler camera_handlers[] = {MICA_HANDLED(Update, camera_updates)};
  *     MICA_COMPONENT_WITH(Camera, (MICA_HANDLERS(camera_handlers)), zoom)
@@ -39,10 +41,10 @@ typedef struct mica_message {
     mica_component kind; /* the id of the message's type */
     uint32_t count;
     const mica_entity *entities;
-    void *values;     /* `count` components to read and write; NULL for a tag */
-    const void *data; /* the message */
-    const mica_frame *frame;
-    void *context; /* of the handler */
+    void *values;            /* `count` components to read and write; NULL for a tag and a split one */
+    const void *data;        /* the message */
+    const mica_frame *frame; /* of the system that runs it every frame; else the time of the last frame */
+    void *context;           /* of the handler */
 } mica_message;
 
 /* Touches the values it is given, and records whatever else it wants to change. */
@@ -56,7 +58,8 @@ typedef struct mica_handler {
     mica_place place;
 } mica_handler;
 
-/* Adds a handler; of several for one pair, each is called in the order they were added. Threads: owner. */
+/* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside frames and handlers.
+ * Threads: owner. */
 MICA_API mica_result mica_handler_add(mica_world *world, const mica_handler *handler);
 
 /* Removes a handler that was added with this function for the pair. False when there is none. Threads: owner. */
@@ -71,8 +74,8 @@ MICA_API bool mica_message_send(mica_world *world, mica_entity target, mica_valu
  * added. False when memory is short. Threads: as above, any that runs a system; else owner. */
 MICA_API bool mica_message_broadcast(mica_world *world, mica_value message, mica_place place);
 
-/* Adds a system for each handler of this message, now and later, that runs it over all rows in that phase: the message, which
- * starts as zero, is the same each time. Threads: owner. */
+/* Adds a system for each component with handlers of this message, now and later, that runs them over all rows in that phase.
+ * It is called "Component.Message"; the message is zero. Threads: owner. */
 MICA_API mica_result mica_message_every_frame_kind(mica_world *world, mica_component message, mica_phase phase);
 
 MICA_END

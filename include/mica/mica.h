@@ -7,6 +7,7 @@
 #define MICA_H
 
 #include "mica/base.h"
+#include "mica/batch.h"
 #include "mica/bulk.h"
 #include "mica/command.h"
 #include "mica/component.h"
@@ -23,5 +24,8 @@
 #include "mica/split.h"
 #include "mica/view.h"
 #include "mica/world.h"
+
+/* Last: in checked builds it makes macros of what the others declare. */
+#include "mica/checked.h"
 
 #endif

@@ -7,9 +7,9 @@
  * is now different. An entity that is changed and destroyed in one flush is destroyed: REMOVE for what it had,
  * DESTROY, and nothing of the changes.
  *
- * Order: for one entity REMOVE and DESTROY before the change, by rising component; ADD, SET, ENABLE, DISABLE after it, by rising
- * component; observers of one event in the order they were added. The world records while observers run: what they change is
- * applied when the operation that called them ends.
+ * Order: for one entity DESTROY and then REMOVE, by rising component, before the change; after it ADD by rising component, then
+ * SET, then ENABLE and DISABLE; observers of one event in the order they were added, behind the hook. The world records
+ * while observers run: what they change is applied when the operation that called them ends.
  */
 #ifndef MICA_OBSERVER_H
 #define MICA_OBSERVER_H
@@ -60,14 +60,16 @@ typedef struct mica_observer_def {
     mica_place place;
 } mica_observer_def;
 
-/* Adds an observer; the def is copied. Returns zero with a report when it can't. Refused inside a system. Threads: owner. */
+/* Adds an observer; the def is copied. Returns zero with a report when it can't. Refused inside systems, hooks and observers.
+ * Threads: owner. */
 MICA_API mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def);
 
-/* Removes an observer. False when there is none. Threads: owner. */
+/* Removes an observer. False when there is none. Refused as above. Threads: owner. */
 MICA_API bool mica_observer_remove(mica_world *world, mica_observer observer);
 
-/* Tells the observers of a user event; inside a system they are told at the flush. False when the event is not MICA_OBSERVE_USER or
- * above, the entity dead, or memory short. Threads: any that runs a system; else owner. */
+/* Tells the observers of a user event, about an entity or, with nil, about none; inside a system they are told behind the flush,
+ * ordered by (system, slice, call), and not about those that died. False when the event is not MICA_OBSERVE_USER or above,
+ * the entity dead, or memory short. Threads: any that runs a system; else owner. */
 MICA_API bool mica_observe_emit(mica_world *world, mica_observe event, mica_component component, mica_entity entity,
                                 mica_value data);
 

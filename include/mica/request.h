@@ -16,7 +16,8 @@
  *     }
  *
  * Groups are handled after the phase, by rising key, several at a time; within a group in the order of (system, slice, call).
- * Answers become a component of who asked, set by the flush (or added); or, with .as_stream, messages of a stream.
+ * Handlers look at the world, but change nothing in it unless they are .in_order. Answers become a component of who asked,
+ * set by the flush (or added), the last one when it asked more than once; or, with .as_stream, messages of a stream.
  */
 #ifndef MICA_REQUEST_H
 #define MICA_REQUEST_H
@@ -49,8 +50,9 @@ typedef struct mica_requests_def {
     mica_type *answer; /* a component; NULL: none is wanted */
     mica_request_fn fn;
     void *context;
-    bool as_stream; /* answers go to mica_requests_answers, in the order of the questions, and not to components */
-    bool in_order;  /* groups one after the other in one thread, for handlers that share something */
+    bool as_stream;   /* answers go to mica_requests_answers, in the order of the questions, and not to components */
+    bool application; /* with .as_stream: the application reads them too, between frames */
+    bool in_order;    /* groups one after the other in one thread, for handlers that share something */
     mica_place place;
 } mica_requests_def;
 

@@ -13,8 +13,10 @@
  *
  * Messages come ordered by (system, slice, call). Many systems may write a stream at the same time; declaring that a system
  * reads it puts it behind those that write it and were added before it. What later ones write it reads in the next run.
- * Each system that declares to read has a place of its own in the stream, and so has the application, which reads between frames. A message is
- * kept until the slowest of them has read it, or as long as .keep_frames says.
+ * Each system that declares to read runs in one thread and has a place of its own in the stream, and so has the
+ * application, which reads between frames; exclusive systems, hooks, observers and handlers of messages write and read as
+ * the application does. A message is kept until the slowest reader has read it, even one that is switched off, or as long as
+ * .keep_frames says. Memory is used again from frame to frame.
  *
  * The output of a system that is one value and not a list is a singleton that it writes and others read (mica/singleton.h).
  */
@@ -52,14 +54,15 @@ MICA_API void *mica_stream_append(mica_stream *stream, uint32_t count, mica_plac
 MICA_API bool mica_stream_push(mica_stream *stream, const void *message, size_t message_bytes, mica_place place);
 
 /* Returns the next messages that this reader has not read, oldest first, as many as lie one after the other, and fills in how
- * many; NULL when it has read all. They stay in place until the end of the frame, for the application until the next mica_step.
+ * many; NULL when it has read all. They stay in place until the end of the frame, for the application until systems run again.
  * Threads: the system's own; else owner. */
 MICA_API const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, mica_place place);
 
 /* Returns how many messages this reader has not read. Threads: as above, reader. */
 MICA_API uint64_t mica_stream_count(const mica_stream *stream);
 
-/* Returns how many messages were dropped for room or because memory was short. Threads: reader. */
+/* Returns how many messages this reader has lost: dropped for room or of old age before it read them, or never written because
+ * memory was short. Who is no reader gets what was dropped for room. Threads: as above, reader. */
 MICA_API uint64_t mica_stream_dropped(const mica_stream *stream);
 
 MICA_END

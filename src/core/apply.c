@@ -3,6 +3,7 @@
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
+#include "core/watch.h"
 #include "core/world.h"
 
 static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
@@ -42,14 +43,17 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
-    for (const micap_command *command = target->first; command; command = command->next) {
+    for (micap_command *command = target->first; command; command = command->next) {
+        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, command->type->enabled);
         if (column == MICAP_COLUMN_NONE)
             continue;
-        *(uint8_t *)micap_chunk_value(spot.chunk, column, spot.row) = command->toggle == MICAP_TOGGLE_ON;
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
+        *byte = command->toggle == MICAP_TOGGLE_ON;
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
@@ -57,12 +61,17 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET))
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id))
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->toggled)
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+                            command->type->id, spot, 1);
 }
 
 /* Puts a staged value into a pool: over the one that is there, or as one more instance. */
@@ -83,12 +92,12 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
         row = micap_pools_commit(world, pool, entity);
     }
     command->value = NULL;
-    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
-        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
     if (!was_there && pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     if (command->is_set && pool->hook_mask & 1 << MICA_EVENT_SET)
         micap_pools_run_hook(world, MICA_EVENT_SET, pool, row, 1);
+    if (pool->enabled && command->toggle != MICAP_TOGGLE_KEEP && (was_there || !command->toggle_first))
+        micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
 }
 
 /* Of many instances: whether what comes next after a removal is a value. Then the first one was there all the time, as a
@@ -134,7 +143,7 @@ static void create(mica_world *world, micap_target *target)
     micap_row_init_companions(world, NULL, spot);
     place_values(world, target, NULL, spot);
     micap_rows_commit(world, spot, target->entity);
-    ++world->structure;
+    micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
     if (world->pools.count)
@@ -163,7 +172,7 @@ static void change(mica_world *world, micap_target *target)
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
         spot = take_edge(world, target, spot);
-        ++world->structure;
+        micap_rows_have_moved(world);
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
@@ -177,7 +186,7 @@ static bool change_short(mica_world *world, const micap_target *target)
 {
     micap_command *command = target->first;
     if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
-        command->toggle != MICAP_TOGGLE_KEEP)
+        target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
         return micap_pooled_remove_short(world, target->entity, command->type->id);
@@ -189,15 +198,24 @@ static bool change_short(mica_world *world, const micap_target *target)
     return value != NULL;
 }
 
+static void destroy(mica_world *world, const micap_target *target)
+{
+    if (target->doomed)
+        return;
+    if (!target->created) {
+        micap_destroy_with_dependents(world, target->entity);
+        return;
+    }
+    micap_destroy_dependents(world, target->entity);
+    micap_entity_forget_pending(world, target->entity);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
     if (world->pools.count && change_short(world, target))
         return;
     if (target->destroyed) {
-        if (target->created)
-            micap_entity_forget(world, target->entity);
-        else
-            micap_destroy_row_with_hooks(world, micap_locate(world, target->entity));
+        destroy(world, target);
     } else if (target->created) {
         create(world, target);
     } else {

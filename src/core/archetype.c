@@ -218,17 +218,17 @@ void micap_archetypes_free(mica_world *world)
 
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
 {
-    bool destroy = world->destroy_hook.fn || micap_modules_want_destroying(world);
+    bool destroy = world->destroy_hook.fn || world->destroy_watches || micap_modules_want_destroying(world);
     uint32_t add_count = 0;
     archetype->hook_mask = destroy ? 1 << MICA_EVENT_DESTROY : 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
-        for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
-            if (component->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && component->removals))
-                archetype->hook_mask |= (uint8_t)(1 << kind);
-        add_count += component->hooks[MICA_EVENT_ADD].fn != NULL;
-        if (component->hooks[MICA_EVENT_ADD].fn)
+        uint32_t awaited = micap_component_awaits(component);
+        archetype->hook_mask |= (uint8_t)awaited;
+        if (awaited & 1 << MICA_EVENT_ADD) {
+            ++add_count;
             archetype->lone_add = archetype->components[i];
+        }
     }
     if (add_count != 1 || archetype->hook_mask & 1 << MICA_EVENT_SET)
         archetype->lone_add = 0;

@@ -51,14 +51,13 @@ typedef struct micap_archetype {
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
-    bool plain;          /* all columns are */
-    bool small;          /* and all their values are small: see micap_is_small */
-    bool has_companions; /* some column is one */
-    uint8_t hook_mask;   /* bit per mica_event_kind that some component has a hook for */
-    mica_component
-        lone_add;      /* the one component with a hook that creating a row calls; 0 when several hooks are called */
-    uint32_t incoming; /* rows a flush is about to add */
-    micap_edge *edges; /* open addressing by component id */
+    bool plain;              /* all columns are */
+    bool small;              /* and all their values are small: see micap_is_small */
+    bool has_companions;     /* some column is one */
+    uint8_t hook_mask;       /* bit per event that some component has a hook or a watch for */
+    mica_component lone_add; /* the one component with hooks that creating a row calls; 0 when several have some */
+    uint32_t incoming;       /* rows a flush is about to add */
+    micap_edge *edges;       /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint64_t signature; /* a bit per component, id modulo 64: rules out most archetypes at a glance */
@@ -103,6 +102,12 @@ static inline bool micap_archetype_has(const micap_archetype *archetype, mica_co
     if (__builtin_expect(is_known != 0, 1))
         return hit;
     return micap_archetype_column(archetype, component) != MICAP_COLUMN_NONE;
+}
+
+/* The hooks of living entities: not those of death, which every archetype has once a module wants to know. */
+static inline uint32_t micap_change_hooks(const micap_archetype *archetype)
+{
+    return archetype->hook_mask & ~(1u << MICA_EVENT_DESTROY);
 }
 
 static inline uint64_t micap_signature_bit(mica_component component)

@@ -1,6 +1,7 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 #include "mica/split.h"
@@ -65,21 +66,13 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     return &recorded->target;
 }
 
-static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
-{
-    bool alive = mica_is_alive(commands->world, entity);
-    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
-               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
-               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
-}
-
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
     micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
     if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
-        report_dead(commands, entity, place, what);
+        micap_commands_report_dead(commands, entity, place, what);
         return NULL;
     }
     return known ? known : add_target(commands, entity, place);
@@ -227,6 +220,7 @@ void micap_command_forget_create(mica_commands *commands, mica_entity entity)
 mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
                                        mica_place place)
 {
+    micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
             if (values[i].component == values[j].component) {
@@ -256,6 +250,7 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
 
 bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
 {
+    micap_check_buffer(commands);
     micap_target *target = living_target(commands, entity, place, "destroy");
     if (!target)
         return false;
@@ -318,6 +313,7 @@ static bool stage_present(mica_commands *commands, const micap_target *target, m
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
     micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
@@ -341,6 +337,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
 
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
@@ -429,6 +426,7 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
 bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     micap_recorded *recorded = record_next(commands, entity, component, place, 0);
     if (!recorded)
         return remove_any(commands, entity, component, place);
@@ -440,6 +438,7 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
 bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                                    mica_place place)
 {
+    micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     if (type && !type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, place,

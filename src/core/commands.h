@@ -27,6 +27,7 @@ typedef struct micap_command {
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
+    bool toggled;      /* worked out by the flush: it is switched otherwise than before */
 } micap_command;
 
 typedef struct micap_target {
@@ -39,6 +40,7 @@ typedef struct micap_target {
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
+    bool doomed;           /* it dies with another one, and not by itself */
     micap_edge edge;       /* when it is a shortcut: from one to the other */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
@@ -70,6 +72,26 @@ void micap_target_unlink(micap_target *target, const micap_command *command);
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
 
+struct micap_note;
+
+/* A change to something that a module keeps, recorded among those to entities. Notes are applied by a flush before entities
+ * change, in the order of buffers and calls. */
+typedef struct micap_note_ops {
+    /* MICA_OK; or nothing has changed: MICA_ERROR_MEMORY lets the flush be tried again, anything else drops the note, with
+     * a report. An entity that is dead is set aside with micap_note_set_aside. */
+    mica_result (*apply)(mica_world *world, struct micap_note *note);
+    /* Takes back what apply did, last note first: the flush can't be made. */
+    void (*undo)(mica_world *world, struct micap_note *note);
+} micap_note_ops;
+
+typedef struct micap_note {
+    const micap_note_ops *ops;
+    struct micap_note *next;
+    struct micap_note *applied_before; /* worked out by the flush */
+    mica_place place;
+    const char *label;
+} micap_note;
+
 /* What one recording filled, swapped out as a whole when it is applied. Systems walk entities in order, so that as long as
  * the index of each new target is above that of the last one, targets are found by that order and there is no table. */
 typedef struct micap_recording {
@@ -80,8 +102,27 @@ typedef struct micap_recording {
     bool has_table;  /* else the table is all zero */
     uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
     uint32_t table_capacity;
+    micap_note *first_note; /* in the stage too */
+    micap_note *last_note;
     micap_stage stage;
 } micap_recording;
+
+static inline bool micap_recording_is_empty(const micap_recording *recording)
+{
+    return !recording->target_count && !recording->first_note;
+}
+
+/* Records a note, which begins a struct of that many bytes; the rest is zero. NULL with a report. */
+micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes, mica_place place);
+
+/* Forgets the notes behind one, which is the last then; NULL: all. */
+void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
+
+/* Says that a change was recorded for an entity that is dead, or that this buffer destroys. */
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what);
+
+/* Whether the entity lives as far as this buffer knows; a report when not. */
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what);
 
 struct mica_commands {
     mica_world *world;
@@ -93,6 +134,7 @@ struct mica_commands {
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;
     bool is_parked;
+    bool is_of_system;
     bool refusing;      /* nothing can be recorded: for work that has no place in the order */
     bool owned;         /* the world's own buffer: records in the owner's thread, takes handles directly */
     mica_entity *stock; /* handles ready to be given out, last first */

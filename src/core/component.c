@@ -46,6 +46,15 @@ static micap_component **reserve_place(mica_world *world, mica_component id)
     return &(*list)[at];
 }
 
+uint32_t micap_component_awaits(const micap_component *component)
+{
+    uint32_t mask = component->removals ? 1 << MICA_EVENT_REMOVE : 0;
+    for (uint32_t event = 0; event < MICAP_WATCHED; ++event)
+        if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn))
+            mask |= (uint32_t)1 << event;
+    return mask;
+}
+
 static micap_component *use_one(mica_world *world, const micap_type *type, micap_problem *out_problem)
 {
     micap_component *component = micap_component_of(&world->components, type->id);
@@ -75,6 +84,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
     }
     component->type = type;
     *place = component;
+    ++world->components.used;
     return component;
 }
 
@@ -138,6 +148,8 @@ void micap_components_free(mica_world *world)
 
 mica_component mica_component_define(mica_world *world, const mica_type *type)
 {
+    if (micap_refuse_inside(world, "component") != MICA_OK)
+        return 0;
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
@@ -146,6 +158,14 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
         return 0;
     }
     return micap_component_use(world, interned->id) ? interned->id : 0;
+}
+
+mica_component mica_component_next(const mica_world *world, mica_component component)
+{
+    while ((component = micap_component_after(&world->components, component)))
+        if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
+            return component;
+    return 0;
 }
 
 mica_component mica_component_find(const mica_world *world, const char *name)

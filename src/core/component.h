@@ -18,6 +18,8 @@ typedef struct micap_problem {
     char text[256];
 } micap_problem;
 
+enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/watch.h */
+
 typedef struct micap_component {
     const micap_type *type;
     /* The archetypes that have it, in the order they were made: where a query looks for what it may match. */
@@ -26,14 +28,19 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
-    struct mica_removals *removals;       /* who keeps a list of removals */
+    struct micap_watch *watches[MICAP_WATCHED];
+    struct mica_removals *removals; /* who keeps a list of removals */
 } micap_component;
+
+/* A bit per event that the component has a hook, a watch or a list for. */
+uint32_t micap_component_awaits(const micap_component *component);
 
 /* By id; NULL until the world uses the component. Those in pools have a range of ids, and a list, of their own. */
 typedef struct micap_components {
     micap_component **by_id;
     uint32_t capacity;
     uint32_t limit;           /* one more than the largest id in use */
+    uint32_t used;            /* how many are */
     micap_component **pooled; /* by id - MICAP_POOL_IDS */
     uint32_t pooled_capacity;
     uint32_t pooled_limit;

@@ -1,9 +1,11 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "core/world.h"
 #include "mica/entity.h"
 
@@ -42,12 +44,13 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
         return tag_of(world, spot, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
 const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
         return micap_pooled_get(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
@@ -59,13 +62,14 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
+    micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
         return micap_pooled_write(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
         return write_any(world, entity, component);
-    micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column] = micap_version(world);
+    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
@@ -95,6 +99,50 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
     micap_destroy_row(world, spot);
 }
 
+/* Destroys rows that lie one after the other, and belong to these entities. */
+static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
+        micap_hooks_removing(world, NULL, spot, count);
+    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].plain)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+    for (uint32_t i = 0; world->pools.count && i < count; ++i)
+        micap_pools_entity_dies(world, entities[i]);
+    micap_rows_fill_hole(world, spot, count);
+    for (uint32_t i = 0; i < count; ++i)
+        micap_entity_forget(world, entities[i]);
+    ++world->structure;
+}
+
+static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
+{
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        micap_spot spot = micap_locate(world, entities[begin]);
+        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
+        if (!micap_is_row(spot))
+            continue;
+        destroy_run(world, spot, entities + begin, run);
+        *(uint32_t *)died += run;
+    }
+}
+
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = 0;
+    if (world->has_dependents)
+        micap_modules_each_dependent(world, entity, destroy_rows, &died);
+    return died;
+}
+
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = micap_destroy_dependents(world, entity);
+    micap_destroy_row_with_hooks(world, micap_locate(world, entity));
+    return died + 1;
+}
+
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
@@ -104,7 +152,7 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "destroy");
         return false;
     }
-    micap_destroy_row_with_hooks(world, spot);
+    micap_destroy_with_dependents(world, entity);
     micap_hooks_end(world);
     return true;
 }
@@ -191,7 +239,8 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
     if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open ||
+                       micap_change_hooks(edge->end) | micap_change_hooks(archetype)))
         return NULL;
     return edge;
 }
@@ -262,7 +311,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;
     }
-    if (used->hooks[MICA_EVENT_SET].fn)
+    if (micap_is_awaited(used, MICA_EVENT_SET))
         micap_hooks_run(world, MICA_EVENT_SET, value.component, micap_locate(world, entity), 1);
     micap_hooks_end(world);
     return true;
@@ -353,6 +402,8 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
         *byte = enabled;
         uint32_t column = micap_archetype_column(spot.chunk->archetype, type->enabled);
         micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
+        micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
+        micap_hooks_end(world);
     }
     return true;
 }

@@ -179,6 +179,55 @@ static bool reserve_table(mica_world *world, uint32_t target_count)
     return true;
 }
 
+static bool fill_table(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    if (flush->has_table)
+        return true;
+    if (!reserve_table(world, flush->target_count))
+        return false;
+    for (uint32_t i = 0; i < flush->target_count; ++i)
+        flush->table[slot_of(flush, flush->targets[i]->entity)] = i + 1;
+    return flush->has_table = true;
+}
+
+/* The context is the target because of which they die; NULL from when memory is short on. */
+static void doom(mica_world *world, const mica_entity *entities, uint32_t count, void *context)
+{
+    micap_flush *flush = &world->flush;
+    const micap_target **because = context;
+    for (uint32_t i = 0; *because && i < count; ++i) {
+        uint32_t position = flush->table[slot_of(flush, entities[i])];
+        if (!position)
+            continue;
+        micap_target **target = &flush->targets[position - 1], death = {.entity = entities[i], .destroyed = true};
+        death.place = (*because)->place;
+        death.label = (*because)->label;
+        if ((*target)->destroyed || merge_target(world, target, &death))
+            flush->has_doomed = (*target)->doomed = true;
+        else
+            *because = NULL;
+    }
+}
+
+bool micap_flush_doom_dependents(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    if (!world->has_dependents)
+        return true;
+    for (uint32_t i = 0; i < flush->target_count; ++i) {
+        const micap_target *target = flush->targets[i];
+        if (!target->destroyed || target->doomed)
+            continue;
+        if (!fill_table(world))
+            return false;
+        micap_modules_each_dependent(world, target->entity, doom, &target);
+        if (!target)
+            return false;
+    }
+    return true;
+}
+
 bool micap_flush_gather(mica_world *world)
 {
     micap_flush *flush = &world->flush;
@@ -190,10 +239,13 @@ bool micap_flush_gather(mica_world *world)
     if (!MICAP_RESERVE(&world->memory, flush->targets, &flush->target_capacity, total) ||
         (buffers > 1 && !reserve_table(world, total)))
         return false;
+    flush->has_table = buffers > 1;
+    flush->has_doomed = false;
     flush->target_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         for (uint32_t i = 0; i < commands->applied.target_count; ++i) {
             micap_target *target = commands->applied.targets[i];
+            target->doomed = false;
             if (buffers > 1) {
                 if (micap_target_is_empty(target))
                     continue;

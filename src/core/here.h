@@ -4,7 +4,11 @@
 #define MICAP_CORE_HERE_H
 
 #include "mica/command.h"
+#include "mica/view.h"
 #include "mica/world.h"
+
+/* What a system declared about a component. */
+typedef enum micap_allowed { MICAP_NOT_ALLOWED, MICAP_ALLOWED_IN_ROWS, MICAP_ALLOWED } micap_allowed;
 
 typedef struct micap_here {
     mica_world *world;
@@ -13,6 +17,12 @@ typedef struct micap_here {
     mica_commands *commands; /* what it records into; NULL until it does */
     /* Finds the buffer; NULL with a report when there is none for this piece of work. */
     mica_commands *(*open)(struct micap_here *here);
+#ifdef MICA_CHECKED
+    micap_allowed (*allows)(const struct micap_here *here, mica_component component, bool write);
+    const char *label; /* of the system, and where it was added */
+    mica_place place;
+    const mica_view *view; /* that its function has been given; NULL when it runs once */
+#endif
 } micap_here;
 
 /* The initial-exec model: a single load, also in a shared library. */

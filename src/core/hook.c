@@ -1,11 +1,15 @@
 #include "core/hooks.h"
 #include "core/removals.h"
 #include "core/report.h"
+#include "core/watch.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
                                     void *context)
 {
+    mica_result refused = micap_refuse_inside(world, "hook");
+    if (refused != MICA_OK)
+        return refused;
     if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
                           "hook: the destroy event goes with component 0, the others with a component");
@@ -34,15 +38,17 @@ static inline void call(mica_world *world, micap_hook hook, const mica_event *ev
     hook.fn(event, hook.context);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 
 void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)
 {
     if (event->kind == MICA_EVENT_REMOVE)
         micap_removals_note(world, component->removals, event->entities, event->count);
-    if (component->hooks[event->kind].fn)
+    if (event->kind < MICA_EVENT_DESTROY && component->hooks[event->kind].fn)
         call(world, component->hooks[event->kind], event);
+    if (component->watches[event->kind])
+        micap_watches_run(world, component->watches[event->kind], event);
 }
 
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
@@ -65,7 +71,7 @@ void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
         .entities = micap_chunk_entities(spot.chunk) + spot.row,
         .values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row),
     };
-    call(world, world->components.by_id[component]->hooks[MICA_EVENT_ADD], &event);
+    micap_hooks_call(world, world->components.by_id[component], &event);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
@@ -84,7 +90,7 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
                           const mica_entity *entities, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
-    if (!used->hooks[kind].fn && !(kind == MICA_EVENT_REMOVE && used->removals))
+    if (!(micap_component_awaits(used) & 1 << kind))
         return;
     for (uint32_t begin = 0, run; begin < count; begin += run) {
         run = micap_run_of(world, entities + begin, count - begin);
@@ -105,10 +111,13 @@ void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spo
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count)
 {
     const micap_archetype *from = spot.chunk->archetype;
-    if (!to && world->destroy_hook.fn) {
+    if (!to && (world->destroy_hook.fn || world->destroy_watches)) {
         mica_event event = {.world = world, .kind = MICA_EVENT_DESTROY, .count = count};
         event.entities = micap_chunk_entities(spot.chunk) + spot.row;
-        call(world, world->destroy_hook, &event);
+        if (world->destroy_hook.fn)
+            call(world, world->destroy_hook, &event);
+        if (world->destroy_watches)
+            micap_watches_run(world, world->destroy_watches, &event);
     }
     if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
         for (uint32_t i = 0; i < from->component_count; ++i)

@@ -4,12 +4,12 @@
 
 #include "core/world.h"
 
-/* Hooks of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
+/* The hook, then the watches, of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
                      uint32_t count);
-/* Calls the hook of a component and fills its lists of removals. */
+/* Calls the hook and the watches of a component and fills its lists of removals. */
 void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event);
-/* The one add hook that creating these rows calls: see lone_add of the archetype. */
+/* For the one component with add hooks that creating these rows calls: see lone_add of the archetype. */
 void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count);
 /* How many of these living entities, from the first on, lie one after the other in one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
@@ -26,6 +26,12 @@ static inline void micap_hooks_end(mica_world *world)
     if (MICAP_LIKELY(!world->hooks_recorded) || world->recording_depth || world->flushing)
         return;
     micap_flush_own(world);
+}
+
+/* Whether a component has a hook or a watch for an event that has hooks. */
+static inline bool micap_is_awaited(const micap_component *component, mica_event_kind kind)
+{
+    return component->hooks[kind].fn || component->watches[kind];
 }
 
 /* Whether any of the archetype's components has one of these hooks: bits 1 << kind. */

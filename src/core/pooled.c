@@ -2,6 +2,7 @@
 
 #include "core/hooks.h"
 #include "core/report.h"
+#include "core/watch.h"
 
 static const mica_place no_place = {0};
 
@@ -236,8 +237,13 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
     uint32_t row = pool ? micap_pool_row(pool, entity) : MICAP_ROW_NONE;
     if (row == MICAP_ROW_NONE)
         return false;
+    uint32_t first = row;
+    bool changed = pool->enabled[row] != enabled;
     for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE)
         pool->enabled[row] = enabled;
+    mica_event_kind kind = enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE;
+    if (changed && pool->hook_mask & 1 << kind)
+        micap_pools_run_hook(world, kind, pool, first, 1);
     return true;
 }
 

@@ -118,10 +118,7 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
 {
     const micap_component *used = micap_component_of(&world->components, component);
     mica_pool *pool = micap_pool_of(world, component);
-    pool->hook_mask = 0;
-    for (uint32_t kind = 0; kind < MICA_EVENT_DESTROY; ++kind)
-        if (used->hooks[kind].fn || (kind == MICA_EVENT_REMOVE && used->removals))
-            pool->hook_mask |= (uint8_t)(1 << kind);
+    pool->hook_mask = (uint8_t)micap_component_awaits(used);
     micap_pools_update_short(pool);
 }
 

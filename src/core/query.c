@@ -345,6 +345,8 @@ static bool copy_name(mica_query *query, const char *name)
 
 mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 {
+    if (micap_refuse_inside(world, "query") != MICA_OK)
+        return NULL;
     if (!check_terms(world, def))
         return NULL;
     micap_queries *queries = &world->queries;
@@ -378,7 +380,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 
 void mica_query_destroy(mica_query *query)
 {
-    if (!query)
+    if (!query || micap_refuse_inside(query->world, "query_destroy") != MICA_OK)
         return;
     micap_queries *queries = &query->world->queries;
     mica_query *last = queries->all[--queries->count];

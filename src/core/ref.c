@@ -1,9 +1,11 @@
 #include "mica/ref.h"
 
+#include "core/checked.h"
 #include "core/world.h"
 
 const void *mica_ref_read_value(const mica_world *world, mica_ref *ref)
 {
+    micap_check_access(world, ref->entity, ref->component, false);
     if (!ref->private_value || ref->private_structure != world->structure) {
         ref->private_value = (void *)mica_get_component(world, ref->entity, ref->component);
         ref->private_structure = world->structure;

@@ -13,6 +13,8 @@ static void update_hooks(mica_world *world, const micap_component *component)
 
 mica_removals *mica_removals_create_component(mica_world *world, mica_component component)
 {
+    if (micap_refuse_inside(world, "removals") != MICA_OK)
+        return NULL;
     if (!micap_type_for_entities(world, component))
         return NULL;
     mica_removals *removals = micap_allocate_zeroed(&world->memory, sizeof *removals, MICAP_ARRAY_ALIGNMENT);

@@ -1,5 +1,6 @@
 #include "core/report.h"
 
+#include "core/checked.h"
 #include "core/world.h"
 
 #include <stdarg.h>
@@ -17,6 +18,8 @@ const char *mica_result_text(mica_result result)
     case MICA_ERROR_LIMIT: return "limit reached";
     case MICA_ERROR_LAYOUT: return "layouts differ";
     case MICA_ERROR_REFUSED: return "refused";
+    case MICA_ERROR_DATA: return "malformed data";
+    case MICA_ERROR_FILE: return "file can't be read or written";
     }
     return "unknown result";
 }
@@ -61,13 +64,28 @@ mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const c
                       entity.index, entity.generation);
 }
 
+mica_result mica_world_report(const mica_world *world, mica_result result, const char *text)
+{
+    return micap_fail(world, result, (mica_place){0}, "%s", text);
+}
+
 mica_result mica_world_take_error(mica_world *world)
 {
     return atomic_exchange_explicit(&world->last_error, MICA_OK, memory_order_relaxed);
 }
 
+mica_result micap_refuse_inside(const mica_world *world, const char *what)
+{
+    micap_check_door(world, what);
+    if (!micap_here_of(world))
+        return MICA_OK;
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                      "%s: refused inside a system; only an exclusive one may do that", what);
+}
+
 mica_result micap_refuse_while_recording(const mica_world *world, const char *what)
 {
+    micap_check_door(world, what);
     if (!world->recording_depth)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "%s can't be recorded: flush first", what);

@@ -14,6 +14,9 @@ mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const c
 /* Hands a report to the handler of the def, or prints it. */
 void micap_report_to(const mica_world_def *def, const mica_report *report);
 
+/* MICA_OK, or a report that the operation is refused inside a system, where other threads use the world. */
+mica_result micap_refuse_inside(const mica_world *world, const char *what);
+
 /* MICA_OK, or a report that the operation can't be recorded. */
 mica_result micap_refuse_while_recording(const mica_world *world, const char *what);
 

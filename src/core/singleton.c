@@ -1,5 +1,6 @@
 #include "mica/singleton.h"
 
+#include "core/checked.h"
 #include "core/report.h"
 #include "core/world.h"
 
@@ -26,12 +27,14 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
 
 const void *mica_singleton_get(mica_world *world, mica_component component)
 {
+    micap_check_access(world, mica_nil(), component, false);
     const micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
 }
 
 void *mica_singleton_write(mica_world *world, mica_component component)
 {
+    micap_check_access(world, mica_nil(), component, true);
     micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
 }

@@ -3,6 +3,8 @@
 #include "base/bits.h"
 #include "os/pages.h"
 
+#include <string.h>
+
 enum { STAGE_BYTES_FIRST = 4 << 10, STAGE_BYTES_MAX = 2 << 20 };
 
 /* A block of the largest size is a huge page of its own. */
@@ -45,8 +47,40 @@ void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_
     return micap_stage_allocate(memory, stage, bytes, alignment);
 }
 
+enum { POISON = 0xDB };
+
+/* In checked builds what was staged is overwritten, so that stale pointers show, and writes through them can be found. */
+static void poison(micap_stage *stage)
+{
+#ifdef MICA_CHECKED
+    for (micap_block *block = stage->first; block && stage->current; block = block->next) {
+        size_t used = block == stage->current ? stage->used : block->bytes;
+        memset((char *)block + sizeof *block, POISON, used - sizeof *block);
+        block->poisoned_bytes = used - sizeof *block;
+        if (block == stage->current)
+            break;
+    }
+#else
+    (void)stage;
+#endif
+}
+
+bool micap_stage_is_clean(const micap_stage *stage)
+{
+#ifdef MICA_CHECKED
+    for (const micap_block *block = stage->first; block && !stage->current; block = block->next)
+        for (size_t i = 0; i < block->poisoned_bytes; ++i)
+            if (((const unsigned char *)block)[sizeof *block + i] != POISON)
+                return false;
+#else
+    (void)stage;
+#endif
+    return true;
+}
+
 void micap_stage_reset(micap_stage *stage)
 {
+    poison(stage);
     stage->current = NULL;
     stage->used = 0;
 }

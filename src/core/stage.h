@@ -8,6 +8,7 @@
 typedef struct micap_block {
     struct micap_block *next;
     size_t bytes;
+    size_t poisoned_bytes; /* in checked builds: of its end, overwritten when the stage was reset */
 } micap_block;
 
 typedef struct micap_stage {
@@ -19,6 +20,8 @@ typedef struct micap_stage {
 /* Memory that stays where it is until the stage is reset; NULL when there is none. */
 void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment);
 void micap_stage_reset(micap_stage *stage);
+/* Whether nobody has written to it since the reset; always true in builds that are not checked. */
+bool micap_stage_is_clean(const micap_stage *stage);
 void micap_stage_free(micap_memory *memory, micap_stage *stage);
 
 static inline void *micap_stage_allocate(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment)

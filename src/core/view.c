@@ -1,5 +1,6 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/checked.h"
 #include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
@@ -187,11 +188,12 @@ bool mica_view_next(mica_view *view)
     return true;
 }
 
-static void report_column(const mica_view *view, mica_component component, const char *what)
+static void report_column(const mica_view *view, mica_component component, bool write)
 {
+    micap_check_column(view, component, write);
     const micap_type *type = micap_type_of(component);
     micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
-               view->query->name, what, type ? type->type.name : "?");
+               view->query->name, write ? "write" : "read", type ? type->type.name : "?");
 }
 
 /* There is no column: because the component is not there, which is fine, or because it is split. */
@@ -212,11 +214,12 @@ static inline const void *read_term(const mica_view *view, uint32_t term)
 
 const void *mica_view_read(const mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
             return read_term(view, i);
-    report_column(view, component, "read");
+    report_column(view, component, false);
     return NULL;
 }
 
@@ -252,27 +255,30 @@ void *micap_view_write_term(mica_view *view, uint32_t term)
 
 void *mica_view_write(mica_view *view, mica_component component)
 {
+    micap_check_view(view);
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
             return write_term(view, i);
-    report_column(view, component, "write");
+    report_column(view, component, true);
     return NULL;
 }
 
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
+    micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
         return read_term(view, term);
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "read");
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
 
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
+    micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
         return write_term(view, term);
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, "write");
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
 

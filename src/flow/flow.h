@@ -168,7 +168,8 @@ typedef struct micap_flow {
     uint32_t system_count;
     uint32_t system_capacity;
     uint32_t next_id;
-    micap_phase **phases; /* in the order they run */
+    uint64_t systems_version; /* raised when systems are added, replaced or removed */
+    micap_phase **phases;     /* in the order they run */
     uint32_t phase_count;
     uint32_t phase_capacity;
     mica_phase next_phase;
@@ -177,6 +178,7 @@ typedef struct micap_flow {
     bool is_stepping;   /* inside mica_step */
     micap_leg *running; /* from phase_begin to phase_end */
     bool has_removed;
+    bool has_leftovers; /* a flush could not be made; it is tried again before more systems run */
 
     mica_time time;
     double scale;
@@ -245,6 +247,22 @@ mica_result micap_leg_run(micap_leg *leg);
 
 /* Runs one piece of a chain in this thread. */
 void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker);
+
+/* In checked builds: what the task may touch, and the view its function is given. */
+#ifdef MICA_CHECKED
+void micap_task_declare(micap_task *task);
+void micap_task_show(micap_task *task, const mica_view *view);
+#else
+static inline void micap_task_declare(micap_task *task)
+{
+    (void)task;
+}
+
+static inline void micap_task_show(micap_task *task, const mica_view *view)
+{
+    (void)task, (void)view;
+}
+#endif
 
 /* Finds the buffer that a task records into. */
 mica_commands *micap_task_open(micap_here *here);

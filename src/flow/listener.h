@@ -50,6 +50,12 @@ uint32_t micap_system_lanes(const struct micap_system *system, uint32_t *out_fir
 /* How many systems declare to read or write the stream: it can't be destroyed then. */
 uint32_t micap_stream_user_count(const mica_world *world, const struct mica_stream *stream);
 
+/* All systems of a world, in the order they were added; NULL behind the last. */
+const struct micap_system *micap_system_at(const mica_world *world, uint32_t index);
+
+/* Another number than before when systems were added, replaced or removed meanwhile. */
+uint64_t micap_systems_version(const mica_world *world);
+
 const char *micap_system_label(const struct micap_system *system);
 mica_system micap_system_id(const struct micap_system *system);
 mica_place micap_system_place(const struct micap_system *system);
@@ -84,6 +90,9 @@ typedef struct micap_listener_ops {
     bool (*phase_begin)(mica_world *world, void *state);
     /* All systems have ended; the flush comes next. What is changed through the world here goes with that flush. */
     void (*phase_end)(mica_world *world, void *state);
+    /* The flush behind the phase is done: what is changed through the world now is changed at once. Not called when the flush
+     * has failed and will be tried again: then it is called after that one. */
+    void (*flushed)(mica_world *world, void *state);
     void (*frame_end)(mica_world *world, void *state);
     /* A piece of work has ended, in the thread that did it. Where one listens, the clock is read for each. */
     void (*ran)(mica_world *world, void *state, const micap_piece *piece);

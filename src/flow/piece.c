@@ -1,6 +1,7 @@
 /* Running one piece of work: the systems of a chain over the views of a cell. */
 #include "flow/flow.h"
 
+#include "core/checked.h"
 #include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
@@ -25,6 +26,7 @@ mica_commands *micap_task_open(micap_here *here)
     mica_world *world = here->world;
     const micap_flow *flow = micap_flow_get(world);
     if (task->lane == MICAP_LANE_NONE) {
+        micap_check_door(world, "for a change inside a parallel for");
         micap_fail(world, MICA_ERROR_REFUSED, system->def.place,
                    "system %s: changes can't be recorded inside a parallel for: they would have no order",
                    system->def.name);
@@ -38,6 +40,7 @@ mica_commands *micap_task_open(micap_here *here)
             return NULL;
         }
         commands->world = world;
+        commands->is_of_system = true;
         system->buffers[task->slot] = commands;
     }
     commands->label = system->def.name;
@@ -91,6 +94,7 @@ static void call(const micap_system *system, mica_view *view)
 static void play(const micap_leg *leg, player *who)
 {
     micap_here_now = &who->task.here;
+    micap_task_show(&who->task, &who->view);
     if (MICAP_UNLIKELY(leg->flow->has_probe)) {
         uint64_t begin = micap_clock_ns();
         call(who->task.system, &who->view);
@@ -138,6 +142,7 @@ static void set_up(const micap_leg *leg, micap_system *system, uint32_t slot, ui
                              .lane = system->lane_first + slot,
                              .worker = worker,
                              .slot = slot};
+    micap_task_declare(&out->task);
     out->rows = out->time_ns = 0;
     out->slices = 0;
     out->targets_before = known ? known->recording.target_count : 0;

@@ -134,6 +134,8 @@ static void prepare(micap_leg *leg, micap_chain *chain)
                                      .system = system,
                                      .frame = &system->frame,
                                      .slot = start->slot};
+    micap_task_declare(&chain->ready_task);
+    micap_task_show(&chain->ready_task, &chain->ready_view);
     chain->is_ready = true;
     chain->is_plain = !system->is_gated && !system->is_marked;
     chain->order = system->order - leg->systems[0]->order;

@@ -1,6 +1,8 @@
 /* Frames: phases in order, fixed steps and catching up, pause, rates and conditions. */
+#include "core/checked.h"
 #include "core/report.h"
 #include "flow/flow.h"
+#include "flow/messages.h"
 
 /* What a call of mica_step and its kin runs. */
 typedef struct micap_frame_run {
@@ -48,7 +50,8 @@ static void choose(frame_run *run, micap_leg *leg)
         micap_system *system = leg->systems[i];
         if (system == run->from)
             run->from = NULL;
-        system->seconds_waited += leg->dt;
+        if (!run->is_paused || system->def.while_paused) /* for the others no time passes */
+            system->seconds_waited += leg->dt;
         system->is_active = !run->from && is_due(run, leg, system);
         leg->has_inactive |= !system->is_active;
     }
@@ -134,6 +137,7 @@ static void tell(const micap_flow *flow, bool begin)
 static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_result *out_result)
 {
     micap_flow *flow = micap_flow_of(world);
+    micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || micap_here_of(world) || world->recording_depth || world->flushing))
         *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
@@ -141,6 +145,8 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     else if (flow && !(dt >= 0 && dt < 1e9f))
         *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "%s: a time step of %g makes no sense",
                                  what, (double)dt);
+    else if (flow && !micap_messages_of(world)) /* a system that sends the first one can't make it */
+        *out_result = MICA_ERROR_MEMORY;
     else if (flow)
         *out_result = micap_graph_update(flow);
     return *out_result == MICA_OK ? flow : NULL;
@@ -171,7 +177,9 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     flow->time.seconds += run.dt;
     ++flow->time.frame;
     tell(flow, true);
-    run_phases(&run);
+    note(&run, micap_graph_update(flow)); /* listeners may have added systems */
+    if (run.result == MICA_OK)
+        run_phases(&run);
     tell(flow, false);
     return finish(&run);
 }

@@ -1,6 +1,7 @@
 /* The list of systems: adding, replacing, removing them. */
 #include "mica/system.h"
 
+#include "core/checked.h"
 #include "core/part.h"
 #include "core/report.h"
 #include "flow/flow.h"
@@ -70,12 +71,15 @@ static bool is_in_its_own_way(const micap_system *system)
 static void classify(micap_system *system)
 {
     const mica_system_def *def = &system->def;
-    bool uses_components = false;
-    for (uint32_t i = 0; i < def->use_count; ++i)
+    bool uses_components = false, reads_streams = false;
+    for (uint32_t i = 0; i < def->use_count; ++i) {
         uses_components |= def->uses[i].component != 0;
+        reads_streams |= def->uses[i].stream && !def->uses[i].write; /* it has one place in each */
+    }
     bool is_joined = !def->once && system->query->join_count; /* its pieces may be rows of a pool, not of chunks */
     system->is_sorted = !def->once && def->compare;
-    system->is_single = def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || is_in_its_own_way(system);
+    system->is_single =
+        def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || reads_streams || is_in_its_own_way(system);
     system->is_local = !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
@@ -235,6 +239,7 @@ static micap_system *make(micap_flow *flow, const mica_system_def *def)
 
 static mica_result refuse_inside(const mica_world *world, const micap_flow *flow, const char *what)
 {
+    micap_check_door(world, what);
     if (!flow || !flow->running)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
@@ -263,6 +268,7 @@ mica_system mica_system_add(mica_world *world, const mica_system_def *def)
     system->id = flow->next_id++;
     system->frame.system = (mica_system){system->id};
     flow->is_stale = true;
+    ++flow->systems_version;
     return system->frame.system;
 }
 
@@ -299,6 +305,7 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
             flow->listeners[i].ops->system_removed(world, flow->listeners[i].state, old);
     micap_system_free(flow, old);
     flow->is_stale = true;
+    ++flow->systems_version;
     return MICA_OK;
 }
 
@@ -311,6 +318,7 @@ bool mica_system_remove(mica_world *world, mica_system system)
     found->is_removed = true;
     flow->has_removed = true;
     flow->is_stale = true;
+    ++flow->systems_version;
     if (!flow->is_stepping)
         micap_flow_forget_removed(flow);
     return true;
@@ -320,6 +328,7 @@ void micap_flow_forget_removed(micap_flow *flow)
 {
     uint32_t kept = 0;
     flow->has_removed = false;
+    ++flow->systems_version;
     for (uint32_t i = 0; i < flow->system_count; ++i) {
         micap_system *system = flow->systems[i];
         if (!system->is_removed) {
@@ -381,6 +390,18 @@ uint32_t micap_system_lanes(const micap_system *system, uint32_t *out_first)
 {
     *out_first = system->lane_first;
     return system->lane_count;
+}
+
+const micap_system *micap_system_at(const mica_world *world, uint32_t index)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && index < flow->system_count ? flow->systems[index] : NULL;
+}
+
+uint64_t micap_systems_version(const mica_world *world)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow ? flow->systems_version : 0;
 }
 
 const char *micap_system_label(const micap_system *system)

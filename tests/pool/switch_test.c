@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-    SIDES = 2,
     ENTITIES_MAX = 4000,
     EVENTS_MAX = 40000,
     TABLE_SIZE = 16384,
@@ -45,7 +44,7 @@ typedef struct side {
     bool split;
 } side;
 
-static side sides[SIDES];
+static side sides[2];
 static char now[160];
 
 #define REQUIRE_NOW(condition) REQUIRE_SAYING(condition, "in %s", now)
@@ -453,7 +452,8 @@ static void play(const variant *how, bool hooks_record, uint64_t seed)
         learn(&sides[s], mica_create(sides[s].world));
     for (uint32_t i = 0; i < STEPS && sides[0].all_count + 100 < ENTITIES_MAX; ++i) {
         step step = decide(&random, sides[0].all_count);
-        if (needs_a_living_one(step.action) && !mica_is_alive(sides[0].world, sides[0].all[step.creation]))
+        bool in_vain = needs_a_living_one(step.action) && !mica_is_alive(sides[0].world, sides[0].all[step.creation]);
+        if (in_vain || (how->many && step.action == 17)) /* what is recorded for many is done one by one */
             continue;
         snprintf(now, sizeof now, "%s, seed %u, step %u (action %u)", variant_name(how), (uint32_t)seed, i,
                  step.action);
@@ -485,7 +485,8 @@ END_TEST
 
 START_TEST(hooks_that_record_change_nothing_about_it)
 {
-    play(&variants[_i], true, 1000 + (uint64_t)_i);
+    if (!variants[_i].many)
+        play(&variants[_i], true, 1000 + (uint64_t)_i);
 }
 END_TEST
 

@@ -33,6 +33,13 @@ static inline int test_run(const char *name, TCase *cases)
     }
 #define TEST_ADD_(cases, test) tcase_add_test(cases, test);
 
+/* Whether this build stops the program where others report a mistake and go on. */
+#ifdef MICA_CHECKED
+enum { STOPS_AT_MISTAKES = 1 };
+#else
+enum { STOPS_AT_MISTAKES = 0 };
+#endif
+
 /* Long enough for a sanitizer build on a slow machine; a hang still ends. */
 #ifndef TEST_TIMEOUT_SECONDS
 #    define TEST_TIMEOUT_SECONDS 600

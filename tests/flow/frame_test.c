@@ -1,0 +1,267 @@
+/* Frames: phases, fixed steps, rates, conditions, pause and time. */
+#include "mica/flow.h"
+#include "support/components.h"
+#include "support/reports.h"
+#include "support/test.h"
+
+static char seen[256];
+static float last_dt;
+static double last_seconds;
+static float last_alpha;
+
+static void note(const mica_frame *frame)
+{
+    strcat(seen, frame->context);
+    last_dt = frame->dt;
+    last_seconds = frame->seconds;
+    last_alpha = frame->alpha;
+}
+
+static mica_world *open_flow(reports *heard)
+{
+    seen[0] = '\0';
+    mica_world *world = open_world(heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    def.fixed_seconds = 0.25;
+    def.catch_up_max = 3;
+    mica_flow_configure(world, &def);
+    return world;
+}
+
+/* A system that notes a letter. */
+static mica_system add_note(mica_world *world, char *letter, mica_system_def more)
+{
+    more.name = letter;
+    more.once = note;
+    more.context = letter;
+    return mica_system_add(world, &more);
+}
+
+START_TEST(phases_run_in_order_and_can_be_added_and_switched)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_phase late = mica_phase_add(world, MICA_PHASE_AFTER("late", MICA_PHASE_END));
+    mica_phase early = mica_phase_add(world, MICA_PHASE_BEFORE("early", MICA_PHASE_UPDATE));
+    ck_assert_uint_eq(mica_phase_find(world, "late"), late);
+    add_note(world, "E", (mica_system_def){.phase = MICA_PHASE_END});
+    add_note(world, "L", (mica_system_def){.phase = late});
+    add_note(world, "B", (mica_system_def){.phase = MICA_PHASE_BEGIN});
+    add_note(world, "e", (mica_system_def){.phase = early});
+    add_note(world, "U", (mica_system_def){0});
+    mica_step(world, 0.1f);
+    ck_assert_str_eq(seen, "BeUEL");
+    mica_phase_enable(world, early, false);
+    mica_step(world, 0.1f);
+    ck_assert_str_eq(seen, "BeUELBUEL");
+    ck_assert(mica_phase_remove(world, late));
+    ck_assert(!mica_phase_remove(world, late));
+    ck_assert(!mica_phase_remove(world, MICA_PHASE_END));
+    ck_assert_uint_eq(mica_system_find(world, "L").id, 0);
+    seen[0] = '\0';
+    mica_step(world, 0.1f);
+    ck_assert_str_eq(seen, "BUE");
+    ck_assert(mica_phase_add(world, MICA_PHASE_AFTER("end", MICA_PHASE_END)) == MICA_PHASE_NONE);
+    expect_report(&heard, MICA_ERROR_EXISTS, "end");
+    ck_assert(mica_phase_add(world, MICA_PHASE_AFTER("x", 99)) == MICA_PHASE_NONE);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "beside");
+    close_world(world, &heard);
+}
+END_TEST
+
+static void make_one(const mica_frame *frame)
+{
+    mica_create(frame->world, MICA_WITH(Number, {1}));
+}
+
+static void count_them(const mica_frame *frame)
+{
+    *(uint64_t *)frame->context = mica_query_count(frame->query);
+}
+
+START_TEST(each_phase_sees_what_the_one_before_made)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    uint64_t same = 9, next = 9, behind = 9;
+    const mica_term terms[] = {MICA_READ(Number)};
+    mica_system_def counting = {.name = "same", .once = count_them, .terms = terms, .term_count = 1};
+    mica_system_add(world, MICA_SYSTEM_ONCE(make_one));
+    counting.context = &same;
+    mica_system_add(world, &counting);
+    counting.name = "behind";
+    counting.context = &behind;
+    counting.exclusive = true;
+    mica_system_add(world, &counting);
+    counting.name = "next";
+    counting.context = &next;
+    counting.exclusive = false;
+    counting.phase = MICA_PHASE_END;
+    mica_system_add(world, &counting);
+    mica_step(world, 1);
+    ck_assert_uint_eq(same, 0);
+    ck_assert_msg(behind == 1, "an exclusive system finds the changes of those before it made");
+    ck_assert_uint_eq(next, 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_fixed_phase_runs_as_often_as_its_step_fits)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    add_note(world, "f", (mica_system_def){.phase = MICA_PHASE_FIXED});
+    static const struct {
+        float dt;
+        const char *steps;
+        float alpha;
+    } frames[] = {
+        {0.125f, "", 0.5f}, {0.125f, "f", 0},   {0.5f, "ff", 0}, {0.375f, "f", 0.5f},
+        {0.25f, "f", 0.5f}, {2.125f, "fff", 0}, {0, "", 0},      {0.3125f, "f", 0.25f},
+    };
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < COUNT_OF(frames); ++i) {
+        seen[0] = '\0';
+        mica_step(world, frames[i].dt);
+        ck_assert_msg(strcmp(seen, frames[i].steps) == 0, "frame %u: %s", i, seen);
+        ck_assert_msg(mica_time_of(world).alpha == frames[i].alpha, "frame %u: %f", i,
+                      (double)mica_time_of(world).alpha);
+        steps += strlen(frames[i].steps);
+        if (seen[0])
+            ck_assert(last_dt == 0.25f && last_seconds == (double)(steps - 1) * 0.25);
+    }
+    ck_assert_uint_eq(mica_time_of(world).step, steps);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(fixed_phases_with_equal_steps_take_turns)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_phase_def def = *MICA_PHASE_AFTER("solve", MICA_PHASE_FIXED);
+    def.fixed_seconds = 0.25;
+    mica_phase solve = mica_phase_add(world, &def);
+    def = *MICA_PHASE_AFTER("slow", solve);
+    def.fixed_seconds = 0.5;
+    mica_phase slow = mica_phase_add(world, &def);
+    add_note(world, "f", (mica_system_def){.phase = MICA_PHASE_FIXED});
+    add_note(world, "s", (mica_system_def){.phase = solve});
+    add_note(world, "S", (mica_system_def){.phase = slow});
+    mica_step(world, 0.5f);
+    ck_assert_str_eq(seen, "fsfsS");
+    close_world(world, &heard);
+}
+END_TEST
+
+static bool is_open(const mica_frame *frame)
+{
+    return *(bool *)frame->context;
+}
+
+static uint32_t gated_calls;
+
+static void gated(const mica_frame *frame)
+{
+    (void)frame;
+    ++gated_calls;
+}
+
+START_TEST(rates_and_conditions_decide_when_a_system_runs)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    bool open = false;
+    gated_calls = 0;
+    add_note(world, "3", (mica_system_def){.every_frames = 3});
+    add_note(world, "s", (mica_system_def){.every_seconds = 0.3});
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(gated, (.condition = is_open, .context = &open)));
+    static const char *const expected[] = {"3", "", "s", "3", "", "s", "3"};
+    for (uint32_t i = 0; i < COUNT_OF(expected); ++i) {
+        seen[0] = '\0';
+        open = i >= 5;
+        mica_step(world, 0.1f + 1e-6f);
+        ck_assert_msg(strcmp(seen, expected[i]) == 0, "frame %u: %s", i, seen);
+        if (strcmp(expected[i], "s") == 0)
+            ck_assert_msg(last_dt > 0.299f && last_dt < 0.301f, "it gets the time since it ran last: %f",
+                          (double)last_dt);
+    }
+    ck_assert_uint_eq(gated_calls, 2);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(one_system_runs_alone_and_a_frame_can_begin_in_the_middle)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    add_note(world, "B", (mica_system_def){.phase = MICA_PHASE_BEGIN});
+    add_note(world, "f", (mica_system_def){.phase = MICA_PHASE_FIXED});
+    add_note(world, "1", (mica_system_def){0});
+    mica_system second = add_note(world, "2", (mica_system_def){.disabled = true, .every_frames = 100});
+    mica_system third = add_note(world, "3", (mica_system_def){0});
+    add_note(world, "E", (mica_system_def){.phase = MICA_PHASE_END});
+    ck_assert_int_eq(mica_system_run(world, second, 0.5f), MICA_OK);
+    ck_assert_str_eq(seen, "2");
+    ck_assert(last_dt == 0.5f);
+    seen[0] = '\0';
+    ck_assert_int_eq(mica_step_from(world, third, 0.25f), MICA_OK);
+    ck_assert_str_eq(seen, "3E");
+    seen[0] = '\0';
+    ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
+    ck_assert_str_eq(seen, "Bf13E");
+    ck_assert_int_eq(mica_system_run(world, (mica_system){77}, 1), MICA_ERROR_UNKNOWN);
+    ck_assert_int_eq(mica_step_from(world, (mica_system){0}, 1), MICA_ERROR_UNKNOWN);
+    ck_assert_uint_eq(forget_reports(&heard), 2);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_pause_holds_time_and_lets_single_frames_through)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    add_note(world, "a", (mica_system_def){0});
+    add_note(world, "p", (mica_system_def){.while_paused = true});
+    mica_step(world, 1);
+    mica_pause(world, true);
+    mica_step(world, 0.5f);
+    ck_assert(mica_time_of(world).seconds == 1);
+    ck_assert_msg(last_dt == 0.5f, "real time passes for those that run in a pause");
+    mica_pause_step(world);
+    mica_step(world, 2);
+    mica_step(world, 1);
+    ck_assert_str_eq(seen, "appapp");
+    ck_assert(mica_time_of(world).seconds == 3);
+    mica_pause(world, false);
+    ck_assert_int_eq(mica_time_set_scale(world, 0.5), MICA_OK);
+    mica_step(world, 1);
+    ck_assert(last_dt == 0.5f && mica_time_of(world).seconds == 3.5);
+    ck_assert_int_eq(mica_time_set_scale(world, -1), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_step(world, -1), MICA_ERROR_INVALID);
+    ck_assert_uint_eq(forget_reports(&heard), 2);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_step_is_refused_while_changes_are_recorded)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_defer(world);
+    ck_assert_int_eq(mica_step(world, 1), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "step");
+    mica_flush(world);
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    mica_flow_def bad = {0};
+    ck_assert_int_eq(mica_flow_configure(world, &bad), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "flow");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(frame, phases_run_in_order_and_can_be_added_and_switched, each_phase_sees_what_the_one_before_made,
+           a_fixed_phase_runs_as_often_as_its_step_fits, fixed_phases_with_equal_steps_take_turns,
+           rates_and_conditions_decide_when_a_system_runs, one_system_runs_alone_and_a_frame_can_begin_in_the_middle,
+           a_pause_holds_time_and_lets_single_frames_through, a_step_is_refused_while_changes_are_recorded)

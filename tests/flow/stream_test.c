@@ -1,0 +1,305 @@
+/* Streams: order, readers, what is kept and what is dropped. */
+#include "notes.h"
+
+typedef struct Wide { _Alignas(64) char bytes[192]; } Wide;
+MICA_COMPONENT_OPAQUE(Wide)
+
+START_TEST(what_the_application_writes_it_reads_in_order)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    expect_read("");
+    emit_number(0, 1);
+    emit_number(0, 2);
+    ck_assert_uint_eq(mica_stream_count(notes), 2);
+    expect_read("1 2");
+    expect_read("");
+    Note *many = mica_emit_many(notes, Note, 3);
+    for (uint32_t i = 0; i < 3; ++i)
+        many[i] = (Note){0, 3 + i, 0};
+    mica_step(world, 1);
+    emit_number(0, 6);
+    expect_read("3 4 5 6");
+    ck_assert_uint_eq(mica_stream_count(notes), 0);
+    ck_assert_uint_eq(mica_stream_dropped(notes), 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(messages_lie_aligned_and_large_ones_together)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_stream *wide = mica_stream_create(world, MICA_STREAM_WITH(Wide, (.application = true)));
+    uint32_t written = 0, read = 0, count;
+    for (uint32_t i = 1; i < 40; ++i) {
+        Wide *some = mica_emit_many(wide, Wide, i * 50);
+        ck_assert_uint_eq((uintptr_t)some % 64, 0);
+        memset(some, (int)i, i * 50 * sizeof *some);
+        written += i * 50;
+    }
+    for (const Wide *some; (some = mica_stream_read(wide, Wide, &count)); read += count)
+        ck_assert_uint_eq((uintptr_t)some % 64, 0);
+    ck_assert_uint_eq(written, read);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(messages_are_kept_for_the_slowest_reader)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading quick, slow;
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    add_frame_writer(world);
+    add_reader(world, "quick", &quick, MICA_PHASE_UPDATE);
+    mica_system_def def = *MICA_SYSTEM_ONCE_WITH(
+        read_into_context, (MICA_USES(MICA_USE_STREAM_READ(notes)), .every_frames = 4, .context = &slow));
+    mica_system_add(world, &def);
+    for (int frame = 0; frame < 9; ++frame)
+        mica_step(world, 1);
+    expect_values(&quick, "1 2 3 4 5 6 7 8 9");
+    expect_values(&slow, "1 2 3 4 5 6 7 8 9");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_reader_that_comes_later_begins_with_what_is_still_there)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading late;
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    add_frame_writer(world);
+    for (int frame = 0; frame < 5; ++frame)
+        mica_step(world, 1);
+    mica_system reader = add_reader(world, "late", &late, MICA_PHASE_UPDATE);
+    mica_step(world, 1);
+    expect_values(&late, "4 5 6"); /* without a reader, the frame that follows is the last to see a message */
+    mica_system_remove(world, reader);
+    for (int frame = 0; frame < 3; ++frame)
+        mica_step(world, 1);
+    late.count = 0;
+    add_reader(world, "later", &late, MICA_PHASE_UPDATE);
+    mica_step(world, 1);
+    expect_values(&late, "8 9 10");
+    close_world(world, &heard);
+}
+END_TEST
+
+static mica_system leaving;
+
+static void leave(const mica_frame *frame)
+{
+    read_all(frame->context);
+    mica_system_remove(frame->world, leaving);
+}
+
+START_TEST(a_reader_that_leaves_holds_nothing_back)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen, exclusive;
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    add_frame_writer(world);
+    leaving = add_reader(world, "leaving", &seen, MICA_PHASE_UPDATE);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(leave, (.exclusive = true, .context = &exclusive,
+                                                         MICA_USES(MICA_USE_STREAM_READ(notes)))));
+    for (int frame = 0; frame < 4; ++frame)
+        mica_step(world, 1);
+    expect_values(&seen, "1");
+    expect_values(&exclusive, "1 2 3 4"); /* an exclusive system reads as the application does */
+    size_t bytes = mica_world_get_stats(world).memory_bytes;
+    for (int frame = 0; frame < 2000; ++frame) {
+        exclusive.count = 0;
+        mica_step(world, 1);
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes + 8192);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(running_one_system_by_itself_counts_as_a_frame)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen;
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    add_frame_writer(world);
+    mica_system writer = mica_system_find(world, "write_frame");
+    mica_system reader = add_reader(world, "reader", &seen, MICA_PHASE_UPDATE);
+    size_t bytes = 0;
+    for (int i = 0; i < 2000; ++i) {
+        mica_system_run(world, writer, 1);
+        mica_system_run(world, reader, 1);
+        ck_assert_uint_eq(seen.count, 1);
+        seen.count = 0;
+        bytes = i == 10 ? mica_world_get_stats(world).memory_bytes : bytes;
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes + 8192);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_replaced_system_goes_on_where_it_was)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen, held;
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    add_frame_writer(world);
+    mica_system reader = add_reader(world, "reader", &seen, MICA_PHASE_UPDATE);
+    for (int frame = 0; frame < 3; ++frame)
+        mica_step(world, 1);
+    mica_system_def def = *MICA_SYSTEM_ONCE_WITH(read_into_context, (MICA_USES(MICA_USE_STREAM_READ(notes))));
+    def.name = "reader";
+    def.context = &held;
+    ck_assert_int_eq(mica_system_replace(world, reader, &def), MICA_OK);
+    mica_step(world, 1);
+    expect_values(&seen, "1 2 3");
+    expect_values(&held, "4");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(messages_grow_old)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.keep_frames = 2, .application = true)));
+    add_frame_writer(world);
+    for (int frame = 0; frame < 6; ++frame)
+        mica_step(world, 1);
+    ck_assert_uint_eq(mica_stream_count(notes), 3);
+    ck_assert_uint_eq(mica_stream_dropped(notes), 3);
+    expect_read("4 5 6");
+    static reading late;
+    add_reader(world, "late", &late, MICA_PHASE_UPDATE);
+    mica_step(world, 1);
+    expect_values(&late, "5 6 7"); /* read by others or not */
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_full_stream_drops_the_oldest)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.capacity = 3, .application = true)));
+    for (uint32_t i = 1; i <= 5; ++i)
+        emit_number(0, i);
+    ck_assert_uint_eq(mica_stream_count(notes), 3);
+    ck_assert_uint_eq(mica_stream_dropped(notes), 2);
+    expect_read("3 4 5");
+    emit_number(0, 6);
+    expect_read("6");
+    ck_assert_uint_eq(mica_stream_dropped(notes), 2);
+    close_world(world, &heard);
+}
+END_TEST
+
+static const Note *kept;
+
+static void keep_address(const mica_frame *frame)
+{
+    (void)frame;
+    uint32_t count;
+    kept = mica_stream_read(notes, Note, &count);
+    ck_assert_ptr_nonnull(kept);
+}
+
+static void look_again(const mica_frame *frame)
+{
+    ck_assert_uint_eq(kept->entity, frame->tick + 1);
+}
+
+START_TEST(what_was_read_stays_in_place_until_the_frame_ends)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.capacity = 1)));
+    add_frame_writer(world);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(keep_address, (MICA_USES(MICA_USE_STREAM_READ(notes)))));
+    mica_system_def def = *MICA_SYSTEM_ONCE_WITH(write_frame, (MICA_USES(MICA_USE_STREAM_WRITE(notes))));
+    def.name = "write again";
+    mica_system_add(world, &def);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(look_again, (.phase = MICA_PHASE_END)));
+    for (int frame = 0; frame < 5; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void write_undeclared(const mica_frame *frame)
+{
+    (void)frame;
+    ck_assert(!mica_emit(notes, Note, {0, 0, 0}));
+}
+
+static void read_undeclared(const mica_frame *frame)
+{
+    (void)frame;
+    uint32_t count = 7;
+    ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
+    ck_assert_uint_eq(count, 0);
+}
+
+static void make_inside(const mica_frame *frame)
+{
+    ck_assert_ptr_null(mica_stream_create(frame->world, MICA_STREAM(Note)));
+    mica_stream_destroy(notes);
+}
+
+START_TEST(mistakes_inside_systems_are_reported_and_change_nothing)
+{
+    if (STOPS_AT_MISTAKES)
+        return; /* see checked_stream_test.c */
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    mica_system writer = mica_system_add(world, MICA_SYSTEM_ONCE(write_undeclared));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_REFUSED, "write_undeclared does not declare to write");
+    mica_system_remove(world, writer);
+    mica_system reader = mica_system_add(world, MICA_SYSTEM_ONCE(read_undeclared));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_REFUSED, "read_undeclared does not declare to read");
+    mica_system_remove(world, reader);
+    mica_system maker = mica_system_add(world, MICA_SYSTEM_ONCE(make_inside));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_REFUSED, "stream_create: refused inside a system");
+    expect_report(&heard, MICA_ERROR_REFUSED, "stream_destroy: refused inside a system");
+    mica_system_remove(world, maker);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(mistakes_are_reported_and_change_nothing)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    uint32_t count;
+    ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
+    expect_report(&heard, MICA_ERROR_REFUSED, ".application = true");
+    ck_assert(!mica_emit(notes, Number, {1}));
+    expect_report(&heard, MICA_ERROR_LAYOUT, "a message of 4 bytes instead of 12");
+    ck_assert_ptr_null(mica_stream_create(world, &(mica_stream_def){.name = "nothing"}));
+    expect_report(&heard, MICA_ERROR_INVALID, "described type");
+    add_frame_writer(world);
+    mica_stream_destroy(notes);
+    expect_report(&heard, MICA_ERROR_REFUSED, "1 systems declare it");
+    mica_system_remove(world, mica_system_find(world, "write_frame"));
+    mica_stream_destroy(notes);
+    mica_stream_destroy(NULL);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_aligned_and_large_ones_together,
+           messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
+           a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
+           a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
+           what_was_read_stays_in_place_until_the_frame_ends, mistakes_inside_systems_are_reported_and_change_nothing,
+           mistakes_are_reported_and_change_nothing)
