@@ -10,7 +10,7 @@ test: setup-check ## every check, about five minutes; make test STAGES="style re
 	@python3 tools/test.py $(STAGES)
 
 demo: TARGET = example_demo
-demo: release ## simulate 100 000 entities for 600 frames
+demo: release ## compile a level, spawn it, simulate it twice, and check the world hash
 	@build/release/examples/demo
 
 bench: TARGET = mica_bench

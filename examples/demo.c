@@ -1,155 +1,108 @@
-/* A field of 100 000 ships, rocks and beacons, 600 frames long: demo [entities] [frames]
- * What it prints is the same on every machine; how long it took goes to standard error. */
+/* A fleet from JSON to a running world and back to its start: demo [objects] [frames]
+ * Squads of ships, which are a prefab with two turrets each, drift apart while their fuel lasts. Out of it they burn for a
+ * while (a pool component that comes and goes), and then they die, their turrets with them.
+ * What it prints is the same on every machine and for any number of workers; how long it took goes to standard error. */
+#include "mica/compile.h"
+#include "mica/flow.h"
 #include "mica/mica.h"
+#include "mica/resource.h"
+#include "mica/transform.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-typedef struct Position { float x, y; } Position;
-typedef struct Velocity { float x, y; } Velocity;
-typedef struct Engine { float thrust; uint32_t fuel; } Engine;
-typedef struct Lifetime { uint32_t frames; } Lifetime;
-typedef struct Signal { uint32_t received; } Signal;
+typedef struct Drift { float x, y, z; } Drift;
+typedef struct Fuel { uint32_t frames; } Fuel;
+typedef struct Turret { mica_entity ship; float heat; } Turret;
+typedef struct Burning { uint32_t frames; } Burning;
 
-MICA_COMPONENT(Position, x, y)
-MICA_COMPONENT(Velocity, x, y)
-MICA_COMPONENT_WITH(Engine, (.toggle = true), thrust, fuel)
-MICA_COMPONENT(Lifetime, frames)
-MICA_COMPONENT(Signal, received)
-MICA_TAG(Rock)
+MICA_COMPONENT(Drift, x, y, z)
+MICA_COMPONENT(Fuel, frames)
+MICA_COMPONENT(Turret, ship, heat)
+MICA_POOL(Burning, frames)
 
-static const float field_size = 1024;
-static const float frame_seconds = 1.0f / 64;
-
-typedef struct simulation {
-    mica_world *world;
-    mica_commands *commands;
-    mica_query *moving, *driven, *idle, *mortal, *beacons;
-    uint32_t random; /* xorshift: the same numbers everywhere */
-    uint64_t died;
-} simulation;
-
-static uint32_t random_below(simulation *field, uint32_t limit)
+static void drift(mica_view *view)
 {
-    uint32_t x = field->random;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    field->random = x;
-    return x % limit;
-}
-
-/* C leaves open which of two initialisers is evaluated first: random numbers are drawn one statement at a time. */
-static Position random_position(simulation *field)
-{
-    float x = (float)random_below(field, 1024);
-    return (Position){x, (float)random_below(field, 1024)};
-}
-
-/* Made all at once, then filled in column by column, through a query made for the occasion. */
-static void create_rocks(simulation *field, uint32_t count)
-{
-    const mica_value rock[] = {MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Rock)};
-    mica_create_many(field->world, count, rock, 3, NULL);
-
-    mica_query *rocks =
-        mica_query_create(field->world, MICA_QUERY(MICA_WRITE(Position), MICA_WRITE(Velocity), MICA_HAS(Rock)));
-    for (mica_view view = mica_query_begin(rocks); mica_view_next(&view);) {
-        Position *position = mica_write(&view, Position);
-        Velocity *velocity = mica_write(&view, Velocity);
-        for (uint32_t i = 0; i < view.count; ++i) {
-            position[i] = random_position(field);
-            velocity[i].x = (float)random_below(field, 128) - 64;
-            velocity[i].y = (float)random_below(field, 128) - 64;
-        }
-    }
-    mica_query_destroy(rocks);
-}
-
-/* Half of the field is rocks; the rest is a few beacons, and ships, which wear out. */
-static void populate(simulation *field, uint32_t entity_count)
-{
-    uint32_t rock_count = entity_count / 2, beacon_count = entity_count / 100;
-    for (uint32_t i = 0; i < beacon_count; ++i) {
-        Position place = random_position(field);
-        mica_create(field->world, MICA_WITH(Position, {place.x, place.y}), MICA_WITH(Signal));
-    }
-    for (uint32_t i = rock_count + beacon_count; i < entity_count; ++i) {
-        Position place = random_position(field);
-        uint32_t fuel = random_below(field, 100), frames = 1 + random_below(field, 1000);
-        mica_create(field->world, MICA_WITH(Position, {place.x, place.y}), MICA_WITH(Velocity),
-                    MICA_WITH(Engine, {8, fuel}), MICA_WITH(Lifetime, {frames}));
-    }
-    create_rocks(field, rock_count);
-}
-
-static float wrapped(float coordinate)
-{
-    return coordinate < 0 ? coordinate + field_size : coordinate >= field_size ? coordinate - field_size : coordinate;
-}
-
-static void move(simulation *field)
-{
-    for (mica_view view = mica_query_begin(field->moving); mica_view_next(&view);) {
-        Position *position = mica_write(&view, Position);
-        const Velocity *velocity = mica_read(&view, Velocity);
-        for (uint32_t i = 0; i < view.count; ++i) {
-            position[i].x = wrapped(position[i].x + velocity[i].x * frame_seconds);
-            position[i].y = wrapped(position[i].y + velocity[i].y * frame_seconds);
-        }
+    mica_local *local = mica_write(view, mica_local);
+    const Drift *speed = mica_read(view, Drift);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        local[i].position[0] += speed[i].x * view->dt;
+        local[i].position[1] += speed[i].y * view->dt;
+        local[i].position[2] += speed[i].z * view->dt;
     }
 }
 
-/* An engine that has burnt its fuel is switched off; it stays where it is, and the query passes over it. */
-static void drive(simulation *field)
+static void consume(mica_view *view)
 {
-    for (mica_view view = mica_query_begin(field->driven); mica_view_next(&view);) {
-        Velocity *velocity = mica_write(&view, Velocity);
-        Engine *engine = mica_write(&view, Engine);
-        for (uint32_t i = 0; i < view.count; ++i) {
-            velocity[i].x += engine[i].thrust * frame_seconds;
-            if (engine[i].fuel > 0)
-                --engine[i].fuel;
-            else
-                mica_command_disable(field->commands, view.entities[i], Engine);
-        }
+    Fuel *fuel = mica_write(view, Fuel);
+    for (uint32_t i = 0; i < view->count; ++i)
+        if (fuel[i].frames && --fuel[i].frames == 0)
+            mica_set(view->world, view->entities[i], Burning, {30});
+}
+
+static void burn(mica_view *view)
+{
+    Burning *burning = mica_write(view, Burning);
+    for (uint32_t i = 0; i < view->count; ++i)
+        if (--burning[i].frames == 0)
+            mica_destroy(view->world, view->entities[i]);
+}
+
+/* Turrets are warm while their ship has fuel: it is looked up through the reference that the level has. */
+static void warm(mica_view *view)
+{
+    Turret *turret = mica_write(view, Turret);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        const Fuel *fuel = mica_get(view->world, turret[i].ship, Fuel);
+        turret[i].heat += ((fuel && fuel->frames ? 100.0f : 0) - turret[i].heat) / 16;
     }
 }
 
-static void replace(simulation *field, mica_entity ship, Position wreck)
+static mica_world *make_world(uint32_t worker_count)
 {
-    Position place = random_position(field);
-    mica_command_destroy(field->commands, ship);
-    mica_command_create(field->commands, MICA_WITH(Position, {place.x, place.y}), MICA_WITH(Velocity),
-                        MICA_WITH(Engine, {8, 100}), MICA_WITH(Lifetime, {1000}));
-    if (random_below(field, 8) == 0)
-        mica_command_create(field->commands, MICA_WITH(Position, {wreck.x, wreck.y}), MICA_WITH(Velocity),
-                            MICA_WITH(Rock));
-    ++field->died;
+    mica_world *world = mica_world_create(NULL);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = worker_count;
+    mica_flow_configure(world, &flow);
+    mica_define(world, mica_local);
+    mica_define(world, mica_world_matrix);
+    mica_define(world, Drift);
+    mica_define(world, Fuel);
+    mica_define(world, Turret);
+    mica_system_add(world, MICA_SYSTEM(drift, MICA_WRITE(mica_local), MICA_READ(Drift)));
+    mica_system_add(world, MICA_SYSTEM(consume, MICA_WRITE(Fuel)));
+    mica_system_add(world, MICA_SYSTEM(burn, MICA_WRITE(Burning)));
+    mica_system_add(world, MICA_SYSTEM_WITH(warm, (MICA_USES(MICA_USE_READ(Fuel))), MICA_WRITE(Turret)));
+    mica_transform_add_system(world, MICA_PHASE_END);
+    return world;
 }
 
-/* Ships die of age; each is replaced by a new one, and now and then leaves a rock behind. */
-static void age(simulation *field)
+/* The level as text: squads of three ships, each laid over the prefab; a squad is ten objects. */
+static char *write_level(uint32_t squad_count)
 {
-    for (mica_view view = mica_query_begin(field->mortal); mica_view_next(&view);) {
-        Lifetime *lifetime = mica_write(&view, Lifetime);
-        const Position *position = mica_read(&view, Position);
-        for (uint32_t i = 0; i < view.count; ++i)
-            if (--lifetime[i].frames == 0)
-                replace(field, view.entities[i], position[i]);
+    size_t room = 64 + (size_t)squad_count * 1024, used;
+    char *text = malloc(room);
+    used = (size_t)snprintf(text, room, "{\"entities\": [");
+    for (uint32_t i = 0; i < squad_count; ++i) {
+        used +=
+            (size_t)snprintf(text + used, room - used,
+                             "%s{\"name\": \"squad%u\", \"components\": {\"mica_local\": {\"position\": [%u, %u, 0], "
+                             "\"rotation\": [0, 0, 0, 1], \"scale\": [1, 1, 1]}, \"mica_world_matrix\": {}}, "
+                             "\"children\": [",
+                             i ? ", " : "", i, i % 100 * 10, i / 100 * 10);
+        for (uint32_t k = 0; k < 3; ++k)
+            used +=
+                (size_t)snprintf(text + used, room - used,
+                                 "%s{\"name\": \"ship%u\", \"prefab\": \"ship.json\", \"components\": {\"mica_local\": "
+                                 "{\"position\": [0, %u, 0]}, \"Drift\": {\"y\": %u}, \"Fuel\": {\"frames\": %u}}}",
+                                 k ? ", " : "", k, k * 3, i % 7, 50 + (i * 37 + k * 11) % 500);
+        used += (size_t)snprintf(text + used, room - used, "]}");
     }
-}
-
-static void listen(simulation *field)
-{
-    uint32_t silent = (uint32_t)mica_query_count(field->idle);
-    for (mica_view view = mica_query_begin(field->beacons); mica_view_next(&view);) {
-        Signal *signal = mica_write(&view, Signal);
-        for (uint32_t i = 0; i < view.count; ++i)
-            signal[i].received += silent;
-    }
+    snprintf(text + used, room - used, "]}");
+    return text;
 }
 
 static double seconds_now(void)
@@ -159,41 +112,73 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Says what the time since the last call was for. */
+static void took(const char *what)
+{
+    static double before;
+    double now = seconds_now();
+    if (what)
+        fprintf(stderr, "%-28s %9.3f ms\n", what, (now - before) * 1e3);
+    before = seconds_now();
+}
+
+static mica_blob compile(uint32_t squad_count)
+{
+    mica_world *world = make_world(1);
+    mica_schema *schema = mica_schema_create();
+    mica_schema_add_world(schema, world);
+    char *text = write_level(squad_count);
+    took(NULL);
+    mica_compiled compiled;
+    mica_compile_text(DEMO_LEVELS "/fleet.json", text, strlen(text), &(mica_compile_def){.schema = schema}, &compiled);
+    took("compile the level");
+    mica_blob blob = compiled.blob;
+    compiled.blob = (mica_blob){0}; /* ours now */
+    mica_compiled_free(&compiled);
+    free(text);
+    mica_schema_destroy(schema);
+    mica_world_destroy(world);
+    return blob;
+}
+
+/* Spawns, simulates, starts again and simulates once more; returns the hash of the world in the end. */
+static uint64_t play(const mica_resource *level, uint32_t frame_count, uint32_t worker_count, bool tell)
+{
+    mica_world *world = make_world(worker_count);
+    took(NULL);
+    for (uint32_t turn = 0; turn < 2; ++turn) {
+        mica_world_clear(world);
+        if (mica_spawn(world, level, NULL) != MICA_OK)
+            break;
+        took(!tell ? NULL : turn ? "clear and respawn" : "spawn");
+        for (uint32_t frame = 0; frame < frame_count; ++frame)
+            mica_step(world, 1.0f / 64);
+        took(!tell ? NULL : turn ? "simulate again" : "simulate");
+        if (tell)
+            printf("%s: %" PRIu64 " objects are left, %" PRIu32 " burn\n", turn ? "second run" : "first run",
+                   mica_world_get_stats(world).entity_count, mica_pool_count(mica_pool_of(world, Burning)));
+    }
+    uint64_t hash = mica_world_hash(world);
+    if (mica_world_validate(world) != MICA_OK || mica_world_take_error(world) != MICA_OK)
+        hash = 0;
+    mica_world_destroy(world);
+    return hash;
+}
+
 int main(int argc, char **argv)
 {
-    uint32_t entity_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100000;
+    uint32_t object_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
     uint32_t frame_count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 600;
-
-    mica_world *world = mica_world_create(NULL);
-    simulation field = {.world = world, .random = 2463534242u, .commands = mica_commands_create(world)};
-    field.moving = mica_query_create(world, MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity)));
-    field.driven = mica_query_create(world, MICA_QUERY(MICA_WRITE(Velocity), MICA_WRITE(Engine)));
-    field.idle = mica_query_create(world, MICA_QUERY(MICA_DISABLED(Engine)));
-    field.mortal = mica_query_create(world, MICA_QUERY(MICA_WRITE(Lifetime), MICA_READ(Position)));
-    field.beacons = mica_query_create(world, MICA_QUERY(MICA_WRITE(Signal), MICA_WITHOUT(Velocity)));
-
-    printf("a field of %" PRIu32 " ships, rocks and beacons for %" PRIu32 " frames\n", entity_count, frame_count);
-    double start = seconds_now();
-    populate(&field, entity_count);
-    double running = seconds_now();
-    for (uint32_t frame = 0; frame < frame_count; ++frame) {
-        move(&field);
-        drive(&field);
-        age(&field);
-        listen(&field);
-        mica_flush(world);
-    }
-    double seconds = seconds_now() - running;
-
-    mica_world_stats stats = mica_world_get_stats(world);
-    printf("%" PRIu64 " ships died and were replaced, %" PRIu64 " engines are off\n", field.died,
-           mica_query_count(field.idle));
-    printf("%" PRIu64 " entities in %" PRIu32 " archetypes\n", stats.entity_count, stats.archetype_count);
-    printf("world hash %016" PRIx64 "\n", mica_world_hash(world));
-    fprintf(stderr, "made in %.1f ms, then %.3f ms per frame: %.2f ns per entity and frame, %.1f MB\n",
-            (running - start) * 1e3, seconds * 1e3 / frame_count, seconds * 1e9 / frame_count / entity_count,
-            (double)stats.memory_bytes / 1e6);
-    bool sound = mica_world_validate(world) == MICA_OK && mica_world_take_error(world) == MICA_OK;
-    mica_world_destroy(world);
-    return sound ? EXIT_SUCCESS : EXIT_FAILURE;
+    mica_blob blob = compile(object_count / 10);
+    mica_resource *level = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    took("verify it");
+    if (!level)
+        return EXIT_FAILURE;
+    printf("a fleet of %u objects from JSON, %u frames\n", mica_resource_entity_count(level), frame_count);
+    uint64_t hash = play(level, frame_count, 0, true);
+    uint64_t alone = play(level, frame_count, 1, false);
+    printf("world hash %016" PRIx64 ", %s with one worker\n", hash, hash == alone ? "the same" : "DIFFERENT");
+    mica_resource_free(level);
+    mica_blob_free(&blob);
+    return hash && hash == alone ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -101,15 +101,16 @@ typedef struct mica_system_def {
 } mica_system_def;
 
 /* Adds a system; the def is copied. Returns zero with a report that names the system, the term and the source line: unknown
- * component, a name that is taken, a loop of before and after (with the names along it). A system that is added
- * by a system takes part from the next frame on. Threads: owner. */
+ * component, a name that is taken, a loop of before and after (with the names along it). Inside a frame only an exclusive
+ * system may add one, which takes part from the next frame on. Threads: owner. */
 MICA_API mica_system mica_system_add(mica_world *world, const mica_system_def *def);
 
 /* Puts another def into the place of a system: same id, same place in the order. Returns an error and leaves the old one when
  * it can't. For code that is loaded anew. Threads: owner. */
 MICA_API mica_result mica_system_replace(mica_world *world, mica_system system, const mica_system_def *def);
 
-/* Removes a system. False when there is none. From inside a system it goes when the frame ends. Threads: owner. */
+/* Removes a system. False when there is none. Inside a frame only an exclusive system may, also itself; it goes when the
+ * frame ends. Threads: owner. */
 MICA_API bool mica_system_remove(mica_world *world, mica_system system);
 
 /* Switches a system off or on. False when there is none. Threads: owner. */

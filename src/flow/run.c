@@ -58,11 +58,13 @@ static inline void run_ready(const micap_leg *leg, micap_chain *chain)
     micap_here *here = &chain->ready_task.here;
     here->version = view->version = leg->base + 1 + chain->order;
     here->commands = NULL;
+    here->defers = 0;
     view->dt = system->frame.dt;
     view->since = system->last_version;
+    micap_here *before = micap_here_now; /* a system of another world, maybe */
     micap_here_now = here;
     system->view(view);
-    micap_here_now = NULL;
+    micap_here_now = before;
 }
 
 /* The same for one that need not be asked anything: a hundred of these are what an idle game runs. */

@@ -33,6 +33,9 @@ static uint32_t runs;
         __VA_ARGS__;                                                                                                   \
     }
 
+/* Most mistakes are in the asking: what they get is of no use. */
+#pragma GCC diagnostic ignored "-Wunused-value"
+
 /* Undeclared components. All of these systems write Number and read Position. */
 MISTAKE(get_undeclared, mica_get(world, own, Mass))
 MISTAKE(get_undeclared_elsewhere, mica_get(world, other, Mass))

@@ -257,6 +257,34 @@ START_TEST(a_parallel_for_inside_a_system_records_nothing)
 }
 END_TEST
 
+static void step_inner(mica_view *view)
+{
+    mica_world *inner = view->frame->context;
+    ck_assert_int_eq(mica_step(inner, 1), MICA_OK);
+    mica_create(view->world, MICA_WITH(Frozen)); /* still recorded here */
+}
+
+START_TEST(a_system_may_step_another_world)
+{
+    for (uint32_t workers = 1; workers <= 3; ++workers) {
+        reports heard, heard_inside;
+        mica_world *outer = open_flow(&heard, workers, NULL), *inner = open_flow(&heard_inside, workers, NULL);
+        mica_entity counted = mica_create(inner, MICA_WITH(Mass, {0}));
+        mica_create(outer, MICA_WITH(Number, {0}));
+        mica_system_add(inner, MICA_SYSTEM(other_system, MICA_WRITE(Mass)));
+        mica_system_add(outer,
+                        MICA_SYSTEM_WITH(step_inner, (.context = inner, .split = MICA_SPLIT_EVEN), MICA_READ(Number)));
+        for (uint32_t frame = 1; frame <= 4; ++frame) {
+            ck_assert_int_eq(mica_step(outer, 1), MICA_OK);
+            ck_assert(mica_get(inner, counted, Mass)->value == (float)frame);
+            ck_assert_uint_eq(mica_world_get_stats(outer).entity_count, 1 + frame);
+        }
+        close_world(inner, &heard_inside);
+        close_world(outer, &heard);
+    }
+}
+END_TEST
+
 static char order_seen[8];
 
 static void low(const mica_frame *frame)
@@ -305,7 +333,8 @@ START_TEST(random_numbers_are_the_same_everywhere_and_spread_evenly)
 }
 END_TEST
 
-TEST_SUITE(task, parallel_for_touches_each_element_once, nesting_never_locks_up_however_few_workers_there_are,
+TEST_SUITE(task, a_system_may_step_another_world, parallel_for_touches_each_element_once,
+           nesting_never_locks_up_however_few_workers_there_are,
            a_reduction_is_the_same_to_the_last_bit_for_any_number_of_workers,
            a_scheduler_of_the_user_may_help_early_late_or_on_the_spot, a_parallel_for_inside_a_system_records_nothing,
            of_those_that_may_start_the_higher_priority_starts_first,
