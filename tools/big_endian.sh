@@ -22,14 +22,14 @@ fi
 # xxhash is a header and the same everywhere; it is copied so that no other header of this machine is seen.
 cp /usr/include/xxhash.h /usr/include/xxh3.h "$root/usr/include/" 2>/dev/null || cp /usr/include/xxhash.h "$root/usr/include/"
 
-sources="src/os/*.c src/base/*.c src/type/*.c src/pool/*.c src/core/*.c src/resource/*.c
+sources="src/os/*.c src/base/*.c src/type/*.c src/pool/*.c src/core/*.c src/flow/*.c src/hierarchy/*.c src/resource/*.c
          tests/support/components.c tests/big_endian/spawn_hash.c"
 flags="-std=c17 -O1 -ffp-contract=off -Iinclude -Isrc -Itests/support -pthread"
 # shellcheck disable=SC2086 # words
 {
-    s390x-linux-gnu-gcc $flags -isystem "$root/usr/include" $sources "$root/usr/lib/s390x-linux-gnu/libzstd.a" \
+    s390x-linux-gnu-gcc $flags -isystem "$root/usr/include" $sources "$root/usr/lib/s390x-linux-gnu/libzstd.a" -lm \
         -static -o "$build/spawn_hash_big"
-    gcc $flags $sources -lzstd -o "$build/spawn_hash_little"
+    gcc $flags $sources -lzstd -lm -o "$build/spawn_hash_little"
 }
 little=$("$build/spawn_hash_little" tests/resource/golden/version_1_0_little.mica)
 big=$(qemu-s390x-static "$build/spawn_hash_big" tests/resource/golden/version_1_0_big.mica)

@@ -184,7 +184,9 @@ typedef struct mica_spawn_def {
     bool skip_singletons; /* leave the world's singletons alone */
     mica_spawn_names names;
     mica_entity scope; /* where roots are named: nil is the top. Children are named in the scope of their parents */
-    mica_link_fn link; /* called once per copy */
+    mica_entity
+        parent; /* roots become its children (mica/hierarchy.h), and are named in its scope; nil: they stay roots */
+    mica_link_fn link; /* who keeps links instead of mica/hierarchy.h; called once per copy */
     void *link_context;
     uint32_t copies;           /* that many of everything at once, a crowd from a prefab; 0 is 1 */
     mica_entity *out_entities; /* as many as the resource has, in its order, copy after copy; may be NULL */
@@ -206,7 +208,7 @@ typedef struct mica_save_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
     bool skip_singletons;
-    mica_parent_fn parent; /* NULL: the scope an entity is named in */
+    mica_parent_fn parent; /* NULL: mica/hierarchy.h's, or else the scope an entity is named in */
     void *parent_context;
     mica_byte_order byte_order;
     int compression; /* 0 is none, the form that is mapped; 1 to 19 are zstd's levels */

@@ -1,5 +1,6 @@
 /* Saving: a world, or some of its entities, as a draft; the rest is the draft's. */
 #include "mica/draft.h"
+#include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/query.h"
@@ -62,8 +63,10 @@ static bool collect_entities(saving *work)
 
 static mica_entity parent_of(const saving *work, mica_entity entity)
 {
-    return work->def->parent ? work->def->parent(work->world, entity, work->def->parent_context)
-                             : mica_name_scope_of(work->world, entity);
+    if (work->def->parent)
+        return work->def->parent(work->world, entity, work->def->parent_context);
+    mica_entity parent = mica_parent(work->world, entity);
+    return mica_is_nil(parent) ? mica_name_scope_of(work->world, entity) : parent;
 }
 
 /* 1 + the index among the entities as they were collected, repetitions dropped. */
@@ -97,21 +100,31 @@ typedef struct micap_family {
     uint32_t *parent, *first_child, *last_child, *next;
 } family;
 
+static void append_child(family family, uint32_t child)
+{
+    uint32_t parent = family.parent[child];
+    if (parent == MICAP_NONE)
+        return;
+    bool is_first = family.first_child[parent] == MICAP_NONE;
+    *(is_first ? &family.first_child[parent] : &family.next[family.last_child[parent]]) = child;
+    family.last_child[parent] = child;
+}
+
 static void find_family(const saving *work, family family)
 {
     for (uint32_t i = 0; i < work->count; ++i) {
         uint32_t parent = find_index(work, parent_of(work, work->entities[i]));
         family.parent[i] = parent == i ? MICAP_NONE : parent;
     }
-    for (uint32_t i = 0; i < work->count; ++i) {
-        uint32_t parent = family.parent[i];
-        if (parent == MICAP_NONE)
-            continue;
-        uint32_t *link = family.first_child[parent] == MICAP_NONE ? &family.first_child[parent]
-                                                                  : &family.next[family.last_child[parent]];
-        *link = i;
-        family.last_child[parent] = i;
-    }
+    /* Linked children have an order of their own; the others come as they were collected. */
+    for (uint32_t i = 0; !work->def->parent && i < work->count; ++i)
+        for (mica_entity child = mica_first_child(work->world, work->entities[i]); !mica_is_nil(child);
+             child = mica_next_sibling(work->world, child))
+            if (find_index(work, child) != MICAP_NONE)
+                append_child(family, find_index(work, child));
+    for (uint32_t i = 0; i < work->count; ++i)
+        if (work->def->parent || mica_is_nil(mica_parent(work->world, work->entities[i])))
+            append_child(family, i);
 }
 
 /* Returns how many were reached from a root: fewer than all when parents go round in a circle. */

@@ -4,6 +4,7 @@
 #include "resource/spawn.h"
 
 #include "mica/bulk.h"
+#include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/singleton.h"
@@ -133,11 +134,12 @@ static bool name_entities(micap_spawning *work, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);
     const mica_resource *resource = work->resource;
+    mica_entity top = mica_is_nil(work->def->parent) ? work->def->scope : work->def->parent;
     uint32_t count = work->def->names == MICA_SPAWN_NAMES_NONE ? 0 : micap_count_of(resource, MICAP_SECTION_NAMES);
     for (uint32_t i = 0; i < count; ++i) {
         const micap_name_record *name = micap_record(resource, MICAP_SECTION_NAMES, i);
         uint32_t parent = mica_resource_parent(resource, name->entity);
-        mica_entity scope = parent == MICA_NO_PARENT ? work->def->scope : entities[parent];
+        mica_entity scope = parent == MICA_NO_PARENT ? top : entities[parent];
         const char *text = micap_text(resource, name->text);
         if (parent == MICA_NO_PARENT && work->def->names == MICA_SPAWN_NAMES_FREE &&
             !mica_is_nil(mica_find_from(work->world, scope, text)))
@@ -261,11 +263,46 @@ static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t 
     }
 }
 
+/* How many links there are to make in one copy. */
+static uint32_t count_links(const micap_spawning *work)
+{
+    uint32_t count = 0, entity_count = work->resource->header.entity_count;
+    bool roots_too = !mica_is_nil(work->def->parent);
+    for (uint32_t i = 0; !work->def->link && i < entity_count; ++i)
+        count += roots_too || micap_number(work->resource, MICAP_SECTION_PARENTS, i) != MICAP_NONE;
+    return count;
+}
+
+/* Links children to parents in the order they were written, so that siblings keep theirs. What hooks have killed stays out. */
+static bool link_children(micap_spawning *work)
+{
+    size_t links = (size_t)count_links(work) * work->copies, bytes = 2 * links * sizeof(mica_entity);
+    if (!links)
+        return true;
+    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT), *parents = children + links;
+    if (!children)
+        return micap_spawn_fail_memory(work);
+    uint32_t count = 0;
+    for (uint32_t copy = 0; copy < work->copies; ++copy)
+        for (uint32_t i = 0; i < work->resource->header.entity_count; ++i) {
+            uint32_t entity = mica_resource_entity_in_order(work->resource, i);
+            uint32_t parent = mica_resource_parent(work->resource, entity);
+            if (parent == MICA_NO_PARENT && mica_is_nil(work->def->parent))
+                continue;
+            children[count] = copy_of(work, copy)[entity];
+            parents[count] = parent == MICA_NO_PARENT ? work->def->parent : copy_of(work, copy)[parent];
+            count += mica_is_alive(work->world, children[count]) && mica_is_alive(work->world, parents[count]);
+        }
+    work->result = mica_set_parents(work->world, children, parents, count);
+    micap_release(&work->memory, children, bytes, MICAP_ARRAY_ALIGNMENT);
+    return work->result == MICA_OK;
+}
+
 /* Whether handles are needed: for references, names and links, or when the batch is over. */
 static bool needs_entities(const micap_spawning *work)
 {
     const mica_spawn_def *def = work->def;
-    bool needed = def->out_entities || def->link ||
+    bool needed = def->out_entities || def->link || count_links(work) ||
                   (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
@@ -323,12 +360,14 @@ static bool create_entities(micap_spawning *work)
 static void finish_entities(micap_spawning *work)
 {
     mica_result committed = mica_batch_commit(work->batch, work->order, work->entry_count);
+    bool fine = link_children(work);
     for (uint32_t i = 0; i < work->entry_count; ++i)
-        for (uint32_t copy = 0; copy < work->copies; ++copy)
-            if (!give_separate(work, &work->entries[i], copy)) {
-                mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
-                return;
-            }
+        for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
+            fine = give_separate(work, &work->entries[i], copy);
+    if (!fine) {
+        mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
+        return;
+    }
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         give_singleton(work, &work->entries[i]);
         for (uint32_t copy = 0; copy < work->copies; ++copy)

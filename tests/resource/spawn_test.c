@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/hierarchy.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -239,6 +241,51 @@ START_TEST(parents_are_handed_to_whoever_links_them)
 }
 END_TEST
 
+START_TEST(children_are_linked_and_keep_their_order)
+{
+    mica_world *world = open_level_world();
+    mica_entity root = mica_create(world, MICA_WITH(Position)), children[40];
+    for (uint32_t i = 0; i < 40; ++i) {
+        children[i] = i % 3 ? mica_create(world, MICA_WITH(Number, {i}))
+                            : mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Frozen));
+        ck_assert_int_eq(mica_set_parent(world, children[i], root), MICA_OK);
+    }
+    ck_assert_int_eq(mica_place_before(world, children[39], children[0]), MICA_OK);
+    mica_blob blob, again;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    close_world(world, &heard);
+    mica_resource *resource = level_open(&blob);
+    world = open_level_world();
+    mica_entity above = mica_create(world);
+    mica_spawn_def def = {.parent = above, .copies = 3};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    ck_assert_uint_eq(mica_child_count(world, above), 3);
+    for (mica_entity at = mica_first_child(world, above); !mica_is_nil(at); at = mica_next_sibling(world, at)) {
+        uint32_t expected = 39, count = 0;
+        for (mica_entity child = mica_first_child(world, at); !mica_is_nil(child);
+             child = mica_next_sibling(world, child)) {
+            ck_assert_uint_eq(mica_get(world, child, Number)->value, expected);
+            expected = (expected + 1) % 40;
+            ++count;
+        }
+        ck_assert_uint_eq(count, 40);
+    }
+    mica_world_clear(world);
+    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.skip_singletons = true}, &again), MICA_OK);
+    mica_blob_free(&blob);
+    mica_resource_free(resource);
+    resource = level_open(&again);
+    for (uint32_t i = 1; i < 41; ++i)
+        ck_assert_uint_eq(
+            *(const uint32_t *)mica_resource_value(resource, mica_resource_entity_in_order(resource, i), 1),
+            (i + 38) % 40);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&again);
+}
+END_TEST
+
 START_TEST(many_copies_are_spawned_at_once)
 {
     enum { COPIES = 300, EACH = 12 };
@@ -316,4 +363,5 @@ TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, 
            an_unknown_component_is_refused_or_skipped, handles_come_out_in_the_order_of_the_file,
            component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
            an_empty_world_is_saved_and_spawned, parents_are_handed_to_whoever_links_them,
-           many_copies_are_spawned_at_once, a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied)
+           children_are_linked_and_keep_their_order, many_copies_are_spawned_at_once,
+           a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied)
