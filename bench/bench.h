@@ -35,9 +35,11 @@ extern const workload access_workloads[];
 extern const workload structure_workloads[];
 extern const workload query_workloads[];
 extern const workload pool_workloads[];
+extern const workload hierarchy_workloads[];
 extern const workload memory_workloads[];
 extern const workload flow_workloads[];
 extern const workload communication_workloads[];
+extern const workload resource_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);

@@ -18,6 +18,9 @@ need gcc gcc
 need pkg-config pkg-config
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
 need_library check check
+need_library libxxhash libxxhash-dev
+need_library libzstd libzstd-dev
+need_library jansson libjansson-dev
 if [ "${1:-build}" = check ]; then
     need g++ g++
     need clang clang

@@ -33,6 +33,7 @@ def preset(name, *test_prefix):
             [*test_prefix, "ctest", "--preset", name, "--parallel", str(os.cpu_count())]]
 
 
+LIBRARIES = ("mica", "mica_resource", "mica_json")
 RELEASE = [["cmake", "--preset", "release"], ["cmake", "--build", "--preset", "release"]]
 
 # Quick ones first. Each stage is a list of commands; what several stages need is built once.
@@ -41,13 +42,14 @@ STAGES = {
     "format": [["python3", "tools/format.py", "--check"]],
     "headers": [["sh", "tools/headers.sh"]],
     "release": preset("release"),
-    "symbols": [*RELEASE, ["cmake", "--build", "--preset", "release", "--target", "mica_shared"],
-                ["sh", "tools/symbols.sh", "build/release/libmica_shared.so", "build/release/libmica.a"]],
+    "symbols": [*RELEASE, ["cmake", "--build", "--preset", "release", "--target", *(f"{name}_shared" for name in LIBRARIES)],
+                ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
     "checked": preset("checked"),
     "clang": preset("clang"),
     "asan": preset("asan"),
+    "fuzz": [["sh", "tools/fuzz.sh", "60"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 

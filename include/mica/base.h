@@ -48,6 +48,8 @@ typedef enum mica_result {
     MICA_ERROR_LIMIT,   /* a documented bound would be passed */
     MICA_ERROR_LAYOUT,  /* two descriptions of one name disagree */
     MICA_ERROR_REFUSED, /* the world was told not to do this: sealed, or busy iterating */
+    MICA_ERROR_DATA,    /* a file or its text is not what it should be */
+    MICA_ERROR_FILE,    /* the operating system can't open, read or write it */
 } mica_result;
 
 /* Returns a constant phrase such as "out of memory". Threads: any. */

@@ -63,9 +63,9 @@ MICA_API mica_flow_def mica_flow_def_default(void);
  * error when it can't, the old setting in place. Refused inside a system. Threads: owner. */
 MICA_API mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def);
 
-/* Runs one frame: every phase in order, each followed by a flush. Returns the first error; systems that reported errors of
- * their own don't count, and a flush that was refused is tried again after the next phase. Refused inside a system.
- * Threads: owner. */
+/* Runs one frame: every phase in order, each followed by a flush. Returns the first error; what systems report by themselves
+ * doesn't count. A flush that fails, for lack of memory or because of a seal, is tried again before the next systems run,
+ * which wait until it succeeds. Refused inside a system and while changes are recorded. Threads: owner. */
 MICA_API mica_result mica_step(mica_world *world, float dt);
 
 /* As mica_step, but begins with that system: what comes before it in the frame is left out, and a phase with a fixed step

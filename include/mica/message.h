@@ -58,7 +58,7 @@ typedef struct mica_handler {
     mica_place place;
 } mica_handler;
 
-/* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside systems and handlers.
+/* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside frames and handlers.
  * Threads: owner. */
 MICA_API mica_result mica_handler_add(mica_world *world, const mica_handler *handler);
 

@@ -7,6 +7,7 @@
 #define MICA_H
 
 #include "mica/base.h"
+#include "mica/batch.h"
 #include "mica/bulk.h"
 #include "mica/command.h"
 #include "mica/component.h"

@@ -54,7 +54,7 @@ MICA_API void *mica_stream_append(mica_stream *stream, uint32_t count, mica_plac
 MICA_API bool mica_stream_push(mica_stream *stream, const void *message, size_t message_bytes, mica_place place);
 
 /* Returns the next messages that this reader has not read, oldest first, as many as lie one after the other, and fills in how
- * many; NULL when it has read all. They stay in place until the end of the frame, for the application until the next mica_step.
+ * many; NULL when it has read all. They stay in place until the end of the frame, for the application until systems run again.
  * Threads: the system's own; else owner. */
 MICA_API const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, mica_place place);
 

@@ -63,6 +63,10 @@ MICA_API mica_result mica_world_validate(mica_world *world);
 /* Returns the result of the last call that failed, and forgets it; MICA_OK when none did. Threads: owner. */
 MICA_API mica_result mica_world_take_error(mica_world *world);
 
+/* Complains as the world itself does: to its report handler, and for mica_world_take_error. For modules that stand on
+ * the world. Returns the result. Threads: any. */
+MICA_API mica_result mica_world_report(const mica_world *world, mica_result result, const char *text);
+
 typedef struct mica_world_stats {
     uint64_t entity_count;
     uint32_t component_count;

@@ -85,10 +85,6 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
             micap_pool_move_value_in(pool, row, command->value);
             micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
         }
-        while (command->is_alone && pool->next && pool->next[row] != MICAP_ROW_NONE) {
-            micap_pools_remove_instance(world, pool, pool->next[row]);
-            row = micap_pool_row(pool, entity);
-        }
     } else {
         micap_pools_evict(world, pool, entity);
         if (command->value)
@@ -104,13 +100,34 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
         micap_pooled_enable(world, entity, pool->type, command->toggle == MICAP_TOGGLE_ON);
 }
 
+/* Of many instances: whether what comes next after a removal is a value. Then the first one was there all the time, as a
+ * component is that is removed and added by one flush. */
+static bool is_replaced(const micap_command *removal)
+{
+    const micap_command *next = removal->next;
+    while (next && (next->type != removal->type || next->operation == MICAP_OPERATION_NONE))
+        next = next->next;
+    return next && next->operation == MICAP_OPERATION_VALUE;
+}
+
+static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t first;
+    while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
+        micap_pools_remove_instance(world, pool, pool->next[first]);
+    if (first != MICAP_ROW_NONE && pool->enabled)
+        pool->enabled[first] = 1; /* what is added anew is switched on */
+}
+
 static void change_pools(mica_world *world, const micap_target *target)
 {
     for (micap_command *command = target->first; command; command = command->next) {
         mica_pool *pool = micap_is_pooled(command->type->id) ? micap_pool_of(world, command->type->id) : NULL;
         if (!pool)
             continue;
-        if (command->operation == MICAP_OPERATION_REMOVE)
+        if (command->operation == MICAP_OPERATION_REMOVE && is_replaced(command))
+            remove_all_but_first(world, pool, target->entity);
+        else if (command->operation == MICAP_OPERATION_REMOVE)
             micap_pools_remove(world, pool, target->entity);
         else if (command->operation != MICAP_OPERATION_NONE)
             place_instance(world, pool, target->entity, command);
@@ -126,7 +143,7 @@ static void create(mica_world *world, micap_target *target)
     micap_row_init_companions(world, NULL, spot);
     place_values(world, target, NULL, spot);
     micap_rows_commit(world, spot, target->entity);
-    ++world->structure;
+    micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
     if (world->pools.count)
@@ -155,7 +172,7 @@ static void change(mica_world *world, micap_target *target)
             micap_hooks_removing(world, target->to, spot, 1);
         --target->to->incoming;
         spot = take_edge(world, target, spot);
-        ++world->structure;
+        micap_rows_have_moved(world);
     }
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
@@ -169,7 +186,7 @@ static bool change_short(mica_world *world, const micap_target *target)
 {
     micap_command *command = target->first;
     if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
-        command->toggle != MICAP_TOGGLE_KEEP)
+        target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
         return micap_pooled_remove_short(world, target->entity, command->type->id);
@@ -181,15 +198,24 @@ static bool change_short(mica_world *world, const micap_target *target)
     return value != NULL;
 }
 
+static void destroy(mica_world *world, const micap_target *target)
+{
+    if (target->doomed)
+        return;
+    if (!target->created) {
+        micap_destroy_with_dependents(world, target->entity);
+        return;
+    }
+    micap_destroy_dependents(world, target->entity);
+    micap_entity_forget_pending(world, target->entity);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
     if (world->pools.count && change_short(world, target))
         return;
     if (target->destroyed) {
-        if (target->created)
-            micap_entity_forget(world, target->entity);
-        else
-            micap_destroy_row_with_hooks(world, micap_locate(world, target->entity));
+        destroy(world, target);
     } else if (target->created) {
         create(world, target);
     } else {

@@ -17,7 +17,8 @@ typedef struct micap_row_run {
 static bool is_simple(const micap_target *target)
 {
     return target->edge.shortcut != MICAP_SHORTCUT_NONE && target->first == target->last &&
-           target->first->toggle == MICAP_TOGGLE_KEEP && !(target->from->hook_mask | target->to->hook_mask);
+           target->first->toggle == MICAP_TOGGLE_KEEP &&
+           !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
 }
 
 static uint32_t at_most(uint32_t count, uint32_t limit)
@@ -138,6 +139,6 @@ uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets
     targets[0]->to->incoming -= run.count;
     micap_rows_count_up(run.to, run.count);
     micap_rows_drop_last(world, targets[0]->from, run.count);
-    ++world->structure;
+    micap_rows_have_moved(world);
     return run.count;
 }

@@ -104,6 +104,12 @@ static inline bool micap_archetype_has(const micap_archetype *archetype, mica_co
     return micap_archetype_column(archetype, component) != MICAP_COLUMN_NONE;
 }
 
+/* The hooks of living entities: not those of death, which every archetype has once a module wants to know. */
+static inline uint32_t micap_change_hooks(const micap_archetype *archetype)
+{
+    return archetype->hook_mask & ~(1u << MICA_EVENT_DESTROY);
+}
+
 static inline uint64_t micap_signature_bit(mica_component component)
 {
     return (uint64_t)1 << (component & 63);

@@ -5,16 +5,40 @@
 #include "core/world.h"
 #include "mica/bulk.h"
 
-/* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
-static void commit_run(mica_world *world, micap_spot spot, uint32_t count)
+/* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
+static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint64_t index = entities->fresh_next;
+    uint64_t left = entities->first_page ? 0 : entities->fresh_end - index;
+    uint32_t in_page = MICAP_PAGE_RECORDS - (uint32_t)(index & (MICAP_PAGE_RECORDS - 1));
+    uint32_t run = count < in_page ? count : in_page;
+    if (run > left)
+        run = (uint32_t)left;
+    if (!run)
+        return 0;
+    uint64_t *records = micap_record_at(entities, (uint32_t)index);
+    for (uint32_t i = 0; i < run; ++i) {
+        records[i] = micap_record_pack(1, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){(uint32_t)index + i, 1};
+    }
+    entities->fresh_next += run;
+    return run;
+}
+
+void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count;) {
+        uint32_t fresh = commit_fresh(world, (micap_spot){chunk, spot.row + i}, count - i, entities + i);
+        i += fresh;
+        if (fresh)
+            continue;
         uint64_t *record = NULL;
         mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
         *record = micap_record_pack(entity.generation, chunk->number, spot.row + i);
-        entities[i] = entity;
+        entities[i++] = entity;
     }
     mica_version version = micap_version(world);
     for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
@@ -22,8 +46,7 @@ static void commit_run(mica_world *world, micap_spot spot, uint32_t count)
     micap_rows_count_up(spot, count);
 }
 
-/* Takes back rows that were created, last first: what a value that can't be copied leaves behind. */
-static void undo_rows(mica_world *world, micap_archetype *archetype, uint64_t count)
+void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count)
 {
     for (; count; --count) {
         micap_chunk *chunk = archetype->chunks[archetype->tail];
@@ -110,15 +133,15 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
         uint32_t room = spot.chunk->capacity - spot.row;
         uint32_t run = room < count - done ? room : count - done;
         if (!micap_rows_fill(world, spot, run, columns, column_count, done)) {
-            undo_rows(world, archetype, done);
+            micap_rows_undo(world, archetype, done);
             micap_rows_shrink(world, archetype, 1);
             return MICA_ERROR_MEMORY;
         }
-        commit_run(world, spot, run);
+        micap_rows_commit_run(world, spot, run);
         done += run;
     }
     if (micap_has_pooled(columns, column_count) && !create_in_pools(world, first, count, columns, column_count)) {
-        undo_rows(world, archetype, count);
+        micap_rows_undo(world, archetype, count);
         micap_rows_shrink(world, archetype, 1);
         return micap_failure(world);
     }
@@ -139,8 +162,7 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
         micap_spot spot = micap_locate(world, entities[i]);
         if (!micap_is_row(spot))
             continue;
-        micap_destroy_row_with_hooks(world, spot);
-        ++died;
+        died += micap_destroy_with_dependents(world, entities[i]);
     }
     micap_hooks_end(world);
     return died;

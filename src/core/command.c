@@ -66,32 +66,35 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     return &recorded->target;
 }
 
-static void report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
-{
-    bool alive = mica_is_alive(commands->world, entity);
-    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
-               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
-               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
-}
-
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
     micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
     if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
-        report_dead(commands, entity, place, what);
+        micap_commands_report_dead(commands, entity, place, what);
         return NULL;
     }
     return known ? known : add_target(commands, entity, place);
 }
 
-static micap_command *find_command(const micap_target *target, mica_component component)
+/* The command into which a further one of that kind goes: the one of its component. Those of a component with many
+ * instances are done one after the other: a value goes into the value, and a removal into the removal, that is still in
+ * force, and a switch into the last command if that is one. */
+static micap_command *find_command(const micap_target *target, const micap_type *type, micap_operation operation)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation != MICAP_OPERATION_INSTANCE)
+    micap_command *found = NULL;
+    for (micap_command *command = target->first; command; command = command->next) {
+        if (command->type != type)
+            continue;
+        if (!type->type.many)
             return command;
-    return NULL;
+        if (command->operation == operation)
+            found = command;
+        else if (command->operation == MICAP_OPERATION_REMOVE || operation == MICAP_OPERATION_NONE)
+            found = NULL;
+    }
+    return found;
 }
 
 /* One more command of a target; NULL when memory is short. */
@@ -112,25 +115,10 @@ static micap_command *add_command(mica_commands *commands, micap_target *target,
     return command;
 }
 
-static micap_command *first_instance(const micap_target *target, mica_component component)
+static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
+                                 micap_operation operation)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation == MICAP_OPERATION_INSTANCE)
-            return command;
-    return NULL;
-}
-
-/* The command that speaks of the component, or of its first instance: where none is left from before, that is the first one
- * this buffer adds. */
-static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type)
-{
-    micap_command *command = find_command(target, type->id);
-    if (type->type.many && (!command || command->operation != MICAP_OPERATION_VALUE)) {
-        bool removed = command && command->operation == MICAP_OPERATION_REMOVE;
-        micap_command *added = first_instance(target, type->id);
-        if (added && (removed || !mica_has_component(commands->world, target->entity, type->id)))
-            return added;
-    }
+    micap_command *command = find_command(target, type, operation);
     return command ? command : add_command(commands, target, type);
 }
 
@@ -163,8 +151,7 @@ static inline const micap_type *type_to_record(mica_commands *commands, mica_com
 
 static bool has_value(const micap_command *command)
 {
-    return (command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
-           command->value;
+    return command->operation == MICAP_OPERATION_VALUE && command->value;
 }
 
 /* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
@@ -186,15 +173,11 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
             command->value = value;
         }
     }
-    command->is_set |= is_set;
-    if (command->operation == MICAP_OPERATION_INSTANCE)
-        return true;
-    if (command->operation == MICAP_OPERATION_REMOVE) {
+    if (command->operation == MICAP_OPERATION_REMOVE)
         command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
-        command->is_alone = true;
-    } else if (command->operation == MICAP_OPERATION_NONE) {
+    else if (command->operation == MICAP_OPERATION_NONE)
         command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
-    }
+    command->is_set |= is_set;
     command->operation = MICAP_OPERATION_VALUE;
     return true;
 }
@@ -204,7 +187,7 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     const micap_type *type = type_to_record(commands, value->component, place);
     if (!type || !micap_value_fits(commands->world, type, value, place))
         return false;
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
@@ -301,25 +284,41 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     return recorded;
 }
 
+/* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
+ * and then the first instance that was recorded since. */
+static bool stage_present(mica_commands *commands, const micap_target *target, micap_command *command)
+{
+    const micap_type *type = command->type;
+    const void *present = NULL;
+    bool in_world = mica_has_component(commands->world, target->entity, type->id);
+    for (const micap_command *other = target->first; other; other = other->next) {
+        if (other->type != type)
+            continue;
+        if (other->operation == MICAP_OPERATION_REMOVE) {
+            in_world = false;
+            present = NULL;
+        } else if (other->operation == MICAP_OPERATION_INSTANCE && !in_world && !present) {
+            present = other->value;
+        }
+    }
+    if (in_world && !type->leaves)
+        present = mica_get_component(commands->world, target->entity, type->id);
+    if (!stage_value(commands, command, present, false))
+        return false;
+    if (in_world && type->leaves) /* there is no whole value to copy: it is put together in place */
+        mica_get_component_value(commands->world, target->entity, type->id, command->value);
+    return true;
+}
+
 void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                  mica_place place)
 {
     micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, place);
     micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
-    micap_command *command = target ? command_of(commands, target, type) : NULL;
-    if (!command)
+    micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
+    if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
         return NULL;
-    if (command->operation != MICAP_OPERATION_VALUE && command->operation != MICAP_OPERATION_INSTANCE) {
-        bool removed = command->operation == MICAP_OPERATION_REMOVE;
-        bool split = type->leaves != NULL; /* which has no whole value to copy: it is put together in place */
-        bool there = !removed && mica_has_component(commands->world, entity, component);
-        const void *present = !there || split ? NULL : mica_get_component(commands->world, entity, component);
-        if (!stage_value(commands, command, present, false))
-            return NULL;
-        if (split && !removed)
-            mica_get_component_value(commands->world, entity, component, command->value);
-    }
     return type->type.size_bytes ? command->value : &tag_value;
 }
 
@@ -332,7 +331,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
                                : NULL;
     if (!target)
         return false;
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value.data, true);
 }
 
@@ -382,10 +381,13 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
     return true;
 }
 
-/* Instances that were recorded before a removal go with it. */
-static void drop_instances(micap_target *target, mica_component component)
+/* What was recorded for many instances before a removal goes with it. */
+static void drop_others(micap_target *target, const micap_command *removal)
 {
-    for (micap_command *command; (command = first_instance(target, component));) {
+    for (micap_command *command = target->first, *next; command; command = next) {
+        next = command->next;
+        if (command->type != removal->type || command == removal)
+            continue;
         micap_command_drop_value(command);
         micap_target_unlink(target, command);
     }
@@ -394,14 +396,12 @@ static void drop_instances(micap_target *target, mica_component component)
 /* Whether the component is there after what this buffer has recorded so far. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
-    const micap_command *command = find_command(target, component);
-    if (command && command->operation == MICAP_OPERATION_VALUE)
-        return true;
-    if (first_instance(target, component))
-        return true;
-    if (command && command->operation == MICAP_OPERATION_REMOVE)
-        return false;
-    return mica_has_component(commands->world, target->entity, component);
+    micap_operation last = MICAP_OPERATION_NONE;
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_NONE)
+            last = (micap_operation)command->operation;
+    return last == MICAP_OPERATION_NONE ? mica_has_component(commands->world, target->entity, component)
+                                        : last != MICAP_OPERATION_REMOVE;
 }
 
 static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
@@ -412,14 +412,14 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
-    micap_command *command = find_command(target, component);
-    if (!command && !(command = add_command(commands, target, type)))
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_REMOVE);
+    if (!command)
         return false;
     micap_command_drop_value(command);
-    drop_instances(target, component);
+    drop_others(target, command);
     command->operation = MICAP_OPERATION_REMOVE;
     command->toggle = MICAP_TOGGLE_KEEP;
-    command->is_set = command->is_alone = false;
+    command->is_set = false;
     return there;
 }
 
@@ -448,7 +448,7 @@ bool mica_command_enable_component(mica_commands *commands, mica_entity entity, 
     micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
     if (!target || !will_have(commands, target, component))
         return false; /* a target without commands is nothing to the flush */
-    micap_command *command = command_of(commands, target, type);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_NONE);
     if (!command)
         return false;
     command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;

@@ -69,7 +69,7 @@ void micap_commands_fall_out(mica_world *world)
     mica_commands *last = world->first_commands;
     for (mica_commands *commands = last->next, *next; commands; commands = next) {
         next = commands->next;
-        if (commands->is_lined_up && !commands->recording.target_count) {
+        if (commands->is_lined_up && micap_recording_is_empty(&commands->recording)) {
             commands->is_lined_up = false;
             continue;
         }
@@ -113,6 +113,23 @@ void mica_commands_set_label(mica_commands *commands, const char *label)
     commands->label = label;
 }
 
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    bool alive = mica_is_alive(commands->world, entity);
+    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
+               commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
+               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
+}
+
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    const micap_target *known = micap_recording_find(&commands->recording, entity);
+    if (!(known && known->destroyed) && mica_is_alive(commands->world, entity))
+        return true;
+    micap_commands_report_dead(commands, entity, place, what);
+    return false;
+}
+
 void micap_command_drop_value(micap_command *command)
 {
     if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
@@ -133,7 +150,7 @@ void micap_recording_drop(mica_world *world, micap_recording *recording)
     drop_values(recording);
     for (uint32_t i = 0; i < recording->target_count; ++i)
         if (recording->targets[i]->created)
-            micap_entity_forget(world, recording->targets[i]->entity);
+            micap_entity_forget_pending(world, recording->targets[i]->entity);
     micap_recording_reset(world, recording);
 }
 
@@ -152,6 +169,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
 void micap_recording_reset(mica_world *world, micap_recording *recording)
 {
     micap_stage_reset(&recording->stage);
+    recording->first_note = recording->last_note = NULL;
     if (!recording->target_count)
         return;
     reset_table(world, recording);

@@ -1,5 +1,6 @@
 /* Recorded changes. A buffer keeps one target per entity it touches, in order of first touch, and per target one command
- * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. */
+ * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. Of a pool with
+ * many instances per entity the commands are a list instead, which is gone through. */
 #ifndef MICAP_CORE_COMMANDS_H
 #define MICAP_CORE_COMMANDS_H
 
@@ -12,7 +13,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* a later buffer has the last word, or only the toggle counts */
     MICAP_OPERATION_VALUE,    /* the component is there afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
-    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value; there may be several */
+    MICAP_OPERATION_INSTANCE, /* of a pool for many: one more, with the staged value */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -26,7 +27,6 @@ typedef struct micap_command {
     uint8_t toggle;
     bool is_set;       /* by set or with create: the set hook runs */
     bool toggle_first; /* the toggle came before the value: it is for what was there already */
-    bool is_alone;     /* a removal came before the value: no other instance is left */
     bool toggled;      /* worked out by the flush: it is switched otherwise than before */
 } micap_command;
 
@@ -40,6 +40,7 @@ typedef struct micap_target {
     bool destroyed;
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
+    bool doomed;           /* it dies with another one, and not by itself */
     micap_edge edge;       /* when it is a shortcut: from one to the other */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
@@ -71,6 +72,26 @@ void micap_target_unlink(micap_target *target, const micap_command *command);
 /* Destroys the staged value of a command, if it has one. */
 void micap_command_drop_value(micap_command *command);
 
+struct micap_note;
+
+/* A change to something that a module keeps, recorded among those to entities. Notes are applied by a flush before entities
+ * change, in the order of buffers and calls. */
+typedef struct micap_note_ops {
+    /* MICA_OK; or nothing has changed: MICA_ERROR_MEMORY lets the flush be tried again, anything else drops the note, with
+     * a report. An entity that is dead is set aside with micap_note_set_aside. */
+    mica_result (*apply)(mica_world *world, struct micap_note *note);
+    /* Takes back what apply did, last note first: the flush can't be made. */
+    void (*undo)(mica_world *world, struct micap_note *note);
+} micap_note_ops;
+
+typedef struct micap_note {
+    const micap_note_ops *ops;
+    struct micap_note *next;
+    struct micap_note *applied_before; /* worked out by the flush */
+    mica_place place;
+    const char *label;
+} micap_note;
+
 /* What one recording filled, swapped out as a whole when it is applied. Systems walk entities in order, so that as long as
  * the index of each new target is above that of the last one, targets are found by that order and there is no table. */
 typedef struct micap_recording {
@@ -81,8 +102,27 @@ typedef struct micap_recording {
     bool has_table;  /* else the table is all zero */
     uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
     uint32_t table_capacity;
+    micap_note *first_note; /* in the stage too */
+    micap_note *last_note;
     micap_stage stage;
 } micap_recording;
+
+static inline bool micap_recording_is_empty(const micap_recording *recording)
+{
+    return !recording->target_count && !recording->first_note;
+}
+
+/* Records a note, which begins a struct of that many bytes; the rest is zero. NULL with a report. */
+micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes, mica_place place);
+
+/* Forgets the notes behind one, which is the last then; NULL: all. */
+void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
+
+/* Says that a change was recorded for an entity that is dead, or that this buffer destroys. */
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what);
+
+/* Whether the entity lives as far as this buffer knows; a report when not. */
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what);
 
 struct mica_commands {
     mica_world *world;

@@ -160,6 +160,14 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     return micap_component_use(world, interned->id) ? interned->id : 0;
 }
 
+mica_component mica_component_next(const mica_world *world, mica_component component)
+{
+    while ((component = micap_component_after(&world->components, component)))
+        if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
+            return component;
+    return 0;
+}
+
 mica_component mica_component_find(const mica_world *world, const char *name)
 {
     mica_component id = 0;

@@ -242,7 +242,7 @@ static MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot,
     micap_row_own(world, spot, entity, record);
     ++world->structure;
     bool is_full = micap_rows_count(spot, 1);
-    if (MICAP_UNLIKELY(is_full || spot.chunk->archetype->hook_mask))
+    if (MICAP_UNLIKELY(is_full || micap_change_hooks(spot.chunk->archetype)))
         return end_create(world, spot, values, count, entity);
     return entity;
 }

@@ -142,6 +142,20 @@ static inline mica_entity micap_entity_take_record(mica_world *world, micap_enti
     return micap_entity_take_ready(world_entities, out_record);
 }
 
+/* The index that the next take gives, for those who must have something ready for it; false when memory or indices are short. */
+static inline bool micap_entity_peek(mica_world *world, micap_entities *world_entities, uint32_t *out_index)
+{
+    if (world_entities->first_page) {
+        uint32_t page = world_entities->first_page - 1;
+        *out_index = page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free;
+        return true;
+    }
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
+        return false;
+    *out_index = (uint32_t)world_entities->fresh_next;
+    return true;
+}
+
 /* A handle to a slot whose record says pending; nil when memory or indices are short. */
 mica_entity micap_entity_take(mica_world *world);
 

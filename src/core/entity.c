@@ -99,6 +99,50 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
     micap_destroy_row(world, spot);
 }
 
+/* Destroys rows that lie one after the other, and belong to these entities. */
+static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
+        micap_hooks_removing(world, NULL, spot, count);
+    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].plain)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+    for (uint32_t i = 0; world->pools.count && i < count; ++i)
+        micap_pools_entity_dies(world, entities[i]);
+    micap_rows_fill_hole(world, spot, count);
+    for (uint32_t i = 0; i < count; ++i)
+        micap_entity_forget(world, entities[i]);
+    ++world->structure;
+}
+
+static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
+{
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        micap_spot spot = micap_locate(world, entities[begin]);
+        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
+        if (!micap_is_row(spot))
+            continue;
+        destroy_run(world, spot, entities + begin, run);
+        *(uint32_t *)died += run;
+    }
+}
+
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = 0;
+    if (world->has_dependents)
+        micap_modules_each_dependent(world, entity, destroy_rows, &died);
+    return died;
+}
+
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = micap_destroy_dependents(world, entity);
+    micap_destroy_row_with_hooks(world, micap_locate(world, entity));
+    return died + 1;
+}
+
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
@@ -108,7 +152,7 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
         micap_fail_dead(world, entity, "destroy");
         return false;
     }
-    micap_destroy_row_with_hooks(world, spot);
+    micap_destroy_with_dependents(world, entity);
     micap_hooks_end(world);
     return true;
 }
@@ -195,7 +239,8 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
     if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open || edge->end->hook_mask | archetype->hook_mask))
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open ||
+                       micap_change_hooks(edge->end) | micap_change_hooks(archetype)))
         return NULL;
     return edge;
 }

@@ -7,7 +7,8 @@ typedef struct micap_test {
     union {
         const uint8_t *enabled;
         const mica_version *added;
-        uint32_t column; /* for CHANGED */
+        uint32_t column;         /* for CHANGED */
+        const micap_type *split; /* for CHANGED_SPLIT */
     } in;
 } test;
 
@@ -22,17 +23,32 @@ static uint32_t resolve(const mica_query *query, const micap_chunk *chunk, test 
         case MICAP_FILTER_DISABLED: tests[i].in.enabled = micap_chunk_column(chunk, column); break;
         case MICAP_FILTER_ADDED: tests[i].in.added = micap_chunk_column(chunk, column); break;
         case MICAP_FILTER_CHANGED: tests[i].in.column = column; break;
+        case MICAP_FILTER_CHANGED_SPLIT: tests[i].in.split = micap_type_of(filter->component); break;
         }
     }
     return query->filter_count;
 }
 
+static bool split_changed(const micap_type *split, const micap_chunk *chunk, const mica_version *stamps,
+                          mica_version since)
+{
+    for (uint32_t i = 0; i < split->leaf_count; ++i)
+        if (stamps[1 + micap_archetype_column(chunk->archetype, split->leaves[i].component)] > since)
+            return true;
+    return false;
+}
+
 static bool slice_passes(const test *tests, uint32_t count, const micap_chunk *chunk, uint32_t row, mica_version since)
 {
     const mica_version *stamps = micap_chunk_stamps(chunk, row);
-    for (uint32_t i = 0; i < count; ++i)
-        if (tests[i].kind == MICAP_FILTER_CHANGED && stamps[0] <= since && stamps[1 + tests[i].in.column] <= since)
+    if (stamps[0] > since)
+        return true;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (tests[i].kind == MICAP_FILTER_CHANGED && stamps[1 + tests[i].in.column] <= since)
             return false;
+        if (tests[i].kind == MICAP_FILTER_CHANGED_SPLIT && !split_changed(tests[i].in.split, chunk, stamps, since))
+            return false;
+    }
     return true;
 }
 
@@ -52,7 +68,8 @@ static bool row_passes(const test *tests, uint32_t count, uint32_t row, mica_ver
             if (tests[i].in.added[row] <= since)
                 return false;
             break;
-        case MICAP_FILTER_CHANGED: break;
+        case MICAP_FILTER_CHANGED:
+        case MICAP_FILTER_CHANGED_SPLIT: break;
         }
     }
     return true;
@@ -68,7 +85,7 @@ bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, u
 static bool looks_at_rows(const test *tests, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i)
-        if (tests[i].kind != MICAP_FILTER_CHANGED)
+        if (tests[i].kind < MICAP_FILTER_CHANGED)
             return true;
     return false;
 }

@@ -283,16 +283,20 @@ static void apply_plan(mica_world *world)
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
         micap_command_drop_value(flush->dropped[i]);
     micap_target **targets = flush->grouped ? flush->order : flush->targets;
-    for (uint32_t i = 0, run; i < flush->target_count; i += run) {
+    bool is_done = micap_flush_apply_shared(world);
+    for (uint32_t i = 0, run; !is_done && i < flush->target_count; i += run) {
         run = micap_targets_apply_run(world, targets + i, flush->target_count - i);
         if (!run) {
             micap_target_apply(world, targets[i]);
             run = 1;
         }
     }
+    for (uint32_t i = 0; flush->has_doomed && i < flush->target_count; ++i)
+        if (flush->targets[i]->doomed && flush->targets[i]->created)
+            micap_entity_forget_pending(world, flush->targets[i]->entity);
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_reset(world, &commands->applied);
-        if (!commands->recording.target_count) { /* go on with the memory that is in the cache */
+        if (micap_recording_is_empty(&commands->recording)) { /* go on with the memory that is in the cache */
             micap_recording emptied = commands->applied;
             commands->applied = commands->recording;
             commands->recording = emptied;
@@ -308,19 +312,32 @@ static void drop_recordings(mica_world *world, bool all)
     }
 }
 
+/* Notes come first: who dies with whom depends on them. They can be taken back, and so the plan changes nothing in the end
+ * when it can't be made. */
+static mica_result make_plan(mica_world *world)
+{
+    mica_result result = MICA_OK;
+    if (!micap_flush_gather(world))
+        return micap_fail_memory(world, "flush");
+    if (!micap_notes_apply(world, &result))
+        return result;
+    if (!micap_flush_doom_dependents(world))
+        return micap_fail_memory(world, "flush");
+    return find_places(world) && make_groups(world) ? MICA_OK : micap_failure(world);
+}
+
 static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
-    mica_result result = MICA_OK;
-    if (!micap_flush_gather(world))
-        result = micap_fail_memory(world, "flush");
-    else if (!find_places(world) || !make_groups(world))
-        result = micap_failure(world);
+    world->flush.last_note = NULL;
+    mica_result result = make_plan(world);
     if (result != MICA_OK) {
         forget_incoming(world);
+        micap_notes_undo(world);
         swap_recordings(world, all); /* as before, for another try */
     } else if (!accept_dead(world)) {
         forget_incoming(world);
+        micap_notes_undo(world);
         drop_recordings(world, all);
         result = MICA_ERROR_DEAD;
     } else {
@@ -334,7 +351,7 @@ static mica_result apply_round(mica_world *world, bool all)
 static bool is_anything_recorded(const mica_world *world, bool all)
 {
     for (const mica_commands *commands = world->first_commands; commands; commands = all ? commands->next : NULL)
-        if (commands->recording.target_count)
+        if (!micap_recording_is_empty(&commands->recording))
             return true;
     return false;
 }

@@ -72,75 +72,49 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
     }
 }
 
-/* Instances that earlier buffers add go with a later removal. */
-static bool drop_instances(mica_world *world, micap_target *into, const micap_type *type)
+/* The value of the earlier command gives way to that of the later one. */
+static bool replace(mica_world *world, micap_command *earlier, micap_command *later)
+{
+    if (!plan_drop(world, earlier->original))
+        return false;
+    earlier->original = later;
+    earlier->operation = later->operation;
+    earlier->value = later->value;
+    earlier->is_set = later->is_set;
+    return true;
+}
+
+/* What is recorded for many instances is done one after the other. A removal makes what was before it void, and a value for
+ * the first instance takes the place of another. */
+static bool merge_many(mica_world *world, micap_target *into, micap_command *later)
 {
     for (micap_command *command = into->first, *next; command; command = next) {
         next = command->next;
-        if (command->type != type || command->operation != MICAP_OPERATION_INSTANCE)
+        if (command->type != later->type)
+            continue;
+        if (later->operation == MICAP_OPERATION_VALUE && command->operation == MICAP_OPERATION_VALUE)
+            return replace(world, command, later);
+        if (later->operation != MICAP_OPERATION_REMOVE)
             continue;
         if (!plan_drop(world, command->original))
             return false;
         micap_target_unlink(into, command);
     }
-    return true;
-}
-
-/* A later buffer speaks of the first instance, and an earlier one has removed those before and added others: it is the first
- * of these. */
-static micap_command *first_added(const micap_target *into, const micap_command *earlier, const micap_command *later)
-{
-    bool speaks = later->operation == MICAP_OPERATION_NONE || later->operation == MICAP_OPERATION_VALUE;
-    if (!later->type->type.many || !speaks || later->is_alone || earlier->operation != MICAP_OPERATION_REMOVE)
-        return NULL;
-    for (micap_command *command = into->first; command; command = command->next)
-        if (command->type == later->type && command->operation == MICAP_OPERATION_INSTANCE)
-            return command;
-    return NULL;
-}
-
-/* The value of the earlier command gives way to that of the later one. */
-static bool replace_value(mica_world *world, micap_command *earlier, micap_command *later)
-{
-    if (!plan_drop(world, earlier->original))
-        return false;
-    earlier->original = later;
-    earlier->value = later->value;
-    return true;
-}
-
-static bool merge_added(mica_world *world, micap_command *added, micap_command *later)
-{
-    if (later->toggle != MICAP_TOGGLE_KEEP)
-        added->toggle = later->toggle;
-    added->is_set |= later->is_set;
-    return later->operation == MICAP_OPERATION_NONE || replace_value(world, added, later);
+    return append_copy(world, into, later);
 }
 
 /* The later buffer has the last word on a component. */
 static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
 {
-    bool clears = later->operation == MICAP_OPERATION_REMOVE || later->is_alone;
-    if (clears && !drop_instances(world, into, later->type))
-        return false;
+    if (later->type->type.many)
+        return merge_many(world, into, later);
     micap_command *earlier = into->first;
-    while (earlier && (earlier->type != later->type || earlier->operation == MICAP_OPERATION_INSTANCE))
+    while (earlier && earlier->type != later->type)
         earlier = earlier->next;
-    if (!earlier || later->operation == MICAP_OPERATION_INSTANCE)
+    if (!earlier)
         return append_copy(world, into, later);
-    micap_command *added = first_added(into, earlier, later);
-    if (added)
-        return merge_added(world, added, later);
     merge_toggle(earlier, (micap_operation)earlier->operation, later);
-    if (later->operation == MICAP_OPERATION_NONE)
-        return true;
-    bool was_removed = earlier->operation == MICAP_OPERATION_REMOVE;
-    if (!replace_value(world, earlier, later))
-        return false;
-    earlier->is_alone = clears || was_removed || earlier->is_alone;
-    earlier->operation = later->operation;
-    earlier->is_set = later->is_set;
-    return true;
+    return later->operation == MICAP_OPERATION_NONE || replace(world, earlier, later);
 }
 
 /* A copy of a target that can be merged into. */
@@ -205,6 +179,55 @@ static bool reserve_table(mica_world *world, uint32_t target_count)
     return true;
 }
 
+static bool fill_table(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    if (flush->has_table)
+        return true;
+    if (!reserve_table(world, flush->target_count))
+        return false;
+    for (uint32_t i = 0; i < flush->target_count; ++i)
+        flush->table[slot_of(flush, flush->targets[i]->entity)] = i + 1;
+    return flush->has_table = true;
+}
+
+/* The context is the target because of which they die; NULL from when memory is short on. */
+static void doom(mica_world *world, const mica_entity *entities, uint32_t count, void *context)
+{
+    micap_flush *flush = &world->flush;
+    const micap_target **because = context;
+    for (uint32_t i = 0; *because && i < count; ++i) {
+        uint32_t position = flush->table[slot_of(flush, entities[i])];
+        if (!position)
+            continue;
+        micap_target **target = &flush->targets[position - 1], death = {.entity = entities[i], .destroyed = true};
+        death.place = (*because)->place;
+        death.label = (*because)->label;
+        if ((*target)->destroyed || merge_target(world, target, &death))
+            flush->has_doomed = (*target)->doomed = true;
+        else
+            *because = NULL;
+    }
+}
+
+bool micap_flush_doom_dependents(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    if (!world->has_dependents)
+        return true;
+    for (uint32_t i = 0; i < flush->target_count; ++i) {
+        const micap_target *target = flush->targets[i];
+        if (!target->destroyed || target->doomed)
+            continue;
+        if (!fill_table(world))
+            return false;
+        micap_modules_each_dependent(world, target->entity, doom, &target);
+        if (!target)
+            return false;
+    }
+    return true;
+}
+
 bool micap_flush_gather(mica_world *world)
 {
     micap_flush *flush = &world->flush;
@@ -216,10 +239,13 @@ bool micap_flush_gather(mica_world *world)
     if (!MICAP_RESERVE(&world->memory, flush->targets, &flush->target_capacity, total) ||
         (buffers > 1 && !reserve_table(world, total)))
         return false;
+    flush->has_table = buffers > 1;
+    flush->has_doomed = false;
     flush->target_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         for (uint32_t i = 0; i < commands->applied.target_count; ++i) {
             micap_target *target = commands->applied.targets[i];
+            target->doomed = false;
             if (buffers > 1) {
                 if (micap_target_is_empty(target))
                     continue;

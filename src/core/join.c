@@ -76,6 +76,20 @@ bool micap_join_find(const mica_query *query, mica_entity entity, mica_version s
     return micap_is_row(out->spot) && spot_passes(query, out->spot, since) && find_joins(query, NULL, 0, since, out);
 }
 
+bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since)
+{
+    micap_found found = {.entity = entity, .spot = micap_locate(query->world, entity)};
+    if (!micap_is_row(found.spot) || !spot_passes(query, found.spot, since))
+        return false;
+    const mica_pool *pool = query->instances_of ? micap_pool_of(query->world, query->instances_of) : NULL;
+    if (!pool)
+        return find_joins(query, NULL, 0, since, &found);
+    uint32_t row = micap_pool_row(pool, entity);
+    while (row != MICAP_ROW_NONE && !find_joins(query, pool, row, since, &found))
+        row = pool->next[row];
+    return row != MICAP_ROW_NONE;
+}
+
 bool micap_join_continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
 {
     if (query->reads_chunks && (next->spot.chunk != first->spot.chunk || next->spot.row != first->spot.row + count))

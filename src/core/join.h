@@ -23,6 +23,9 @@ typedef struct micap_found {
 /* Looks a living entity up in everything the query asks for; false when it does not match. */
 bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out);
 
+/* Whether an entity matches; of a query that shows instances, whether it shows any of this entity. */
+bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since);
+
 /* Chooses the driver of a loop that begins. */
 void micap_join_begin(mica_view *view, const mica_query *query);
 

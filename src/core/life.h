@@ -8,6 +8,11 @@
 void micap_destroy_row(mica_world *world, micap_spot spot);
 void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
 
+/* Destroys the rows that depend on an entity; what is only recorded is left to its buffer. Returns how many. The second
+ * destroys the entity too, which must be a row. */
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
+
 /* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
  * disagrees, a singleton, memory. */
 micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);
@@ -19,5 +24,11 @@ bool micap_has_pooled(const mica_value *values, uint32_t count);
  * defaults. Companions too. False with a report when a value can't be made: all is raw again. */
 bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
                      uint64_t first);
+
+/* Makes rows exist that were filled: `count` of them in one chunk, with handles taken as they come. */
+void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count);
+
+/* Takes back the last rows of an archetype, which nobody has seen: what a value that can't be copied leaves behind. */
+void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count);
 
 #endif

@@ -6,6 +6,7 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
 {
     MICAP_ASSERT(!world->modules[id].ops, "a module registers once");
     world->modules[id] = (micap_module){state, ops};
+    world->has_dependents |= ops->each_dependent != NULL;
     if (ops->destroying)
         for (uint32_t i = 0; i < world->archetypes.count; ++i)
             micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
@@ -33,7 +34,21 @@ void micap_modules_destroying(mica_world *world, const mica_entity *entities, ui
             world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+}
+
+void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->each_dependent)
+            world->modules[id].ops->each_dependent(world, world->modules[id].state, entity, fn, context);
+}
+
+void micap_modules_forgotten(mica_world *world, mica_entity entity)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->forgotten)
+            world->modules[id].ops->forgotten(world, world->modules[id].state, entity);
 }
 
 uint64_t micap_modules_hash(const mica_world *world)

@@ -17,6 +17,8 @@ typedef enum micap_module_id {
     MICAP_MODULES,
 } micap_module_id;
 
+typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
+
 /* Any of them may be NULL. */
 typedef struct micap_module_ops {
     /* The world ends: its entities are gone, its queries and buffers are still there. */
@@ -30,6 +32,11 @@ typedef struct micap_module_ops {
     bool (*validate)(mica_world *world, void *state);
     /* Gives unused memory back. */
     void (*trim)(mica_world *world, void *state);
+    /* Calls the function with all entities that die with this one, some at a time: those that depend on others before those. The
+     * function may destroy what it is given. */
+    void (*each_dependent)(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context);
+    /* The creation of this entity was recorded and is given up: it never lived. */
+    void (*forgotten)(mica_world *world, void *state, mica_entity entity);
 } micap_module_ops;
 
 typedef struct micap_module {
@@ -46,6 +53,8 @@ void *micap_module_state(const mica_world *world, micap_module_id id);
 /* What the core calls: see the functions above. */
 bool micap_modules_want_destroying(const mica_world *world);
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
+void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context);
+void micap_modules_forgotten(mica_world *world, mica_entity entity);
 uint64_t micap_modules_hash(const mica_world *world);
 bool micap_modules_validate(mica_world *world);
 void micap_modules_trim(mica_world *world);

@@ -177,6 +177,34 @@ const char *mica_name_of(const mica_world *world, mica_entity entity)
     return name ? name->text : NULL;
 }
 
+bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    *out_scope = name ? name->scope : mica_nil();
+    return name != NULL;
+}
+
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place)
+{
+    micap_names *names = &world->names;
+    micap_name *name = find_entity(names, entity);
+    const micap_name *taken = find_text(names, scope, name->text, strlen(name->text));
+    if (taken && taken != name)
+        return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,
+                          taken->entity.index);
+    uint32_t index = (uint32_t)(name - names->entries);
+    unlink_entry(names, index);
+    name->scope = scope;
+    link_entry(names, index);
+    return MICA_OK;
+}
+
+mica_entity mica_name_scope_of(const mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    return name ? name->scope : mica_nil();
+}
+
 mica_entity mica_find_from(const mica_world *world, mica_entity scope, const char *path)
 {
     if (!mica_is_nil(scope) && !mica_is_alive(world, scope))

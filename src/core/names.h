@@ -29,6 +29,13 @@ void micap_names_free(mica_world *world);
 /* Takes the name of a dying entity away, if it has one. */
 void micap_name_forget(mica_world *world, mica_entity entity);
 
+/* The scope of an entity's name; false when it has none. */
+bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope);
+
+/* Moves the name of an entity, which has one, to another scope; needs no memory. MICA_ERROR_EXISTS with a report when the name
+ * is taken there. */
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place);
+
 /* How many names are found by text and by entity, for mica_world_validate; UINT32_MAX when one is not. */
 uint32_t micap_names_check(const mica_world *world);
 

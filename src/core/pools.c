@@ -284,38 +284,75 @@ uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, 
     return count;
 }
 
-static const char *check_pool(const mica_world *world, const mica_pool *pool)
+static const char *check_row(const mica_world *world, const mica_pool *pool, uint32_t row, uint32_t *dead)
 {
-    const char *problem = micap_pool_check(pool);
-    if (problem)
-        return problem;
-    uint32_t dead = 0;
-    for (uint32_t row = micap_pool_next_used(pool, 0), end; row < (pool->owners ? pool->row_limit : 0);
-         row = micap_pool_next_used(pool, end)) {
-        end = micap_pool_run_end(pool, row);
-        for (; row < end; ++row) {
-            bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
-            dead += !alive;
-            if (alive && !(read_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
-                return "an owner has the bit of the pool";
-        }
-    }
-    if (dead != pool->dead_count)
-        return "the rows of the dead are counted";
-    for (uint32_t i = 0; pool->kind == MICAP_POOL_TAG && i < pool->present_words * 64; ++i)
-        if (micap_bit(pool->present, i) &&
-            micap_record_chunk(*micap_record_at(&world->entities, i)) <= MICAP_CHUNK_PENDING)
+    bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
+    *dead += !alive;
+    if (alive && !(read_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
+        return "an owner has the bit of the pool";
+    return pool->added && pool->added[row] > micap_version(world) ? "nothing was added after now" : NULL;
+}
+
+static const char *check_stamps(const mica_world *world, const mica_pool *pool)
+{
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
+            if (micap_pool_stamps(pool, row)[i] > micap_version(world))
+                return "a stamp is not newer than the world";
+    return NULL;
+}
+
+static const char *check_tags(const mica_world *world, const mica_pool *pool)
+{
+    uint32_t limit = pool->present_words * 64;
+    for (uint32_t i = micap_pool_next_used(pool, 0); i < limit; i = micap_pool_next_used(pool, i + 1))
+        if (micap_record_chunk(*micap_record_at(&world->entities, i)) <= MICAP_CHUNK_PENDING)
             return "a tag is held by the living";
     return NULL;
 }
 
+static const char *check_pool(const mica_world *world, const mica_pool *pool)
+{
+    const char *problem = micap_pool_check(pool);
+    uint32_t dead = 0;
+    if (!problem)
+        problem = pool->kind == MICAP_POOL_TAG ? check_tags(world, pool) : check_stamps(world, pool);
+    for (uint32_t row = 0; !problem && row < pool->row_limit; ++row)
+        if (micap_pool_has_row(pool, row))
+            problem = check_row(world, pool, row, &dead);
+    return problem || dead == pool->dead_count ? problem : "the rows of the dead are counted";
+}
+
+/* Whether all bits of an entity are those of pools it is in. */
+static bool is_true_mask(const micap_pools *pools, uint64_t mask, uint32_t entity_index)
+{
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (mask >> pools->all[i]->bit & 1 && micap_pool_row_at(pools->all[i], entity_index) == MICAP_ROW_NONE)
+            return false;
+    return true;
+}
+
+static bool masks_are_true(const micap_pools *pools)
+{
+    if (pools->count > 64) /* they share bits, which may tell too much */
+        return true;
+    for (uint32_t page = 0; page < pools->masks.page_count; ++page)
+        for (uint32_t i = 0; i < MICAP_MAP_PAGE_ENTRIES; ++i) {
+            uint64_t mask = pools->masks.pages[page][i];
+            if (mask && !is_true_mask(pools, mask, page << MICAP_MAP_PAGE_SHIFT | i))
+                return false;
+        }
+    return true;
+}
+
 const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool)
 {
+    *out_pool = NULL;
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         const char *problem = check_pool(world, world->pools.all[i]);
         *out_pool = world->pools.all[i];
         if (problem)
             return problem;
     }
-    return NULL;
+    return masks_are_true(&world->pools) ? NULL : "an entity has the bits of pools it is in";
 }

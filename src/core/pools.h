@@ -74,7 +74,7 @@ void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *po
 /* The components an entity has in pools, by rising id; returns how many there are. */
 uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity);
 
-/* The first broken invariant, or NULL. */
+/* The first broken invariant, and a pool that knows of it, or NULL. */
 const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool);
 
 #endif

@@ -197,7 +197,7 @@ static void compile_terms(mica_query *query)
         if (term.access == MICA_ACCESS_ADDED)
             add_filter(query, MICAP_FILTER_ADDED, type->added);
         if (term.access == MICA_ACCESS_CHANGED)
-            add_filter(query, MICAP_FILTER_CHANGED, term.component);
+            add_filter(query, type->leaves ? MICAP_FILTER_CHANGED_SPLIT : MICAP_FILTER_CHANGED, term.component);
     }
 }
 

@@ -16,13 +16,14 @@ enum {
 typedef enum micap_filter_kind {
     MICAP_FILTER_ENABLED, /* companion byte is 1 */
     MICAP_FILTER_DISABLED,
-    MICAP_FILTER_ADDED,   /* companion version is newer than the mark */
-    MICAP_FILTER_CHANGED, /* stamps of the slice are newer than the mark */
+    MICAP_FILTER_ADDED,         /* companion version is newer than the mark */
+    MICAP_FILTER_CHANGED,       /* stamps of the slice are newer than the mark */
+    MICAP_FILTER_CHANGED_SPLIT, /* the same for any leaf of a split component */
 } micap_filter_kind;
 
 typedef struct micap_filter {
     micap_filter_kind kind;
-    mica_component component; /* the companion, or the component itself for CHANGED */
+    mica_component component; /* the companion, or the component itself for what changed */
 } micap_filter;
 
 /* A term on a pool. */

@@ -275,12 +275,14 @@ mica_result mica_query_destroy_entities(mica_query *query)
     if (result != MICA_OK)
         return result;
     selection selected;
-    if (select_all(query, &selected)) {
+    if (!select_all(query, &selected)) {
+        result = micap_fail_memory(world, "query_destroy_entities");
+    } else if (world->has_dependents) {
+        mica_destroy_many(world, selected.entities, selected.count);
+    } else {
         run_destroy_hooks(world, &selected);
         for (uint32_t i = 0; i < selected.count; ++i)
             micap_destroy_row(world, micap_locate(world, selected.entities[i]));
-    } else {
-        result = micap_fail_memory(world, "query_destroy_entities");
     }
     drop_selection(world, &selected);
     micap_hooks_end(world);

@@ -18,6 +18,8 @@ const char *mica_result_text(mica_result result)
     case MICA_ERROR_LIMIT: return "limit reached";
     case MICA_ERROR_LAYOUT: return "layouts differ";
     case MICA_ERROR_REFUSED: return "refused";
+    case MICA_ERROR_DATA: return "malformed data";
+    case MICA_ERROR_FILE: return "file can't be read or written";
     }
     return "unknown result";
 }
@@ -60,6 +62,11 @@ mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const c
                           what, entity.index, entity.generation);
     return micap_fail(world, MICA_ERROR_DEAD, (mica_place){0}, "%s: entity %u (generation %u) is not alive", what,
                       entity.index, entity.generation);
+}
+
+mica_result mica_world_report(const mica_world *world, mica_result result, const char *text)
+{
+    return micap_fail(world, result, (mica_place){0}, "%s", text);
 }
 
 mica_result mica_world_take_error(mica_world *world)

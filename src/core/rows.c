@@ -178,6 +178,44 @@ bool micap_row_fill_hole(mica_world *world, micap_spot hole)
     return MICAP_LIKELY(last.row) || leave_chunk(world, hole.chunk->archetype);
 }
 
+/* Moves rows of an archetype to where nothing is any more, column by column. */
+static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_t count)
+{
+    const micap_archetype *archetype = to.chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        const micap_column *column = &archetype->columns[i];
+        void *target = micap_chunk_value(to.chunk, i, to.row), *source = micap_chunk_value(from.chunk, i, from.row);
+        if (column->plain)
+            memcpy(target, source, (size_t)count * column->bytes);
+        else
+            micap_values_move(column->type, target, source, count);
+    }
+    mica_entity *entities = micap_chunk_entities(to.chunk) + to.row;
+    memcpy(entities, micap_chunk_entities(from.chunk) + from.row, count * sizeof *entities);
+    for (uint32_t i = 0; i < count; ++i)
+        *micap_record_at(&world->entities, entities[i].index) =
+            micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
+    mica_version version = micap_version(world);
+    for (uint32_t row = to.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < to.row + count; row += MICA_SLICE_ROWS)
+        micap_chunk_stamps(to.chunk, row)[0] = version;
+}
+
+void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
+{
+    micap_archetype *archetype = hole.chunk->archetype;
+    while (count) {
+        micap_chunk *last = archetype->chunks[archetype->tail];
+        uint32_t behind = last->count - (last == hole.chunk ? hole.row + count : 0);
+        uint32_t run = behind < count ? behind : count;
+        move_rows(world, (micap_spot){last, last->count - run}, hole, run);
+        hole.row += run;
+        count -= run;
+        uint32_t rest = last == hole.chunk ? count : 0; /* of the hole, which is at the end now */
+        micap_rows_drop_last(world, archetype, run + rest);
+        count -= rest;
+    }
+}
+
 void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to)
 {
     const micap_archetype *archetype = to.chunk->archetype;

@@ -61,6 +61,9 @@ bool micap_row_fill_hole(mica_world *world, micap_spot hole);
 /* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);
 
+/* The same for rows of one chunk that lie one after the other: the last rows of the archetype fill them, column by column. */
+void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count);
+
 /* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
  * The hole is filled. Returns the new place. */
 micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);

@@ -313,9 +313,8 @@ bool mica_query_matches(mica_query *query, mica_entity entity)
 {
     if (!query)
         return false;
-    micap_found found;
     if (query->join_count)
-        return micap_join_find(query, entity, query->last_mark, &found);
+        return micap_join_matches(query, entity, query->last_mark);
     micap_spot spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);

@@ -119,7 +119,7 @@ size_t mica_world_trim(mica_world *world)
     micap_flush_free(world);
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_free(world, &commands->applied);
-        if (!commands->recording.target_count)
+        if (micap_recording_is_empty(&commands->recording))
             micap_recording_free(world, &commands->recording);
     }
     for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {

@@ -58,9 +58,12 @@ struct mica_world {
     bool hooks_recorded; /* something that is to be applied when the operation that called them ends */
     bool flushing;
     micap_flush flush;
+    /* Runs pieces over the threads of a module that has some; NULL without. Set by it. */
+    void (*share)(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count);
     micap_hook destroy_hook;
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
+    bool has_dependents; /* some module may know of entities that die with others */
 
     micap_memory memory;
     micap_arena arena;
@@ -80,6 +83,13 @@ static inline void micap_entity_forget(mica_world *world, mica_entity entity)
     micap_entity_give(&world->entities, entity);
     if (MICAP_UNLIKELY(world->names.count))
         micap_name_forget(world, entity);
+}
+
+/* The same for one whose creation was recorded and is given up. */
+static inline void micap_entity_forget_pending(mica_world *world, mica_entity entity)
+{
+    micap_modules_forgotten(world, entity);
+    micap_entity_forget(world, entity);
 }
 
 /* How many entities live. */
@@ -117,6 +127,13 @@ static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, 
 static inline void micap_rows_commit(mica_world *world, micap_spot spot, mica_entity entity)
 {
     micap_rows_commit_record(world, spot, entity, micap_record_at(&world->entities, entity.index));
+}
+
+/* Notes that rows have moved, in a flush that may be applied by several threads: then it is noted afterwards. */
+static inline void micap_rows_have_moved(mica_world *world)
+{
+    if (MICAP_LIKELY(!world->flush.is_shared))
+        ++world->structure;
 }
 
 /* Why the operation that just returned NULL or false has failed. */

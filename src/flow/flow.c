@@ -25,6 +25,7 @@ void micap_text_free(mica_world *world, const char *text)
 static void release(mica_world *world, void *state)
 {
     micap_flow *flow = state;
+    world->share = NULL;
     micap_crew_destroy(flow->crew);
     for (uint32_t i = MICAP_LISTENERS; i-- > 0;)
         if (flow->listeners[i].ops && flow->listeners[i].ops->free)
@@ -122,6 +123,27 @@ static micap_flow *create(mica_world *world)
     return flow;
 }
 
+/* Pieces of the core's own work, over the crew. */
+typedef struct micap_core_work {
+    void (*fn)(void *data, uint32_t piece);
+    void *data;
+} core_work;
+
+static void run_core_piece(void *data, uint32_t piece, uint32_t worker)
+{
+    (void)worker;
+    ((core_work *)data)->fn(((core_work *)data)->data, piece);
+}
+
+static void share(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count)
+{
+    micap_flow *flow = micap_flow_get(world);
+    core_work work = {fn, data};
+    micap_crew_run(flow->crew, micap_crew_here(flow->crew), run_core_piece, &work, count);
+    if (!flow->is_stepping)
+        micap_crew_dismiss(flow->crew);
+}
+
 micap_flow *micap_flow_of(mica_world *world)
 {
     micap_flow *flow = micap_flow_get(world);
@@ -132,6 +154,7 @@ micap_flow *micap_flow_of(mica_world *world)
         return NULL;
     }
     micap_module_set(world, MICAP_MODULE_FLOW, &module_ops, flow);
+    world->share = share;
     return flow;
 }
 

@@ -178,6 +178,7 @@ typedef struct micap_flow {
     bool is_stepping;   /* inside mica_step */
     micap_leg *running; /* from phase_begin to phase_end */
     bool has_removed;
+    bool has_leftovers; /* a flush could not be made; it is tried again before more systems run */
 
     mica_time time;
     double scale;

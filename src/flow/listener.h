@@ -90,7 +90,8 @@ typedef struct micap_listener_ops {
     bool (*phase_begin)(mica_world *world, void *state);
     /* All systems have ended; the flush comes next. What is changed through the world here goes with that flush. */
     void (*phase_end)(mica_world *world, void *state);
-    /* The flush behind the phase is done: what is changed through the world now is changed at once. */
+    /* The flush behind the phase is done: what is changed through the world now is changed at once. Not called when the flush
+     * has failed and will be tried again: then it is called after that one. */
     void (*flushed)(mica_world *world, void *state);
     void (*frame_end)(mica_world *world, void *state);
     /* A piece of work has ended, in the thread that did it. Where one listens, the clock is read for each. */

@@ -1,6 +1,7 @@
 /* Handlers of messages: added, described with components, and run every frame. */
 #include "core/checked.h"
 #include "core/report.h"
+#include "flow/flow.h"
 #include "flow/messages.h"
 
 #include <stdio.h>
@@ -214,9 +215,10 @@ static bool is_refused(const mica_world *world, mica_place place)
 {
     const micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     micap_check_door(world, "handler_add or handler_remove");
-    if (!micap_is_running(world) && !(messages && messages->is_delivering))
+    const micap_flow *flow = micap_flow_get(world);
+    if (!(flow && flow->is_stepping) && !(messages && messages->is_delivering))
         return false;
-    micap_fail(world, MICA_ERROR_REFUSED, place, "handler: they can't be added or removed inside a system or handler");
+    micap_fail(world, MICA_ERROR_REFUSED, place, "handler: they can't be added or removed inside a frame or a handler");
     return true;
 }
 

@@ -34,6 +34,7 @@ struct mica_requests {
     const micap_type *question, *answer; /* the answer may be NULL */
     uint32_t question_offset;
     bool in_order;
+    bool is_handling;
     mica_place place;
     /* What handling works with; kept. All by the place of a ticket in the sorted list. */
     ticket *tickets, *scratch;
@@ -220,11 +221,13 @@ static mica_result handle(mica_requests *requests)
             requests->tickets[count] = (ticket){asked->key, asked, count};
         }
     uint32_t groups = make_groups(requests, count);
+    requests->is_handling = true;
+    mica_defer(requests->world); /* what handlers in order change comes before the answers */
     if (requests->in_order)
         answer_groups(0, groups, requests);
     else
         mica_parallel_for(requests->world, groups, 1, answer_groups, requests);
-    mica_defer(requests->world);
+    requests->is_handling = false;
     give_answers(requests, count);
     return mica_flush(requests->world);
 }
@@ -318,7 +321,8 @@ static bool make_streams(mica_requests *requests, const mica_requests_def *def, 
     uint32_t alignment = requests->question->type.alignment;
     alignment = alignment > _Alignof(envelope) ? alignment : (uint32_t) _Alignof(envelope);
     requests->question_offset = (uint32_t)micap_align_up(sizeof(envelope), requests->question->type.alignment);
-    micap_stream_shape shape = {.name = name, .alignment = alignment, .application = true, .place = def->place};
+    micap_stream_shape shape = {
+        .name = name, .alignment = alignment, .application = true, .is_owned = true, .place = def->place};
     shape.message_bytes =
         (uint32_t)micap_align_up(requests->question_offset + (size_t)requests->question->type.size_bytes, alignment);
     requests->questions = micap_stream_make(requests->world, &shape);
@@ -370,9 +374,9 @@ void mica_requests_destroy(mica_requests *requests)
     micap_check_door(world, "requests_destroy");
     uint32_t users = micap_stream_user_count(world, requests->questions);
     users += requests->answers ? micap_stream_user_count(world, requests->answers) : 0;
-    if (users || micap_is_running(world)) {
+    if (users || micap_is_running(world) || requests->is_handling) {
         micap_fail(world, MICA_ERROR_REFUSED, requests->place,
-                   "requests %s: can't be destroyed inside a system, nor while a system declares them",
+                   "requests %s: can't be destroyed inside a system or their handler, nor while a system declares them",
                    requests->questions->name);
         return;
     }
@@ -411,9 +415,10 @@ mica_result mica_requests_handle(mica_requests *requests)
     if (!requests)
         return MICA_ERROR_INVALID;
     micap_check_door(requests->world, "requests_handle");
-    if (micap_is_running(requests->world))
+    if (micap_is_running(requests->world) || requests->is_handling)
         return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->place,
-                          "requests %s: they are handled after the phase", requests->questions->name);
+                          "requests %s: they are handled after the phase, and one time after the other",
+                          requests->questions->name);
     return handle(requests);
 }
 

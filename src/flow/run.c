@@ -250,12 +250,25 @@ static mica_result run_exclusive(micap_leg *leg)
     return MICA_OK;
 }
 
+/* What an earlier flush could not apply comes first: systems must not record on top of it. */
+static mica_result retry_flush(const micap_leg *leg)
+{
+    if (!leg->flow->has_leftovers)
+        return MICA_OK;
+    mica_result result = mica_flush(leg->world);
+    micap_commands_fall_out(leg->world);
+    leg->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
+    return result;
+}
+
 mica_result micap_leg_run(micap_leg *leg)
 {
     mica_world *world = leg->world;
     if (leg->exclusive)
         return run_exclusive(leg);
-    mica_result result = micap_leg_plan(leg);
+    mica_result result = retry_flush(leg);
+    if (result == MICA_OK)
+        result = micap_leg_plan(leg);
     if (result != MICA_OK)
         return result;
     micap_check_stages(world);
@@ -312,11 +325,12 @@ mica_result micap_leg_flush(micap_leg *leg)
     mica_result result = mica_flush(world);
     if (world->first_commands->next)
         micap_commands_fall_out(world);
+    leg->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
     for (uint32_t i = 0; leg->flow->has_probe && i < MICAP_LISTENERS; ++i)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,
                                              &(micap_piece){.begin_ns = begin, .end_ns = micap_clock_ns()});
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i)
+    for (uint32_t i = 0; !leg->flow->has_leftovers && i < MICAP_LISTENERS; ++i)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->flushed)
             leg->flow->listeners[i].ops->flushed(world, leg->flow->listeners[i].state);
     return result;

@@ -33,6 +33,7 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
     stream->name_bytes = name_bytes;
     memcpy(stream->name, shape->name, name_bytes);
     stream->place = shape->place;
+    stream->is_owned = shape->is_owned;
     stream->message_bytes = shape->message_bytes;
     stream->keep_frames = shape->keep_frames;
     stream->capacity_bytes = (uint64_t)shape->capacity * shape->message_bytes;
@@ -115,6 +116,11 @@ void mica_stream_destroy(mica_stream *stream)
     if (users) {
         micap_fail(stream->world, MICA_ERROR_REFUSED, stream->place,
                    "stream %s: %u systems declare it: remove them first", stream->name, users);
+        return;
+    }
+    if (stream->is_owned) {
+        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->place, "stream %s: it goes with its requests",
+                   stream->name);
         return;
     }
     micap_stream_end(stream);

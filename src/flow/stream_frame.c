@@ -1,15 +1,21 @@
 /* Streams around frames and phases: lanes are made before systems write, put into order behind them, and what all have
  * read is dropped when the next frame begins. */
 #include "core/report.h"
-#include "core/world.h"
+#include "flow/flow.h"
 #include "flow/streams.h"
+
+/* An exclusive system reads as the application does. */
+static bool reads(const micap_system *system, const mica_stream *stream)
+{
+    return !system->def.exclusive && !system->is_removed && micap_system_uses_stream(system, stream, false);
+}
 
 static bool is_declared(const mica_world *world, const mica_stream *stream, uint32_t id)
 {
-    const struct micap_system *system;
+    const micap_system *system;
     for (uint32_t i = 0; (system = micap_system_at(world, i)); ++i)
         if (micap_system_id(system).id == id)
-            return micap_system_uses_stream(system, stream, false);
+            return reads(system, stream);
     return false;
 }
 
@@ -29,10 +35,10 @@ static bool update_readers(mica_world *world, mica_stream *stream)
         if (!stream->readers[i].system || is_declared(world, stream, stream->readers[i].system))
             stream->readers[kept++] = stream->readers[i];
     stream->reader_count = kept;
-    const struct micap_system *system;
+    const micap_system *system;
     for (uint32_t i = 0; (system = micap_system_at(world, i)); ++i) {
         uint32_t id = micap_system_id(system).id;
-        if (!micap_system_uses_stream(system, stream, false) || is_known(stream, id))
+        if (!reads(system, stream) || is_known(stream, id))
             continue;
         if (!micap_stream_add_reader(stream, id)) {
             micap_fail_memory(world, "stream");
@@ -83,6 +89,7 @@ static void frame_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
     ++streams->frame;
+    streams->is_in_frame = true;
     bool all_known = update_all_readers(world, streams);
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         stream->queue.frame = streams->frame;
@@ -91,9 +98,20 @@ static void frame_begin(mica_world *world, void *state)
     }
 }
 
+static void frame_end(mica_world *world, void *state)
+{
+    (void)world;
+    micap_streams *streams = state;
+    streams->is_in_frame = false;
+}
+
 static bool phase_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
+    if (!streams->is_in_frame) { /* one system is run by itself: that counts as a frame */
+        frame_begin(world, state);
+        streams->is_in_frame = false;
+    }
     if (!update_all_readers(world, streams))
         return false;
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
@@ -159,6 +177,7 @@ static const micap_listener_ops listener = {
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,
+    .frame_end = frame_end,
     .validate = validate,
     .trim = trim,
     .free = release,

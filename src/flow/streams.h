@@ -26,6 +26,7 @@ struct mica_stream {
     size_t name_bytes;
     mica_place place;
     micap_queue queue;
+    bool is_owned;
     uint32_t message_bytes;
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
@@ -44,6 +45,7 @@ typedef struct micap_stream_shape {
     uint32_t capacity;
     uint32_t keep_frames;
     bool application;
+    bool is_owned; /* by requests: users don't destroy it */
     mica_place place;
 } micap_stream_shape;
 
@@ -60,7 +62,8 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count);
 /* All streams of a world; NULL when memory is short, with a report. */
 typedef struct micap_streams {
     mica_stream *first, *last;
-    uint64_t frame;           /* frames begun */
+    uint64_t frame; /* frames begun */
+    bool is_in_frame;
     uint64_t systems_version; /* when readers were last compared with what systems declare */
 } micap_streams;
 

@@ -328,6 +328,7 @@ void micap_flow_forget_removed(micap_flow *flow)
 {
     uint32_t kept = 0;
     flow->has_removed = false;
+    ++flow->systems_version;
     for (uint32_t i = 0; i < flow->system_count; ++i) {
         micap_system *system = flow->systems[i];
         if (!system->is_removed) {

@@ -250,6 +250,16 @@ mica_component mica_type_intern(mica_type *type)
     return interned->id;
 }
 
+const char *mica_type_problem(const mica_type *type)
+{
+    return type ? micap_describe_problem(type) : "there is no description";
+}
+
+uint64_t mica_type_layout_hash(const mica_type *type)
+{
+    return micap_describe_layout_hash(type);
+}
+
 const mica_type *mica_component_type(mica_component component)
 {
     const micap_type *type = micap_type_of(component);

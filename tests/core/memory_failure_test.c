@@ -119,6 +119,15 @@ static bool create_many_where_some_live(fixture *fixture)
     return mica_create_many(fixture->world, 60, values, 2, NULL) == MICA_OK;
 }
 
+static bool create_batch(fixture *fixture)
+{
+    mica_value values[] = {{sample_id(SAMPLE_OWNER), 0, NULL}, {sample_id(SAMPLE_WIDE), 0, NULL}};
+    const mica_batch_group groups[] = {{CREATIONS, 2, values, 0}, {30, 1, values, 0}, {CREATIONS, 2, values, 7}};
+    mica_batch *batch;
+    return mica_batch_begin(fixture->world, groups, 3, &batch) == MICA_OK &&
+           mica_batch_commit(batch, NULL, 0) == MICA_OK;
+}
+
 static bool destroy(fixture *fixture)
 {
     return mica_destroy(fixture->world, fixture->population[5]);
@@ -299,6 +308,7 @@ static const scenario scenarios[] = {
     {"create an archetype that a query waits for", prepare_query, create_full, NULL},
     {"create_many", prepare_query, create_many, NULL},
     {"create_many into chunks with rows", NULL, create_many_where_some_live, NULL},
+    {"a batch of several groups", prepare_query, create_batch, NULL},
     {"destroy", NULL, destroy, NULL},
     {"destroy_many", NULL, destroy_many, NULL},
     {"add", prepare_query, add, NULL},

@@ -24,15 +24,18 @@ typedef struct league {
     uint32_t validate_every;
 } league;
 
-static const league tiny_worlds = {"tiny worlds", 2, 500, 12, 3, 1};
-static const league small_worlds = {"small worlds", 40, 5000, 60, 5, 40};
+static const league tiny_worlds = {"tiny worlds", 1, 500, 12, 4, 1};
+static const league small_worlds = {"small worlds", 41, 5000, 60, 6, 60};
 static const league middling_worlds = {"middling worlds", 18, 200000, 2000, SAMPLE_COUNT, 20000};
 static const league large_worlds = {"large worlds", 40, 2000000, 40000, 8, 200000};
 
-/* Values with data are drawn too, so at least one of those takes part. */
+/* Pointers to values are asked for too, so at least one that has them takes part. */
 static uint32_t draw_participants(random_source *random, uint32_t limit)
 {
-    uint32_t participants = 1u << random_below(random, SAMPLE_TAG);
+    sample_kind first = random_below(random, SAMPLE_COUNT);
+    while (!sample_is_whole(first))
+        first = random_below(random, SAMPLE_COUNT);
+    uint32_t participants = 1u << first;
     while ((uint32_t)__builtin_popcount(participants) < limit)
         participants |= 1u << random_below(random, SAMPLE_COUNT);
     return participants;

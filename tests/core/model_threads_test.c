@@ -41,6 +41,7 @@ typedef struct stage {
     uint64_t reports_hash;
     uint64_t recording_reports_hash;
     script scripts[BUFFERS_MAX];
+    mica_pool *pools[SAMPLE_COUNT]; /* NULL for what is not in one */
     mica_entity population[POPULATION];
 } stage;
 
@@ -53,8 +54,25 @@ typedef struct outcome {
     uint64_t entity_count;
 } outcome;
 
-static const sample_kind played[] = {SAMPLE_SMALL,    SAMPLE_PADDED, SAMPLE_OWNER,
-                                     SAMPLE_SWITCHED, SAMPLE_TAG,    SAMPLE_DATED};
+static const sample_kind played[] = {
+    SAMPLE_SMALL,
+    SAMPLE_PADDED,
+    SAMPLE_OWNER,
+    SAMPLE_SWITCHED,
+    SAMPLE_TAG,
+    SAMPLE_DATED,
+    SAMPLE_SPLIT,
+    SAMPLE_POOL,
+    SAMPLE_POOL_HASH,
+    SAMPLE_POOL_DIRECT,
+    SAMPLE_POOL_OWNER,
+    SAMPLE_POOL_DIRECT_OWNER,
+    SAMPLE_POOL_MANY_OWNER,
+    SAMPLE_POOL_MANY_SPLIT,
+    SAMPLE_POOL_TAG,
+};
+static const sample_kind toggled[] = {SAMPLE_SWITCHED, SAMPLE_POOL_OWNER, SAMPLE_POOL_MANY_OWNER};
+static const sample_kind of_many[] = {SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL_MANY_SPLIT};
 
 static sample_kind draw_kind(random_source *random)
 {
@@ -93,11 +111,15 @@ static mica_entity draw_target(script *script)
 
 static void record_create(script *script)
 {
-    sample_kind kind = draw_kind(&script->random);
-    sample_room room;
-    mica_value value = sample_value_begin(kind, random_u32(&script->random), &room);
-    mica_entity entity = mica_command_create_values(script->commands, &value, 1, MICA_HERE);
-    sample_value_end(kind, &room);
+    uint32_t first = random_below(&script->random, sizeof played / sizeof *played);
+    sample_kind kinds[] = {played[first], played[(first + 5) % (sizeof played / sizeof *played)]};
+    sample_room rooms[2];
+    mica_value values[2];
+    for (uint32_t i = 0; i < 2; ++i)
+        values[i] = sample_value_begin(kinds[i], random_u32(&script->random), &rooms[i]);
+    mica_entity entity = mica_command_create_values(script->commands, values, 2, MICA_HERE);
+    for (uint32_t i = 0; i < 2; ++i)
+        sample_value_end(kinds[i], &rooms[i]);
     REQUIRE(!mica_is_nil(entity));
     REQUIRE(mica_is_alive(script->stage->world, entity));
     script->recent[script->made_count++ % RECENT] = entity;
@@ -118,6 +140,17 @@ static void record_add(script *script)
     void *staged = mica_command_add_component(script->commands, entity, sample_id(kind), MICA_HERE);
     script->answers_hash = mix(script->answers_hash, staged != NULL);
     if (staged && samples[kind].has_data)
+        samples[kind].assign(staged, number);
+}
+
+static void record_instance(script *script)
+{
+    mica_entity entity = draw_target(script);
+    sample_kind kind = of_many[random_below(&script->random, sizeof of_many / sizeof *of_many)];
+    uint32_t number = random_u32(&script->random);
+    void *staged = mica_command_add_instance_component(script->commands, entity, sample_id(kind), MICA_HERE);
+    script->answers_hash = mix(script->answers_hash, staged != NULL);
+    if (staged)
         samples[kind].assign(staged, number);
 }
 
@@ -143,9 +176,18 @@ static void record_remove(script *script)
 static void record_enable(script *script)
 {
     mica_entity entity = draw_target(script);
-    mica_component id = sample_id(SAMPLE_SWITCHED);
+    mica_component id = sample_id(toggled[random_below(&script->random, sizeof toggled / sizeof *toggled)]);
     bool on = random_one_in(&script->random, 2);
     mica_command_enable_component(script->commands, entity, id, on, MICA_HERE);
+}
+
+static uint32_t count_instances(const mica_pool *pool, mica_entity entity)
+{
+    uint32_t count = 0;
+    mica_instance instance = mica_pool_find(pool, entity);
+    for (; !mica_instance_is_nil(instance); instance = mica_pool_next(pool, instance))
+        ++count;
+    return count;
 }
 
 /* Looks at the world while others record: it stands still. */
@@ -156,14 +198,19 @@ static void look(script *script)
     sample_kind kind = draw_kind(&script->random);
     bool alive = mica_is_alive(world, entity);
     bool has = mica_has_component(world, entity, sample_id(kind));
-    const void *value = mica_get_component(world, entity, sample_id(kind));
-    REQUIRE((value != NULL) == has && (alive || !has));
+    REQUIRE(alive || !has);
     script->answers_hash = mix(script->answers_hash, (uint64_t)alive << 1 | has);
-    if (value && kind == SAMPLE_SMALL) {
-        uint32_t number;
-        memcpy(&number, value, sizeof number);
-        script->answers_hash = mix(script->answers_hash, number);
-    }
+    sample_room copy;
+    if (sample_is_split(kind))
+        REQUIRE(mica_get_component_value(world, entity, sample_id(kind), copy.bytes) == has);
+    else
+        REQUIRE((mica_get_component(world, entity, sample_id(kind)) != NULL) == has);
+    if (has && samples[kind].has_data)
+        script->answers_hash = mix(
+            script->answers_hash,
+            samples[kind].key(sample_is_split(kind) ? copy.bytes : mica_get_component(world, entity, sample_id(kind))));
+    if (has && sample_is_many(kind))
+        script->answers_hash = mix(script->answers_hash, count_instances(script->stage->pools[kind], entity));
 }
 
 static void delay(script *script)
@@ -176,9 +223,9 @@ static void delay(script *script)
 
 static void perform(script *script)
 {
-    static void (*const acts[])(struct script *) = {record_create, record_create, record_destroy, record_add,
-                                                    record_add,    record_set,    record_set,     record_remove,
-                                                    record_enable, look,          look,           look};
+    static void (*const acts[])(struct script *) = {
+        record_create, record_create, record_destroy,  record_add, record_add, record_set, record_set,
+        record_remove, record_enable, record_instance, look,       look,       look};
     for (uint32_t i = 0; i < COMMANDS_PER_ROUND; ++i) {
         acts[random_below(&script->random, sizeof acts / sizeof *acts)](script);
         delay(script);
@@ -249,6 +296,11 @@ static void open_stage(stage *stage, uint32_t buffer_count, uint32_t thread_coun
     def.report_context = stage;
     stage->world = mica_world_create(&def);
     ck_assert_ptr_nonnull(stage->world);
+    for (uint32_t k = 0; k < sizeof played / sizeof *played; ++k)
+        if (sample_is_pooled(played[k]))
+            stage->pools[played[k]] = mica_pool_of_component(stage->world, sample_id(played[k]));
+    mica_component group[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_HASH)};
+    ck_assert_int_eq(mica_group_components(stage->world, group, 2), MICA_OK);
     populate(stage);
     for (uint32_t b = 0; b < buffer_count; ++b) {
         stage->scripts[b] = (script){.stage = stage, .random = {1000 + b}, .delays = {timing + b}};
@@ -277,6 +329,7 @@ static outcome run_stage(uint32_t buffer_count, uint32_t thread_count, uint64_t 
         ck_assert_int_eq(mica_flush(stage.world), MICA_OK);
         stage.flushing = false;
         ck_assert_int_eq(mica_world_validate(stage.world), MICA_OK);
+        mica_pool_gc(stage.pools[SAMPLE_POOL_OWNER], 100);
         mingle(&stage);
     }
     outcome outcome = {.world_hash = mica_world_hash(stage.world),
@@ -323,6 +376,8 @@ static void *read_everything(void *context)
         mica_entity entity = stage->population[i % POPULATION];
         const void *small = mica_get_component(stage->world, entity, sample_id(SAMPLE_SMALL));
         found += mica_is_alive(stage->world, entity) && small;
+        found += !mica_instance_is_nil(mica_pool_find(stage->pools[SAMPLE_POOL_OWNER], entity));
+        found += mica_has_component(stage->world, entity, sample_id(SAMPLE_POOL_TAG));
         found += mica_is_enabled_component(stage->world, entity, sample_id(SAMPLE_SWITCHED));
     }
     return (void *)(uintptr_t)found;

@@ -58,7 +58,8 @@ static void on_trim(mica_world *world, void *state)
     ++((journal *)state)->trims;
 }
 
-static const micap_module_ops all_ops = {on_free, on_destroying, on_hash, on_validate, on_trim};
+static const micap_module_ops all_ops = {
+    .free = on_free, .destroying = on_destroying, .hash = on_hash, .validate = on_validate, .trim = on_trim};
 static const micap_module_ops no_ops = {0};
 
 static void die_by_destroy(mica_world *world, mica_entity entity)

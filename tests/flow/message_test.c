@@ -321,8 +321,8 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     expect_report(&heard, MICA_ERROR_INVALID, "no description");
     mica_handler_add(world, MICA_HANDLER(Health, Hit, add_inside));
     mica_send(world, one, Hit, {1});
-    expect_report(&heard, MICA_ERROR_REFUSED, "inside a system or handler");
-    expect_report(&heard, MICA_ERROR_REFUSED, "inside a system or handler");
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a frame or a handler");
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a frame or a handler");
     close_world(world, &heard);
 }
 END_TEST

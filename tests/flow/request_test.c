@@ -197,6 +197,30 @@ START_TEST(answers_may_go_to_a_stream_in_the_order_of_questions)
 }
 END_TEST
 
+static void handle_again(const mica_request_group *group)
+{
+    ck_assert_int_eq(mica_requests_handle(sums), MICA_ERROR_REFUSED);
+    mica_requests_destroy(sums);
+    ck_assert_uint_eq(mica_world_trim(group->world), 0);
+    mica_create(group->world);
+}
+
+START_TEST(a_handler_can_not_pull_away_what_it_stands_on)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    sums = make(world, handle_again, true, false);
+    mica_entity one = mica_create(world);
+    mica_request(sums, 1, one, Sum, {1, 2});
+    ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
+    expect_report(&heard, MICA_ERROR_REFUSED, "one time after the other");
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a system or their handler");
+    ck_assert(mica_has(world, one, Result));
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 2);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(no_answers_need_be_wanted)
 {
     reports heard;
@@ -246,6 +270,8 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     mica_requests_destroy(sums);
     expect_report(&heard, MICA_ERROR_REFUSED, "while a system declares");
     mica_system_remove(world, mica_system_find(world, "ask"));
+    mica_stream_destroy(mica_requests_stream(sums));
+    expect_report(&heard, MICA_ERROR_REFUSED, "goes with its requests");
     mica_requests_destroy(sums);
     mica_requests_destroy(NULL);
     mica_step(world, 1);
@@ -304,5 +330,6 @@ END_TEST
 TEST_SUITE(request, questions_are_grouped_by_key_and_keep_their_order, the_last_answer_stands_and_the_dead_get_none,
            an_answer_can_be_taken_back, questions_of_systems_are_answered_once_per_key_for_any_number_of_workers,
            an_entity_that_is_created_with_its_question_gets_the_answer,
-           answers_may_go_to_a_stream_in_the_order_of_questions, no_answers_need_be_wanted,
-           mistakes_are_reported_and_change_nothing, running_out_of_memory_is_reported_and_leaves_a_sound_world)
+           answers_may_go_to_a_stream_in_the_order_of_questions, a_handler_can_not_pull_away_what_it_stands_on,
+           no_answers_need_be_wanted, mistakes_are_reported_and_change_nothing,
+           running_out_of_memory_is_reported_and_leaves_a_sound_world)

@@ -88,6 +88,60 @@ START_TEST(a_reader_that_comes_later_begins_with_what_is_still_there)
 }
 END_TEST
 
+static mica_system leaving;
+
+static void leave(const mica_frame *frame)
+{
+    read_all(frame->context);
+    mica_system_remove(frame->world, leaving);
+}
+
+START_TEST(a_reader_that_leaves_holds_nothing_back)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen, exclusive;
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    add_frame_writer(world);
+    leaving = add_reader(world, "leaving", &seen, MICA_PHASE_UPDATE);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(leave, (.exclusive = true, .context = &exclusive,
+                                                         MICA_USES(MICA_USE_STREAM_READ(notes)))));
+    for (int frame = 0; frame < 4; ++frame)
+        mica_step(world, 1);
+    expect_values(&seen, "1");
+    expect_values(&exclusive, "1 2 3 4"); /* an exclusive system reads as the application does */
+    size_t bytes = mica_world_get_stats(world).memory_bytes;
+    for (int frame = 0; frame < 2000; ++frame) {
+        exclusive.count = 0;
+        mica_step(world, 1);
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes + 8192);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(running_one_system_by_itself_counts_as_a_frame)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    static reading seen;
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    add_frame_writer(world);
+    mica_system writer = mica_system_find(world, "write_frame");
+    mica_system reader = add_reader(world, "reader", &seen, MICA_PHASE_UPDATE);
+    size_t bytes = 0;
+    for (int i = 0; i < 2000; ++i) {
+        mica_system_run(world, writer, 1);
+        mica_system_run(world, reader, 1);
+        ck_assert_uint_eq(seen.count, 1);
+        seen.count = 0;
+        bytes = i == 10 ? mica_world_get_stats(world).memory_bytes : bytes;
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes + 8192);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_replaced_system_goes_on_where_it_was)
 {
     reports heard;
@@ -245,6 +299,7 @@ END_TEST
 
 TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_aligned_and_large_ones_together,
            messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
+           a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
            a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
            what_was_read_stays_in_place_until_the_frame_ends, mistakes_inside_systems_are_reported_and_change_nothing,
            mistakes_are_reported_and_change_nothing)

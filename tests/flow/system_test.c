@@ -366,8 +366,75 @@ START_TEST(changed_means_since_the_system_ran_last)
 }
 END_TEST
 
-TEST_SUITE(system, every_kind_of_system_gets_what_it_asks_for, no_entities_and_fewer_than_workers_are_fine,
-           splits_show_every_row_once_in_pieces_of_the_size_asked_for, changes_inside_a_system_are_made_after_its_phase,
+typedef struct Tally { uint32_t rows, reads; } Tally;
+MICA_SINGLETON(Tally, rows, reads)
+
+static void tally(mica_view *view)
+{
+    mica_write(view, Tally)->rows += view->count;
+}
+
+static const Tally *read_at;
+
+static void read_tally(const mica_frame *frame)
+{
+    read_at = mica_get_the(frame->world, Tally);
+    rows = read_at->rows;
+}
+
+START_TEST(the_output_of_a_system_is_a_singleton_that_stays_where_it_is)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard, 4);
+    for (uint32_t i = 0; i < 10000; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    mica_system_add(world, MICA_SYSTEM_WITH(tally, (.split = MICA_SPLIT_EVEN), MICA_READ(Number), MICA_WRITE(Tally)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(read_tally, (MICA_TERMS(MICA_READ(Tally)))));
+    const Tally *here = mica_get_the(world, Tally);
+    for (uint32_t frame = 1; frame <= 5; ++frame) {
+        mica_step(world, 1);
+        ck_assert_msg(rows == frame * 10000, "whoever reads it comes behind who writes it, all of it: %u", rows);
+        ck_assert_ptr_eq(read_at, here);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+static void fail_half_way(mica_view *view)
+{
+    for (uint32_t i = 0; i < view->count; ++i) {
+        if (i == view->count / 2 &&
+            !mica_set_component(view->world, view->entities[i], (mica_value){MICA_ID(Clock), 0, NULL}))
+            return;
+        mica_set(view->world, view->entities[i], Mass, {1});
+    }
+}
+
+START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard, 2);
+    for (uint32_t i = 0; i < 100; ++i)
+        mica_create(world, MICA_WITH(Number, {0}));
+    mica_system_add(world, MICA_SYSTEM(fail_half_way, MICA_READ(Number), MICA_WITHOUT(Mass)));
+    mica_system_add(world, MICA_SYSTEM_WITH(add_one, (.phase = MICA_PHASE_END), MICA_WRITE(Number)));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_uint_gt(forget_reports(&heard), 0);
+    mica_query *heavy = mica_query_create(world, MICA_QUERY(MICA_HAS(Mass)));
+    uint64_t count = mica_query_count(heavy);
+    ck_assert_msg(count > 0 && count < 100, "%u", (unsigned)count);
+    mica_query *counted = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    for (mica_view view = mica_query_begin(counted); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            ck_assert_uint_eq(mica_read(&view, Number)[i].value, 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
+           a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody, every_kind_of_system_gets_what_it_asks_for,
+           no_entities_and_fewer_than_workers_are_fine, splits_show_every_row_once_in_pieces_of_the_size_asked_for,
+           changes_inside_a_system_are_made_after_its_phase,
            a_change_to_what_an_earlier_system_destroys_is_reported_with_system_and_place,
            systems_are_switched_replaced_and_removed_in_place, an_exclusive_system_adds_and_removes_systems_itself_too,
            what_can_not_be_done_inside_a_system_is_refused_and_harmless, a_bad_def_is_refused_with_its_name_and_place,

@@ -21,6 +21,7 @@ build_consumer() { # name, cmake arguments...
     cmake --build "$scratch/$name"
     answer "$name" "$scratch/$name/consumer"
     answer "$name, C++" "$scratch/$name/consumer_cpp"
+    answer "$name, resource" "$scratch/$name/resource_consumer"
 }
 
 # An old stage could hide a header that is no longer installed.
@@ -34,6 +35,10 @@ export PKG_CONFIG_PATH
 gcc -std=c17 "$consumer/consumer.c" -o "$scratch/by_pkg_config" \
     $(pkg-config --cflags --libs mica)
 answer pkg-config "$scratch/by_pkg_config"
+# shellcheck disable=SC2046
+gcc -std=c17 "$consumer/resource_consumer.c" -o "$scratch/resource_by_pkg_config" \
+    $(pkg-config --cflags --libs mica_resource)
+answer "pkg-config, resource" "$scratch/resource_by_pkg_config"
 
 build_consumer subdirectory -DMICA_SOURCE="$source"
 build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON

@@ -19,6 +19,9 @@ void model_init(model *model)
 
 void model_free(model *model)
 {
+    for (uint32_t i = 0; i < model->slot_count; ++i)
+        for (uint32_t many = 0; many < SAMPLE_MANY; ++many)
+            free(model->slots[i].more[many].list);
     free(model->slots);
     free(model->used);
     free(model->living);
@@ -67,7 +70,10 @@ model_entity *model_spawn(model *model, mica_entity handle, model_life life)
         return NULL;
     if (mica_is_nil(entity->handle))
         model->used[model->used_count++] = handle.index;
+    model_instances more[SAMPLE_MANY]; /* all empty; their memory is kept */
+    memcpy(more, entity->more, sizeof more);
     memset(entity, 0, sizeof *entity);
+    memcpy(entity->more, more, sizeof more);
     entity->handle = handle;
     if (life == MODEL_LIVING)
         enlist(model, entity);
@@ -97,14 +103,44 @@ void model_touch_value(model *model, model_entity *entity, sample_kind kind, uin
     entity->changed[kind] = model->epoch;
 }
 
-/* The three changes without their events: a flush counts only what is left in the end. */
+static model_instances *more_of(model_entity *entity, sample_kind kind)
+{
+    return &entity->more[sample_many_number(kind)];
+}
+
+uint32_t model_instance_count(const model_entity *entity, sample_kind kind)
+{
+    if (!(entity->components >> kind & 1))
+        return 0;
+    return sample_is_many(kind) ? 1 + entity->more[sample_many_number(kind)].count : 1;
+}
+
+model_instance model_instance_at(const model_entity *entity, sample_kind kind, uint32_t which)
+{
+    if (which)
+        return entity->more[sample_many_number(kind)].list[which - 1];
+    return (model_instance){entity->numbers[kind], entity->added[kind], entity->changed[kind]};
+}
+
+void model_instance_touch(model *model, model_entity *entity, sample_kind kind, uint32_t which, uint32_t number)
+{
+    if (which) {
+        model_instance *instance = &more_of(entity, kind)->list[which - 1];
+        instance->number = number;
+        instance->changed = model->epoch;
+    } else {
+        model_touch_value(model, entity, kind, number);
+    }
+}
+
+/* The changes without their events: a flush counts only what is left in the end. */
 static bool put(model *model, model_entity *entity, sample_kind kind, uint32_t number)
 {
     bool is_new = !(entity->components >> kind & 1);
     if (is_new) {
         entity->components |= 1u << kind;
         entity->disabled &= ~(1u << kind);
-        ++model->holders[kind];
+        ++model->instances[kind];
         /* Removed and added again by one flush, it was there all the time. */
         if (!entity->touched || !(entity->components_before >> kind & 1))
             entity->added[kind] = model->epoch;
@@ -117,10 +153,31 @@ static bool take(model *model, model_entity *entity, sample_kind kind)
 {
     if (!(entity->components >> kind & 1))
         return false;
+    model->instances[kind] -= model_instance_count(entity, kind);
     entity->components &= ~(1u << kind);
     entity->disabled &= ~(1u << kind);
-    --model->holders[kind];
+    if (sample_is_many(kind)) {
+        more_of(entity, kind)->count = 0;
+        entity->instances_kept[sample_many_number(kind)] = 0;
+    }
     return true;
+}
+
+/* One more; it is switched on or off like the others. */
+static void add_instance(model *model, model_entity *entity, sample_kind kind, uint32_t number)
+{
+    if (!(entity->components >> kind & 1)) {
+        put(model, entity, kind, number);
+        entity->added[kind] = model->epoch;
+        return;
+    }
+    model_instances *more = more_of(entity, kind);
+    if (more->count == more->capacity) {
+        more->capacity = more->capacity ? 2 * more->capacity : 4;
+        more->list = grow(more->list, more->capacity, sizeof *more->list);
+    }
+    more->list[more->count++] = (model_instance){number, model->epoch, model->epoch};
+    ++model->instances[kind];
 }
 
 static void end_life(model *model, model_entity *entity)
@@ -131,10 +188,10 @@ static void end_life(model *model, model_entity *entity)
     delist(model, entity);
 }
 
-static void count_events(uint64_t *counts, uint32_t components)
+static void count_events(uint64_t *counts, const model_entity *entity)
 {
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
-        counts[kind] += components >> kind & 1;
+        counts[kind] += model_instance_count(entity, kind);
 }
 
 void model_put(model *model, model_entity *entity, sample_kind kind, uint32_t number)
@@ -145,13 +202,38 @@ void model_put(model *model, model_entity *entity, sample_kind kind, uint32_t nu
 
 void model_take(model *model, model_entity *entity, sample_kind kind)
 {
-    if (take(model, entity, kind))
-        ++model->events.removes[kind];
+    model->events.removes[kind] += model_instance_count(entity, kind);
+    take(model, entity, kind);
+}
+
+void model_instance_add(model *model, model_entity *entity, sample_kind kind, uint32_t number)
+{
+    add_instance(model, entity, kind, number);
+    ++model->events.adds[kind];
+}
+
+void model_instance_remove(model *model, model_entity *entity, sample_kind kind, uint32_t which)
+{
+    model_instances *more = sample_is_many(kind) ? more_of(entity, kind) : NULL;
+    if (!more || !more->count) {
+        model_take(model, entity, kind);
+        return;
+    }
+    if (which == 0) {
+        entity->numbers[kind] = more->list[0].number;
+        entity->added[kind] = more->list[0].added;
+        entity->changed[kind] = more->list[0].changed;
+        which = 1;
+    }
+    for (--more->count; which <= more->count; ++which)
+        more->list[which - 1] = more->list[which];
+    --model->instances[kind];
+    ++model->events.removes[kind];
 }
 
 void model_kill(model *model, model_entity *entity)
 {
-    count_events(model->events.removes, entity->components);
+    count_events(model->events.removes, entity);
     ++model->events.destroys;
     end_life(model, entity);
 }
@@ -170,62 +252,6 @@ model_entity *model_find_name(const model *model, mica_entity scope, const char 
             return entity;
     }
     return NULL;
-}
-
-static model_answer stamp_answer(uint32_t stamp, uint32_t since)
-{
-    return stamp >= since ? MODEL_YES : MODEL_MAYBE;
-}
-
-static model_answer term_answer(const model_query *query, model_term term, const model_entity *entity)
-{
-    bool there = entity->components >> term.kind & 1;
-    bool on = there && !(entity->disabled >> term.kind & 1);
-    switch (term.access) {
-    case MICA_ACCESS_READ:
-    case MICA_ACCESS_WRITE:
-    case MICA_ACCESS_HAS: return on ? MODEL_YES : MODEL_NO;
-    case MICA_ACCESS_WITHOUT: return there ? MODEL_NO : MODEL_YES;
-    case MICA_ACCESS_MAYBE_READ:
-    case MICA_ACCESS_MAYBE_WRITE: return MODEL_YES;
-    case MICA_ACCESS_EITHER:
-    case MICA_ACCESS_OR: return there ? MODEL_YES : MODEL_NO;
-    case MICA_ACCESS_CHANGED: return on ? stamp_answer(entity->changed[term.kind], query->since) : MODEL_NO;
-    case MICA_ACCESS_ADDED: return on && entity->added[term.kind] >= query->since ? MODEL_YES : MODEL_NO;
-    case MICA_ACCESS_DISABLED: return there && !on ? MODEL_YES : MODEL_NO;
-    }
-    abort();
-}
-
-static model_answer least(model_answer a, model_answer b)
-{
-    return a < b ? a : b;
-}
-
-static model_answer most(model_answer a, model_answer b)
-{
-    return a > b ? a : b;
-}
-
-/* A group is an EITHER and the ORs after it: its answer is the best of its terms. All else is an "and". */
-model_answer model_query_asks(const model_query *query, const model_entity *entity)
-{
-    model_answer answer = MODEL_YES;
-    for (uint32_t i = 0; i < query->term_count;) {
-        model_answer group = term_answer(query, query->terms[i++], entity);
-        for (; i < query->term_count && query->terms[i].access == MICA_ACCESS_OR; ++i)
-            group = most(group, term_answer(query, query->terms[i], entity));
-        answer = least(answer, group);
-    }
-    return answer;
-}
-
-uint32_t model_query_count(const model *model, const model_query *query, bool maybe)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < model->living_count; ++i)
-        count += model_query_asks(query, &model->slots[model->living[i].index]) >= (maybe ? MODEL_MAYBE : MODEL_YES);
-    return count;
 }
 
 void model_record(model_buffer *buffer, model_command command)
@@ -252,6 +278,11 @@ static void learn(model_knowledge *knowledge, const model_command *command)
         knowledge->components |= 1u << command->sample;
         knowledge->numbers[command->sample] = command->number;
         break;
+    case MODEL_COMMAND_INSTANCE:
+        if (!(knowledge->components >> command->sample & 1))
+            knowledge->numbers[command->sample] = command->number;
+        knowledge->components |= 1u << command->sample;
+        break;
     case MODEL_COMMAND_TAKE: knowledge->components &= ~(1u << command->sample); break;
     case MODEL_COMMAND_SWITCH: break;
     }
@@ -272,12 +303,26 @@ model_knowledge model_buffer_knows(const model *model, const model_buffer *buffe
     return knowledge;
 }
 
+/* Of many instances the first is kept when a value follows a removal. */
+static void apply_put(model *model, model_entity *entity, sample_kind kind, uint32_t number)
+{
+    bool is_new = put(model, entity, kind, number);
+    if (!is_new || !sample_is_many(kind))
+        return;
+    uint32_t many = sample_many_number(kind);
+    if (entity->instances_before[many]) {
+        entity->instances_kept[many] = 1;
+        entity->added[kind] = entity->added_before[many];
+    }
+}
+
 static void apply_to_living(model *model, model_entity *entity, const model_command *command)
 {
     switch (command->kind) {
     case MODEL_COMMAND_CREATE: break;
     case MODEL_COMMAND_DESTROY: end_life(model, entity); break;
-    case MODEL_COMMAND_PUT: put(model, entity, command->sample, command->number); break;
+    case MODEL_COMMAND_PUT: apply_put(model, entity, command->sample, command->number); break;
+    case MODEL_COMMAND_INSTANCE: add_instance(model, entity, command->sample, command->number); break;
     case MODEL_COMMAND_TAKE: take(model, entity, command->sample); break;
     case MODEL_COMMAND_SWITCH:
         if (entity->components >> command->sample & 1) {
@@ -295,6 +340,11 @@ static void touch(model_entity *entity)
     entity->touched = true;
     entity->life_before = entity->life;
     entity->components_before = entity->components;
+    for (uint32_t many = 0; many < SAMPLE_MANY; ++many) {
+        entity->instances_before[many] = model_instance_count(entity, SAMPLE_POOL_MANY + many);
+        entity->instances_kept[many] = entity->instances_before[many];
+        entity->added_before[many] = entity->added[SAMPLE_POOL_MANY + many];
+    }
 }
 
 static void apply_creation(model *model, const model_command *command)
@@ -323,8 +373,19 @@ static void settle(model *model, const model_command *command)
     if (!entity->touched || !mica_same(entity->handle, command->entity))
         return;
     entity->touched = false;
-    count_events(model->events.adds, entity->components & ~entity->components_before);
-    count_events(model->events.removes, entity->components_before & ~entity->components);
+    uint32_t added = entity->components & ~entity->components_before;
+    uint32_t removed = entity->components_before & ~entity->components;
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind) {
+        if (sample_is_many(kind)) {
+            uint32_t before = entity->instances_before[sample_many_number(kind)];
+            uint32_t kept = entity->instances_kept[sample_many_number(kind)];
+            model->events.adds[kind] += model_instance_count(entity, kind) - kept;
+            model->events.removes[kind] += before - kept;
+        } else {
+            model->events.adds[kind] += added >> kind & 1;
+            model->events.removes[kind] += removed >> kind & 1;
+        }
+    }
     model->events.destroys += entity->life == MODEL_DEAD && entity->life_before == MODEL_LIVING;
 }
 

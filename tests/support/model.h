@@ -15,16 +15,31 @@ typedef enum model_life {
     MODEL_LIVING,
 } model_life;
 
+/* One of many. */
+typedef struct model_instance {
+    uint32_t number;
+    uint32_t added;
+    uint32_t changed;
+} model_instance;
+
+/* The instances of one entity beyond the first, in the order they were added. */
+typedef struct model_instances {
+    model_instance *list;
+    uint32_t count;
+    uint32_t capacity;
+} model_instances;
+
 /* One slot, found by the index of a handle. What a dead one holds means nothing. */
 typedef struct model_entity {
     mica_entity handle; /* the last that was handed out for this slot */
     model_life life;
-    uint32_t place;      /* in the list of the living */
-    uint32_t components; /* one bit per sample */
-    uint32_t disabled;   /* one bit per sample that is there but switched off */
-    uint32_t numbers[SAMPLE_COUNT];
+    uint32_t place;                 /* in the list of the living */
+    uint32_t components;            /* one bit per sample */
+    uint32_t disabled;              /* one bit per sample that is there but switched off */
+    uint32_t numbers[SAMPLE_COUNT]; /* of a pool with many instances, the first one's */
     uint32_t added[SAMPLE_COUNT];   /* epoch of the last addition */
     uint32_t changed[SAMPLE_COUNT]; /* epoch of the last write */
+    model_instances more[SAMPLE_MANY];
     mica_entity scope;
     char name[MODEL_NAME_BYTES]; /* "" is none */
 
@@ -32,6 +47,9 @@ typedef struct model_entity {
     bool touched;
     model_life life_before;
     uint32_t components_before;
+    uint32_t instances_before[SAMPLE_MANY];
+    uint32_t instances_kept[SAMPLE_MANY]; /* of those before */
+    uint32_t added_before[SAMPLE_MANY];   /* the first of them */
 } model_entity;
 
 /* How often something happened since the model was made: what hooks should have seen. */
@@ -49,8 +67,8 @@ typedef struct model {
     mica_entity *living;
     uint32_t living_count;
     uint32_t pending_count;
-    uint32_t holders[SAMPLE_COUNT]; /* how many living entities have it */
-    uint32_t epoch;                 /* grows with every mark; see model_mark */
+    uint32_t instances[SAMPLE_COUNT]; /* how many living entities have it, or how often */
+    uint32_t epoch;                   /* grows with every mark; see model_mark */
     model_events events;
     uint32_t clock; /* the number of the singleton */
 } model;
@@ -67,7 +85,14 @@ model_entity *model_find(const model *model, mica_entity handle);
 /* The living or pending entity of a handle, or NULL. */
 model_entity *model_find_promised(const model *model, mica_entity handle);
 
-/* Adds or overwrites. */
+/* The instances of an entity, from 0 on: none or one of most samples. */
+uint32_t model_instance_count(const model_entity *entity, sample_kind kind);
+model_instance model_instance_at(const model_entity *entity, sample_kind kind, uint32_t which);
+void model_instance_add(model *model, model_entity *entity, sample_kind kind, uint32_t number);
+void model_instance_remove(model *model, model_entity *entity, sample_kind kind, uint32_t which);
+void model_instance_touch(model *model, model_entity *entity, sample_kind kind, uint32_t which, uint32_t number);
+
+/* Adds or overwrites, the first instance where there are many. */
 void model_put(model *model, model_entity *entity, sample_kind kind, uint32_t number);
 void model_take(model *model, model_entity *entity, sample_kind kind);
 void model_kill(model *model, model_entity *entity);
@@ -90,13 +115,17 @@ enum { MODEL_TERMS_MAX = 8 };
 typedef struct model_query {
     model_term terms[MODEL_TERMS_MAX];
     uint32_t term_count;
-    uint32_t since; /* ADDED and CHANGED: in this epoch or later */
+    uint32_t since;           /* ADDED and CHANGED: in this epoch or later */
+    sample_kind instances_of; /* shown one by one; 0, which is no pool, for none */
 } model_query;
 
 /* How sure the model is: changes are stamped by slice, so neighbours of a changed row may show up too. */
 typedef enum model_answer { MODEL_NO, MODEL_MAYBE, MODEL_YES } model_answer;
 
 model_answer model_query_asks(const model_query *query, const model_entity *entity);
+
+/* The same for one of the instances that the query shows. */
+model_answer model_query_asks_instance(const model_query *query, const model_entity *entity, uint32_t which);
 
 /* How many are a YES, and with `maybe` how many are at least a MAYBE. */
 uint32_t model_query_count(const model *model, const model_query *query, bool maybe);
@@ -105,6 +134,7 @@ typedef enum model_command_kind {
     MODEL_COMMAND_CREATE,
     MODEL_COMMAND_DESTROY,
     MODEL_COMMAND_PUT, /* add and set: both end in a value */
+    MODEL_COMMAND_INSTANCE,
     MODEL_COMMAND_TAKE,
     MODEL_COMMAND_SWITCH,
 } model_command_kind;

@@ -1,7 +1,8 @@
 /* Random play: a world and its reference model, to which the same things are done. Every operation is one function
  * that draws its arguments, does it to both, and compares what came back. Everything follows from the seed.
  *
- * The operations live in play_direct.c (at once), play_recorded.c (by flush) and play_queries.c. */
+ * The operations live in play_direct.c (at once), play_recorded.c (by flush), play_pools.c (what only pools can do),
+ * play_queries.c (walking) and play_crowds.c (sorting, and changing all that a query shows). */
 #ifndef MICA_TESTS_SUPPORT_PLAY_H
 #define MICA_TESTS_SUPPORT_PLAY_H
 
@@ -30,7 +31,7 @@ typedef struct play_config {
 typedef struct play_query {
     mica_query *query; /* NULL until it is needed */
     model_query model;
-    bool sorted;
+    sample_kind sorted_by; /* SAMPLE_COUNT when it is not */
 } play_query;
 
 typedef struct play_mark {
@@ -60,6 +61,10 @@ struct play {
     mica_dead_target dead_target;
     model model;
     mica_component ids[SAMPLE_COUNT];
+    mica_pool *pools[SAMPLE_COUNT];  /* NULL for what is not in a pool */
+    sample_kind kinds[SAMPLE_COUNT]; /* that take part */
+    uint32_t kind_count;
+    bool grouped;
     uint32_t defer_depth;
     model_buffer buffers[PLAY_BUFFERS];
     mica_commands *commands[PLAY_BUFFERS]; /* in the order they were made; [0] is unused */
@@ -68,7 +73,8 @@ struct play {
     play_ref refs[PLAY_REFS];
     mica_entity stale[PLAY_STALE]; /* handles that have died */
     uint32_t stale_count;
-    uint32_t *seen; /* by slot: the number of the last walk that showed it */
+    uint32_t *seen;           /* by slot: the number of the last walk that showed it, */
+    uint32_t *seen_instances; /* and which instances of it, as bits */
     uint32_t seen_count;
     uint32_t walk;
     model_events heard; /* by hooks */
@@ -81,8 +87,9 @@ struct play {
     uint32_t deck_count;
 };
 
-extern const play_operation play_direct_operations[], play_recorded_operations[], play_query_operations[];
-extern const uint32_t play_direct_count, play_recorded_count, play_query_count;
+extern const play_operation play_direct_operations[], play_recorded_operations[], play_pool_operations[],
+    play_query_operations[], play_crowd_operations[];
+extern const uint32_t play_direct_count, play_recorded_count, play_pool_count, play_query_count, play_crowd_count;
 
 /* Ends the test with the seed and the step that lead here, when the condition does not hold. */
 #define EXPECT(play, condition) EXPECT_SAYING(play, condition, "%s", "")
@@ -100,7 +107,9 @@ uint64_t play_run(play_config config);
 
 /* What operations share. */
 sample_kind play_draw_sample(play *play);
-sample_kind play_draw_sample_with_data(play *play);
+sample_kind play_draw_whole_sample(play *play);
+/* One that satisfies the condition; SAMPLE_COUNT when none that takes part does. */
+sample_kind play_draw_sample_that(play *play, bool (*is)(sample_kind kind));
 uint32_t play_draw_samples(play *play, uint32_t most); /* a set, as bits */
 uint32_t play_draw_number(play *play);
 mica_entity play_draw_living(play *play); /* nil when there is none */
@@ -109,6 +118,12 @@ bool play_is_full(const play *play);
 void play_bury(play *play, mica_entity entity);   /* remembers a dead handle */
 void play_kill(play *play, model_entity *entity); /* in the model, and buries it */
 bool play_is_quiet(const play *play);             /* nothing is recorded anywhere */
+
+/* The instance of an entity by its place in the order of addition; nil when there are not as many. */
+mica_instance play_find_instance(const play *play, const model_entity *entity, sample_kind kind, uint32_t which);
+void play_compare_instances(play *play, const model_entity *entity, sample_kind kind);
+/* Compares the arrays of a pool with the model. Returns how many rows belong to the dead. */
+uint32_t play_compare_pool(play *play, sample_kind kind);
 
 /* Compares one entity, and the whole world, with the model. */
 void play_compare_entity(play *play, const model_entity *entity);
@@ -125,6 +140,12 @@ typedef struct play_values {
 
 void play_values_begin(play *play, play_values *values, uint32_t samples);
 void play_values_end(play_values *values);
+
+/* A query as drawn, and whether its terms depend on marks. */
+void play_draw_query(play *play, model_query *query);
+mica_query *play_make_query(play *play, const model_query *query, sample_kind sorted_by);
+bool play_asks_for_time(const model_query *query);
+play_query *play_draw_query_slot(play *play);
 
 /* Forgets and remakes what hangs on the world: queries and command buffers. */
 void play_queries_end(play *play);

@@ -117,8 +117,8 @@ static void clone_one(play *play)
     model_entity *copy = expect_spawned(play, mica_clone(play->world, source));
     original = model_find(&play->model, source); /* the slots may have moved */
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
-        if (original->components >> kind & 1)
-            model_put(&play->model, copy, kind, original->numbers[kind]);
+        for (uint32_t which = 0; which < model_instance_count(original, kind); ++which)
+            model_instance_add(&play->model, copy, kind, model_instance_at(original, kind, which).number);
     copy->disabled = original->disabled;
     play_compare_entity(play, copy);
     play_compare_entity(play, original);
@@ -147,7 +147,7 @@ static void add(play *play)
     EXPECT(play, value);
     if (!had)
         model_put(&play->model, entity, kind, number);
-    if (samples[kind].has_data) {
+    if (sample_is_whole(kind)) {
         EXPECT_SAYING(play, samples[kind].holds(value, number), "%s is not %u", samples[kind].name, number);
         uint32_t other = play_draw_number(play);
         samples[kind].assign(value, other);
@@ -181,19 +181,41 @@ static void take(play *play)
     play_compare_entity(play, entity);
 }
 
+/* Every byte of a component, which is there or not. */
+static void write_whole(play *play, const model_entity *entity, sample_kind kind, uint32_t number)
+{
+    void *value = mica_write_component(play->world, entity->handle, play->ids[kind]);
+    EXPECT(play, (value != NULL) == (entity->components >> kind & 1));
+    if (value)
+        samples[kind].assign(value, number);
+}
+
+static void write_split(play *play, const model_entity *entity, sample_kind kind, uint32_t number)
+{
+    sample_room whole;
+    samples[kind].assign(whole.bytes, number);
+    for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
+        const sample_leaf *leaf = &sample_leaves[i];
+        void *field = mica_write_component_field(play->world, entity->handle, play->ids[kind], leaf->offset);
+        EXPECT(play, (field != NULL) == (entity->components >> kind & 1));
+        if (field)
+            memcpy(field, whole.bytes + leaf->offset, leaf->bytes);
+    }
+}
+
 static void write_one(play *play)
 {
     model_entity *entity = model_find(&play->model, play_draw_living(play));
-    if (!entity)
-        return;
-    sample_kind kind = play_draw_sample_with_data(play);
-    void *value = mica_write_component(play->world, entity->handle, play->ids[kind]);
-    EXPECT(play, (value != NULL) == (entity->components >> kind & 1));
-    if (!value)
+    sample_kind kind = play_draw_sample(play);
+    if (!entity || !samples[kind].has_data)
         return;
     uint32_t number = play_draw_number(play);
-    samples[kind].assign(value, number);
-    model_touch_value(&play->model, entity, kind, number);
+    if (sample_is_split(kind))
+        write_split(play, entity, kind, number);
+    else
+        write_whole(play, entity, kind, number);
+    if (entity->components >> kind & 1)
+        model_touch_value(&play->model, entity, kind, number);
 }
 
 static void enable(play *play)
@@ -220,8 +242,10 @@ static void use_stale(play *play)
     if (!play->stale_count)
         return;
     mica_entity stale = play->stale[random_below(&play->random, play->stale_count)];
-    mica_component id = play->ids[SAMPLE_SMALL];
-    uint32_t number = 0;
+    sample_kind kind = play_draw_whole_sample(play);
+    mica_component id = play->ids[kind];
+    sample_room room;
+    mica_value value = sample_value_begin(kind, 0, &room);
     mica_component none;
     EXPECT(play, !mica_is_alive(play->world, stale));
     EXPECT(play, !mica_has_component(play->world, stale, id));
@@ -230,7 +254,8 @@ static void use_stale(play *play)
     EXPECT(play, play->dead_reports == 0);
     EXPECT(play, !mica_destroy(play->world, stale));
     EXPECT(play, !mica_add_component(play->world, stale, id));
-    EXPECT(play, !mica_set_component(play->world, stale, (mica_value){id, sizeof number, &number}));
+    EXPECT(play, !mica_set_component(play->world, stale, value));
+    sample_value_end(kind, &room);
     EXPECT(play, !mica_remove_component(play->world, stale, id));
     EXPECT(play, mica_is_nil(mica_clone(play->world, stale)));
     EXPECT(play, mica_name_set(play->world, stale, mica_nil(), "x") == MICA_ERROR_DEAD);
@@ -251,7 +276,7 @@ static void look_at_many(play *play)
     mica_entity handles[64];
     const void *values[64];
     uint32_t count = random_below(&play->random, 65);
-    sample_kind kind = play_draw_sample_with_data(play);
+    sample_kind kind = play_draw_whole_sample(play);
     for (uint32_t i = 0; i < count; ++i)
         handles[i] = play_draw_any(play);
     uint32_t found = mica_get_many_component(play->world, handles, count, play->ids[kind], values);
@@ -265,7 +290,7 @@ static void look_at_many(play *play)
 static void aim_ref(play *play)
 {
     play_ref *ref = &play->refs[random_below(&play->random, PLAY_REFS)];
-    ref->kind = play_draw_sample_with_data(play);
+    ref->kind = play_draw_whole_sample(play);
     ref->ref = mica_ref_component(play_draw_any(play), play->ids[ref->kind]);
 }
 
@@ -347,6 +372,9 @@ static void trim(play *play)
     size_t given = mica_world_trim(play->world);
     EXPECT_SAYING(play, before - play->allocator.live_bytes == given, "gave %zu, said %zu",
                   before - play->allocator.live_bytes, given);
+    for (uint32_t i = 0; i < play->kind_count; ++i)
+        if (play->pools[play->kinds[i]])
+            EXPECT_SAYING(play, play_compare_pool(play, play->kinds[i]) == 0, "%s", samples[play->kinds[i]].name);
 }
 
 const play_operation play_direct_operations[] = {

@@ -1,4 +1,4 @@
-/* Operations that go through queries: walking, counting, testing, sorting, and changing everything they show. */
+/* Operations that go through queries: walking, counting and testing. */
 #include "play.h"
 
 #include <string.h>
@@ -26,11 +26,24 @@ static bool draw_access(play *play, sample_kind kind, mica_access *out_access)
     }
 }
 
-static void draw_query(play *play, model_query *query)
+/* A pool with many instances, shown one by one: read or written, and now and then only the recent ones. */
+static uint32_t draw_instances(play *play, model_query *query)
 {
-    uint32_t used = 0;
+    sample_kind kind = play_draw_sample_that(play, sample_is_many);
+    if (kind == SAMPLE_COUNT || !random_one_in(&play->random, 3))
+        return 0;
+    query->instances_of = kind;
+    push_term(query, kind, random_one_in(&play->random, 2) ? MICA_ACCESS_READ : MICA_ACCESS_WRITE);
+    if (random_one_in(&play->random, 4))
+        push_term(query, kind, samples[kind].type->track_added ? MICA_ACCESS_ADDED : MICA_ACCESS_CHANGED);
+    return 1u << kind;
+}
+
+void play_draw_query(play *play, model_query *query)
+{
     uint32_t wanted = random_below(&play->random, 5);
     *query = (model_query){.term_count = 0};
+    uint32_t used = draw_instances(play, query);
     while (query->term_count < wanted) {
         sample_kind kind = play_draw_sample(play);
         mica_access access;
@@ -51,16 +64,7 @@ static void draw_query(play *play, model_query *query)
     }
 }
 
-static bool reads_small(const model_query *query)
-{
-    for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].kind == SAMPLE_SMALL &&
-            (query->terms[i].access == MICA_ACCESS_READ || query->terms[i].access == MICA_ACCESS_WRITE))
-            return true;
-    return false;
-}
-
-static bool asks_for_time(const model_query *query)
+bool play_asks_for_time(const model_query *query)
 {
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].access == MICA_ACCESS_CHANGED || query->terms[i].access == MICA_ACCESS_ADDED)
@@ -68,15 +72,30 @@ static bool asks_for_time(const model_query *query)
     return false;
 }
 
-static mica_query *make_query(play *play, const model_query *query, bool sorted)
+/* What the query can be sorted by: something it reads or writes as a whole. */
+static sample_kind draw_order(play *play, const model_query *query)
+{
+    if (query->instances_of || play_asks_for_time(query) || random_one_in(&play->random, 2))
+        return SAMPLE_COUNT;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (sample_is_whole(query->terms[i].kind) &&
+            (query->terms[i].access == MICA_ACCESS_READ || query->terms[i].access == MICA_ACCESS_WRITE))
+            return query->terms[i].kind;
+    return SAMPLE_COUNT;
+}
+
+mica_query *play_make_query(play *play, const model_query *query, sample_kind sorted_by)
 {
     mica_term terms[MODEL_TERMS_MAX];
     for (uint32_t i = 0; i < query->term_count; ++i)
         terms[i] = (mica_term){play->ids[query->terms[i].kind], query->terms[i].access};
     mica_query_def def = {.name = "drawn", .terms = terms, .term_count = query->term_count, .place = MICA_HERE};
-    if (sorted) {
-        def.order_by = play->ids[SAMPLE_SMALL];
-        def.compare = sample_small_compare;
+    if (query->instances_of)
+        def.instances_of = play->ids[query->instances_of];
+    if (sorted_by != SAMPLE_COUNT) {
+        def.order_by = play->ids[sorted_by];
+        def.compare = sample_compare;
+        def.context = (void *)(uintptr_t)&samples[sorted_by];
     }
     mica_query *made = mica_query_create(play->world, &def);
     EXPECT_SAYING(play, made, "%s", play->last_report);
@@ -86,12 +105,12 @@ static mica_query *make_query(play *play, const model_query *query, bool sorted)
 static void renew(play *play, play_query *slot)
 {
     mica_query_destroy(slot->query);
-    draw_query(play, &slot->model);
-    slot->sorted = reads_small(&slot->model) && !asks_for_time(&slot->model) && random_one_in(&play->random, 2);
-    slot->query = make_query(play, &slot->model, slot->sorted);
+    play_draw_query(play, &slot->model);
+    slot->sorted_by = draw_order(play, &slot->model);
+    slot->query = play_make_query(play, &slot->model, slot->sorted_by);
 }
 
-static play_query *draw_slot(play *play)
+play_query *play_draw_query_slot(play *play)
 {
     play_query *slot = &play->queries[random_below(&play->random, PLAY_QUERIES)];
     if (!slot->query)
@@ -101,7 +120,7 @@ static play_query *draw_slot(play *play)
 
 static void renew_one(play *play)
 {
-    renew(play, draw_slot(play));
+    renew(play, play_draw_query_slot(play));
 }
 
 void play_queries_end(play *play)
@@ -117,12 +136,20 @@ typedef struct walk {
     bool writes;
 } walk;
 
+static void *grow_by_slot(play *play, uint32_t *array)
+{
+    uint32_t count = play->model.slot_count;
+    uint32_t *grown = realloc(array, count * sizeof *grown);
+    EXPECT(play, grown);
+    memset(grown + play->seen_count, 0, (count - play->seen_count) * sizeof *grown);
+    return grown;
+}
+
 static walk walk_begin(play *play, const model_query *query)
 {
     if (play->seen_count < play->model.slot_count) {
-        play->seen = realloc(play->seen, play->model.slot_count * sizeof *play->seen);
-        EXPECT(play, play->seen);
-        memset(play->seen + play->seen_count, 0, (play->model.slot_count - play->seen_count) * sizeof *play->seen);
+        play->seen = grow_by_slot(play, play->seen);
+        play->seen_instances = grow_by_slot(play, play->seen_instances);
         play->seen_count = play->model.slot_count;
     }
     ++play->walk;
@@ -148,40 +175,122 @@ static bool is_written(model_term term)
     return term.access == MICA_ACCESS_WRITE || term.access == MICA_ACCESS_MAYBE_WRITE;
 }
 
-static model_entity *walk_meets(play *play, walk *walk, mica_entity handle)
+/* Each entity is shown once, or each of its instances. */
+static model_entity *walk_meets(play *play, walk *walk, mica_entity handle, uint32_t which)
 {
     model_entity *entity = model_find(&play->model, handle);
     EXPECT(play, entity);
-    EXPECT_SAYING(play, play->seen[handle.index] != play->walk, "{%u, %u} is shown twice", handle.index,
-                  handle.generation);
+    if (play->seen[handle.index] != play->walk)
+        play->seen_instances[handle.index] = 0;
+    EXPECT_SAYING(play, !(play->seen_instances[handle.index] >> which % 32 & 1) || which >= 32,
+                  "{%u, %u} is shown twice", handle.index, handle.generation);
     play->seen[handle.index] = play->walk;
-    model_answer answer = model_query_asks(walk->query, entity);
+    play->seen_instances[handle.index] |= 1u << which % 32;
+    model_answer answer = model_query_asks_instance(walk->query, entity, which);
     EXPECT_SAYING(play, answer != MODEL_NO, "{%u, %u} does not match", handle.index, handle.generation);
     ++walk->shown;
     walk->sure += answer == MODEL_YES;
     return entity;
 }
 
-static void walk_column(play *play, walk *walk, mica_view *view, uint32_t term)
+/* Which instance of an entity lies at that address: its value, or its first field. */
+static uint32_t instance_at(play *play, sample_kind kind, mica_entity entity, const void *address)
+{
+    const mica_pool *pool = play->pools[kind];
+    mica_instance instance = mica_pool_find(pool, entity);
+    for (uint32_t which = 0;; ++which, instance = mica_pool_next(pool, instance)) {
+        EXPECT_SAYING(play, !mica_instance_is_nil(instance), "%s", samples[kind].name);
+        if (address == (sample_is_split(kind) ? mica_instance_read_column(pool, instance, 0)
+                                              : mica_instance_read_value(pool, instance)))
+            return which;
+    }
+}
+
+/* Which instance a row of a view shows. */
+static uint32_t shown_instance(play *play, const walk *walk, const mica_view *view, uint32_t row)
+{
+    sample_kind kind = walk->query->instances_of;
+    if (!kind)
+        return 0;
+    bool split = sample_is_split(kind);
+    size_t bytes = split ? sample_leaves[0].bytes : samples[kind].type->size_bytes;
+    const char *column = split ? mica_view_read_field(view, play->ids[kind], 0) : mica_view_read(view, play->ids[kind]);
+    return instance_at(play, kind, view->entities[row], column + row * bytes);
+}
+
+/* The columns of a term in a view: one, or one per field. */
+typedef struct columns {
+    uint32_t count;
+    sample_leaf leaves[SAMPLE_LEAVES];
+    const char *read[SAMPLE_LEAVES];
+    char *write[SAMPLE_LEAVES];
+} columns;
+
+static columns columns_of(play *play, const walk *walk, mica_view *view, uint32_t term)
 {
     model_term asked = walk->query->terms[term];
-    const sample *sample = &samples[asked.kind];
+    mica_component id = play->ids[asked.kind];
+    bool writes = walk->writes && is_written(asked);
+    columns columns = {.count = 1, .leaves = {{0, samples[asked.kind].type->size_bytes}}};
+    if (!sample_is_split(asked.kind)) {
+        columns.read[0] = mica_view_read_at(view, term);
+        columns.write[0] = writes ? mica_view_write_at(view, term) : NULL;
+        return columns;
+    }
+    columns.count = SAMPLE_LEAVES;
+    for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
+        columns.leaves[i] = sample_leaves[i];
+        columns.read[i] = mica_view_read_field(view, id, sample_leaves[i].offset);
+        columns.write[i] = writes ? mica_view_write_field(view, id, sample_leaves[i].offset) : NULL;
+    }
+    return columns;
+}
+
+static const void *read_row(const columns *columns, uint32_t row, sample_room *room)
+{
+    if (columns->count == 1)
+        return columns->read[0] + (size_t)row * columns->leaves[0].bytes;
+    for (uint32_t i = 0; i < columns->count; ++i)
+        memcpy(room->bytes + columns->leaves[i].offset, columns->read[i] + (size_t)row * columns->leaves[i].bytes,
+               columns->leaves[i].bytes);
+    return room->bytes;
+}
+
+static void write_row(const columns *columns, sample_kind kind, uint32_t row, uint32_t number)
+{
+    if (columns->count == 1) {
+        samples[kind].assign(columns->write[0] + (size_t)row * columns->leaves[0].bytes, number);
+        return;
+    }
+    sample_room whole;
+    samples[kind].assign(whole.bytes, number);
+    for (uint32_t i = 0; i < columns->count; ++i)
+        memcpy(columns->write[i] + (size_t)row * columns->leaves[i].bytes, whole.bytes + columns->leaves[i].offset,
+               columns->leaves[i].bytes);
+}
+
+static void walk_column(play *play, const walk *walk, mica_view *view, uint32_t term)
+{
+    model_term asked = walk->query->terms[term];
     if (!has_column(asked))
         return;
-    const char *column = mica_view_read_at(view, term);
-    char *writable = walk->writes && is_written(asked) ? mica_view_write_at(view, term) : NULL;
+    columns columns = columns_of(play, walk, view, term);
     for (uint32_t i = 0; i < view->count; ++i) {
         model_entity *entity = model_find(&play->model, view->entities[i]);
         bool there = entity->components >> asked.kind & 1;
-        EXPECT(play, (column != NULL) == there);
+        EXPECT_SAYING(play, (columns.read[0] != NULL) == there, "%s", samples[asked.kind].name);
         if (!there)
             continue;
-        size_t place = (size_t)i * sample->type->size_bytes;
-        EXPECT_SAYING(play, sample->holds(column + place, entity->numbers[asked.kind]), "%s", sample->name);
-        if (writable) {
+        sample_room room;
+        uint32_t which = asked.kind == walk->query->instances_of ? shown_instance(play, walk, view, i) : 0;
+        EXPECT_SAYING(play,
+                      samples[asked.kind].holds(read_row(&columns, i, &room),
+                                                model_instance_at(entity, asked.kind, which).number),
+                      "%s", samples[asked.kind].name);
+        if (columns.write[0]) {
             uint32_t number = play_draw_number(play);
-            sample->assign(writable + place, number);
-            model_touch_value(&play->model, entity, asked.kind, number);
+            write_row(&columns, asked.kind, i, number);
+            model_instance_touch(&play->model, entity, asked.kind, which, number);
         }
     }
 }
@@ -193,7 +302,7 @@ static void walk_views(play *play, walk *walk, mica_view view)
     while (mica_view_next(&view)) {
         EXPECT(play, view.count > 0);
         for (uint32_t i = 0; i < view.count; ++i)
-            walk_meets(play, walk, view.entities[i]);
+            walk_meets(play, walk, view.entities[i], shown_instance(play, walk, &view, i));
         for (uint32_t term = 0; term < walk->query->term_count; ++term)
             walk_column(play, walk, &view, term);
     }
@@ -202,7 +311,7 @@ static void walk_views(play *play, walk *walk, mica_view view)
 
 static void walk_query(play *play)
 {
-    play_query *slot = draw_slot(play);
+    play_query *slot = play_draw_query_slot(play);
     model_query asked = slot->model;
     walk walk = walk_begin(play, &asked);
     mica_view view = mica_query_begin(slot->query);
@@ -212,7 +321,7 @@ static void walk_query(play *play)
 
 static void walk_since_mark(play *play)
 {
-    play_query *slot = draw_slot(play);
+    play_query *slot = play_draw_query_slot(play);
     const play_mark *mark = &play->marks[random_below(&play->random, PLAY_MARKS)];
     model_query asked = slot->model;
     asked.since = mark->epoch;
@@ -228,11 +337,16 @@ static void take_mark(play *play)
     mark->epoch = model_mark(&play->model);
 }
 
+static bool has_data(sample_kind kind)
+{
+    return samples[kind].has_data;
+}
+
 /* Right after a mark nothing is newer than it. */
 static void nothing_changed_yet(play *play)
 {
-    model_query query = {.term_count = 1, .terms = {{play_draw_sample_with_data(play), MICA_ACCESS_CHANGED}}};
-    mica_query *changed = make_query(play, &query, false);
+    model_query query = {.term_count = 1, .terms = {{play_draw_sample_that(play, has_data), MICA_ACCESS_CHANGED}}};
+    mica_query *changed = play_make_query(play, &query, SAMPLE_COUNT);
     mica_version mark = mica_world_mark(play->world);
     model_mark(&play->model);
     mica_view view = mica_query_begin_since(changed, mark);
@@ -245,22 +359,29 @@ typedef struct each_context {
     walk walk;
 } each_context;
 
+/* Of a split component there is no column to hand out. */
 static void meet_each(mica_entity handle, void *const *columns, void *context)
 {
     each_context *each = context;
-    const model_entity *entity = walk_meets(each->play, &each->walk, handle);
+    sample_kind kind = each->walk.query->instances_of; /* which the first term reads or writes */
+    uint32_t which = kind ? instance_at(each->play, kind, handle, columns[0]) : 0;
+    const model_entity *entity = walk_meets(each->play, &each->walk, handle, which);
     for (uint32_t term = 0; term < each->walk.query->term_count; ++term) {
         model_term asked = each->walk.query->terms[term];
-        bool there = has_column(asked) && (entity->components >> asked.kind & 1);
+        bool there = has_column(asked) && sample_is_whole(asked.kind) && (entity->components >> asked.kind & 1);
         EXPECT(each->play, (columns[term] != NULL) == there);
         if (there)
-            EXPECT(each->play, samples[asked.kind].holds(columns[term], entity->numbers[asked.kind]));
+            EXPECT(each->play,
+                   samples[asked.kind].holds(
+                       columns[term], model_instance_at(entity, asked.kind, asked.kind == kind ? which : 0).number));
     }
 }
 
 static void walk_each(play *play)
 {
-    play_query *slot = draw_slot(play);
+    play_query *slot = play_draw_query_slot(play);
+    if (slot->model.instances_of && sample_is_split(slot->model.instances_of))
+        return;
     model_query asked = slot->model;
     each_context context = {play, walk_begin(play, &asked)};
     uint32_t sure = model_query_count(&play->model, &asked, false);
@@ -271,7 +392,7 @@ static void walk_each(play *play)
 
 static void count(play *play)
 {
-    play_query *slot = draw_slot(play);
+    play_query *slot = play_draw_query_slot(play);
     uint64_t counted = mica_query_count(slot->query);
     uint32_t least = model_query_count(&play->model, &slot->model, false);
     uint32_t most = model_query_count(&play->model, &slot->model, true);
@@ -285,7 +406,7 @@ static void count(play *play)
 
 static void test_one(play *play)
 {
-    play_query *slot = draw_slot(play);
+    play_query *slot = play_draw_query_slot(play);
     mica_entity handle = play_draw_any(play);
     const model_entity *entity = model_find(&play->model, handle);
     model_answer answer = entity ? model_query_asks(&slot->model, entity) : MODEL_NO;
@@ -293,165 +414,6 @@ static void test_one(play *play)
     EXPECT(play, matches ? answer != MODEL_NO : answer != MODEL_YES);
     if (!entity)
         play->dead_reports = 0;
-}
-
-/* What a plain walk shows, in its order. */
-typedef struct shown_row {
-    mica_entity entity;
-    uint32_t components;
-    uint32_t key;
-} shown_row;
-
-typedef struct shown_rows {
-    shown_row *rows;
-    uint32_t count;
-} shown_rows;
-
-static shown_rows walk_rows(play *play, mica_query *query)
-{
-    shown_rows shown = {malloc((play->model.living_count + 1) * sizeof(shown_row)), 0};
-    EXPECT(play, shown.rows);
-    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
-        for (uint32_t i = 0; i < view.count; ++i) {
-            const model_entity *entity = model_find(&play->model, view.entities[i]);
-            EXPECT(play, entity && shown.count < play->model.living_count);
-            shown.rows[shown.count++] =
-                (shown_row){view.entities[i], entity->components, sample_small_key(entity->numbers[SAMPLE_SMALL])};
-        }
-    return shown;
-}
-
-/* Keys are few: gathering them one after the other is a stable sort. */
-static void sort_by_key(shown_row *rows, uint32_t count)
-{
-    shown_row *sorted = malloc((count + 1) * sizeof *sorted);
-    uint32_t placed = 0;
-    for (uint32_t key = 0; key <= sample_small_key(UINT32_MAX); ++key)
-        for (uint32_t i = 0; i < count; ++i)
-            if (rows[i].key == key)
-                sorted[placed++] = rows[i];
-    memcpy(rows, sorted, count * sizeof *rows);
-    free(sorted);
-}
-
-static void expect_same_rows(play *play, const shown_rows *a, const shown_rows *b)
-{
-    EXPECT(play, a->count == b->count);
-    for (uint32_t i = 0; i < a->count; ++i)
-        EXPECT_SAYING(play, mica_same(a->rows[i].entity, b->rows[i].entity), "place %u", i);
-}
-
-static void walk_sorted(play *play)
-{
-    play_query *slot = draw_slot(play);
-    if (!slot->sorted)
-        return;
-    mica_query *plain = make_query(play, &slot->model, false);
-    shown_rows expected = walk_rows(play, plain);
-    sort_by_key(expected.rows, expected.count);
-    shown_rows sorted = walk_rows(play, slot->query);
-    expect_same_rows(play, &sorted, &expected);
-    free(expected.rows);
-    free(sorted.rows);
-    mica_query_destroy(plain);
-}
-
-/* Rows are sorted within each archetype: a run of the same components. */
-static void sort_within_archetypes(shown_rows *shown)
-{
-    for (uint32_t first = 0, end; first < shown->count; first = end) {
-        end = first + 1;
-        while (end < shown->count && shown->rows[end].components == shown->rows[first].components)
-            ++end;
-        sort_by_key(shown->rows + first, end - first);
-    }
-}
-
-static void sort_rows(play *play)
-{
-    model_query query = {.term_count = 1, .terms = {{SAMPLE_SMALL, MICA_ACCESS_READ}}};
-    sample_kind other = play_draw_sample(play);
-    if (other != SAMPLE_SMALL)
-        push_term(&query, other, random_one_in(&play->random, 2) ? MICA_ACCESS_WITHOUT : MICA_ACCESS_HAS);
-    mica_query *plain = make_query(play, &query, false);
-    shown_rows expected = walk_rows(play, plain);
-    sort_within_archetypes(&expected);
-    mica_result result = mica_query_sort_rows(plain, play->ids[SAMPLE_SMALL], sample_small_compare, NULL);
-    EXPECT_SAYING(play, result == MICA_OK, "%s", play->last_report);
-    shown_rows sorted = walk_rows(play, plain);
-    expect_same_rows(play, &sorted, &expected);
-    free(expected.rows);
-    free(sorted.rows);
-    mica_query_destroy(plain);
-}
-
-/* Makes a query of its own, without CHANGED and ADDED: the model must know exactly who is in. Returns how many. */
-static uint32_t draw_crowd(play *play, model_query *query, mica_entity **out_crowd)
-{
-    do
-        draw_query(play, query);
-    while (asks_for_time(query));
-    uint32_t size = 0;
-    *out_crowd = malloc((play->model.living_count + 1) * sizeof(mica_entity));
-    EXPECT(play, *out_crowd);
-    for (uint32_t i = 0; i < play->model.living_count; ++i)
-        if (model_query_asks(query, model_find(&play->model, play->model.living[i])) == MODEL_YES)
-            (*out_crowd)[size++] = play->model.living[i];
-    return size;
-}
-
-static void add_to_all(play *play)
-{
-    model_query query;
-    mica_entity *crowd;
-    uint32_t size = draw_crowd(play, &query, &crowd);
-    mica_query *made = make_query(play, &query, false);
-    play_values values;
-    play_values_begin(play, &values, 1u << play_draw_sample(play));
-    EXPECT(play, mica_query_add_component(made, values.values[0]) == MICA_OK);
-    play_values_end(&values);
-    for (uint32_t i = 0; i < size; ++i) {
-        model_entity *entity = model_find(&play->model, crowd[i]);
-        if (!(entity->components >> values.kinds[0] & 1))
-            model_put(&play->model, entity, values.kinds[0], values.numbers[0]);
-        play_compare_entity(play, entity);
-    }
-    mica_query_destroy(made);
-    free(crowd);
-}
-
-static void remove_from_all(play *play)
-{
-    model_query query;
-    mica_entity *crowd;
-    uint32_t size = draw_crowd(play, &query, &crowd);
-    mica_query *made = make_query(play, &query, false);
-    sample_kind kind = play_draw_sample(play);
-    EXPECT(play, mica_query_remove_component(made, play->ids[kind]) == MICA_OK);
-    for (uint32_t i = 0; i < size; ++i) {
-        model_entity *entity = model_find(&play->model, crowd[i]);
-        model_take(&play->model, entity, kind);
-        play_compare_entity(play, entity);
-    }
-    mica_query_destroy(made);
-    free(crowd);
-}
-
-static void destroy_all(play *play)
-{
-    model_query query;
-    mica_entity *crowd;
-    uint32_t size = draw_crowd(play, &query, &crowd);
-    mica_query *made = make_query(play, &query, false);
-    if (size <= 2 + play->model.living_count / 4) {
-        EXPECT(play, mica_query_destroy_entities(made) == MICA_OK);
-        for (uint32_t i = 0; i < size; ++i) {
-            EXPECT(play, !mica_is_alive(play->world, crowd[i]));
-            play_kill(play, model_find(&play->model, crowd[i]));
-        }
-    }
-    mica_query_destroy(made);
-    free(crowd);
 }
 
 const play_operation play_query_operations[] = {
@@ -463,10 +425,5 @@ const play_operation play_query_operations[] = {
     {"walk each", 4, walk_each, true},
     {"count", 8, count, true},
     {"test one", 20, test_one, false},
-    {"walk sorted", 6, walk_sorted, true},
-    {"sort rows", 2, sort_rows, true},
-    {"add to all", 2, add_to_all, true},
-    {"remove from all", 2, remove_from_all, true},
-    {"destroy all", 2, destroy_all, true},
 };
 const uint32_t play_query_count = sizeof play_query_operations / sizeof *play_query_operations;

@@ -86,6 +86,29 @@ static void record_create(play *play, uint32_t buffer)
         record_put(play, buffer, handle, values.kinds[i], values.numbers[i], NULL);
 }
 
+/* Through the world only: a recorded copy of what an entity has now, with every instance and switch. */
+static void record_clone(play *play, uint32_t buffer)
+{
+    mica_entity source = play_draw_living(play);
+    if (buffer || play_is_full(play) || mica_is_nil(source))
+        return;
+    mica_entity clone = mica_clone(play->world, source);
+    EXPECT(play, model_spawn(&play->model, clone, MODEL_PENDING));
+    const model_entity *original = model_find(&play->model, source);
+    model_record(&play->buffers[buffer], (model_command){.kind = MODEL_COMMAND_CREATE, .entity = clone});
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind) {
+        for (uint32_t which = 0; which < model_instance_count(original, kind); ++which)
+            model_record(&play->buffers[buffer],
+                         (model_command){.kind = which ? MODEL_COMMAND_INSTANCE : MODEL_COMMAND_PUT,
+                                         .entity = clone,
+                                         .sample = kind,
+                                         .number = model_instance_at(original, kind, which).number});
+        if (original->disabled >> kind & 1)
+            model_record(&play->buffers[buffer],
+                         (model_command){.kind = MODEL_COMMAND_SWITCH, .entity = clone, .sample = kind});
+    }
+}
+
 static void record_destroy(play *play, uint32_t buffer)
 {
     mica_entity entity = draw_target(play, buffer);
@@ -131,6 +154,31 @@ static void record_set(play *play, uint32_t buffer)
     record_put(play, buffer, entity, values.kinds[0], values.numbers[0], NULL);
 }
 
+/* The world has no door of its own for this. */
+static void record_instance(play *play, uint32_t buffer)
+{
+    sample_kind kind = play_draw_sample_that(play, sample_is_many);
+    mica_entity entity = draw_target(play, buffer);
+    if (kind == SAMPLE_COUNT)
+        return;
+    if (!buffer) {
+        EXPECT(play, mica_instance_is_nil(mica_pool_add(play->pools[kind], entity)));
+        play->other_reports = 0;
+        return;
+    }
+    model_knowledge knowledge = model_buffer_knows(&play->model, &play->buffers[buffer], entity);
+    void *staged = mica_command_add_instance_component(play->commands[buffer], entity, play->ids[kind], MICA_HERE);
+    if (!expect_target(play, &knowledge, staged != NULL))
+        return;
+    EXPECT(play, staged && samples[kind].holds(staged, samples[kind].start));
+    uint32_t number = play_draw_number(play);
+    samples[kind].assign(staged, number);
+    model_record(
+        &play->buffers[buffer],
+        (model_command){
+            .kind = MODEL_COMMAND_INSTANCE, .entity = entity, .sample = kind, .number = number, .staged = staged});
+}
+
 static void record_remove(play *play, uint32_t buffer)
 {
     mica_entity entity = draw_target(play, buffer);
@@ -161,11 +209,13 @@ static void record_enable(play *play, uint32_t buffer)
             (model_command){.kind = MODEL_COMMAND_SWITCH, .entity = entity, .sample = kind, .enabled = enabled});
 }
 
+/* Whether the staged value of an earlier command is replaced, or gone: an instance is no matter of other values. */
 static bool speaks_of(const model_command *a, const model_command *b)
 {
-    return mica_same(a->entity, b->entity) &&
-           (b->kind == MODEL_COMMAND_DESTROY ||
-            ((b->kind == MODEL_COMMAND_PUT || b->kind == MODEL_COMMAND_TAKE) && a->sample == b->sample));
+    if (!mica_same(a->entity, b->entity))
+        return false;
+    return b->kind == MODEL_COMMAND_DESTROY || (b->kind == MODEL_COMMAND_TAKE && a->sample == b->sample) ||
+           (b->kind == MODEL_COMMAND_PUT && a->kind == MODEL_COMMAND_PUT && a->sample == b->sample);
 }
 
 /* Staged values can be filled in until the flush, long after the call: as long as no later call replaced them. */
@@ -189,8 +239,8 @@ static void refill_staged(play *play, uint32_t buffer)
 static void record_something(play *play, uint32_t buffer)
 {
     static void (*const recordings[])(struct play *, uint32_t) = {
-        record_create, record_destroy, record_add,    record_add,    record_set,
-        record_set,    record_remove,  record_remove, record_enable, refill_staged,
+        record_create, record_clone,  record_destroy, record_add,    record_add,      record_set,
+        record_set,    record_remove, record_remove,  record_enable, record_instance, refill_staged,
     };
     uint32_t count = sizeof recordings / sizeof *recordings;
     recordings[random_below(&play->random, count)](play, buffer);
@@ -227,6 +277,16 @@ static spoken_of collect_spoken_of(const play *play)
     return spoken;
 }
 
+/* A flush clears pools of those who died before it; of packed ones the number of rows tells. */
+static void expect_the_dead_gone(play *play)
+{
+    for (uint32_t i = 0; i < play->kind_count; ++i) {
+        sample_kind kind = play->kinds[i];
+        if (samples[kind].type->dying == MICA_DYING_AT_FLUSH && samples[kind].type->index != MICA_INDEX_DIRECT)
+            EXPECT(play, mica_pool_row_count(play->pools[kind]) == play->model.instances[kind]);
+    }
+}
+
 static void flush(play *play)
 {
     uint32_t dead = model_count_dead_targets(&play->model, play->buffers, PLAY_BUFFERS);
@@ -245,6 +305,7 @@ static void flush(play *play)
         bury_the_destroyed(play);
         model_flush(&play->model, play->buffers, PLAY_BUFFERS);
     }
+    expect_the_dead_gone(play);
     play->dead_reports = 0;
     for (uint32_t i = 0; i < spoken.count; ++i) {
         model_entity *entity = model_find(&play->model, spoken.entities[i]);

@@ -40,9 +40,50 @@ typedef struct SampleSwitched {
 } SampleSwitched;
 MICA_COMPONENT_WITH(SampleSwitched, (.toggle = true), number)
 
+typedef struct SampleVector {
+    float x, y, z;
+} SampleVector;
+MICA_STRUCT(SampleVector, x, y, z)
+
+/* Every way in which a field is taken apart, or kept whole. */
+typedef struct SampleSplit {
+    uint32_t number;
+    SampleVector place;
+    uint8_t low;
+    uint16_t words[6];
+    uint32_t pair[2];
+} SampleSplit;
+typedef SampleSplit SampleSwitchedSplit, SamplePoolSplit, SamplePoolDirectSplit, SamplePoolManySplit;
+MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (place, SampleVector), low, words, pair)
+MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true), number,
+                    (place, SampleVector), low, words, pair)
+MICA_POOL_WITH(SamplePoolSplit,
+               (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true), number,
+               (place, SampleVector), low, words, pair)
+MICA_POOL_WITH(SamplePoolDirectSplit, (.split = true, .index = MICA_INDEX_DIRECT, .toggle = true), number,
+               (place, SampleVector), low, words, pair)
+MICA_POOL_WITH(SamplePoolManySplit, (.split = true, .many = true, .dying = MICA_DYING_AT_FLUSH), number,
+               (place, SampleVector), low, words, pair)
+
+const sample_leaf sample_leaves[SAMPLE_LEAVES] = {
+    {offsetof(SampleSplit, number), 4},  {offsetof(SampleSplit, place.x), 4}, {offsetof(SampleSplit, place.y), 4},
+    {offsetof(SampleSplit, place.z), 4}, {offsetof(SampleSplit, low), 1},     {offsetof(SampleSplit, words), 12},
+    {offsetof(SampleSplit, pair[0]), 4}, {offsetof(SampleSplit, pair[1]), 4},
+};
+
+/* Names of their own for the same structs: descriptions go by name. */
+typedef SampleSmall SamplePool;
+typedef SamplePadded SamplePoolHash;
+typedef SampleWide SamplePoolDirect;
+MICA_POOL(SamplePool, number)
+MICA_POOL_WITH(SamplePoolHash, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH), low, number, tail)
+MICA_POOL_WITH(SamplePoolDirect, (.index = MICA_INDEX_DIRECT, .dying = MICA_DYING_LAZILY), words)
+MICA_POOL_TAG(SamplePoolTag)
+
 typedef struct SampleSeeded {
     uint32_t number;
 } SampleSeeded;
+typedef SampleSeeded SamplePoolMany;
 
 /* `self` catches a move that was made by copying bytes. */
 typedef struct SampleOwner {
@@ -51,8 +92,7 @@ typedef struct SampleOwner {
     struct SampleOwner *self;
 } SampleOwner;
 
-/* A name of its own for the same struct: descriptions go by name. */
-typedef SampleOwner SampleSwitchedOwner;
+typedef SampleOwner SampleSwitchedOwner, SamplePoolOwner, SamplePoolDirectOwner, SamplePoolManyOwner;
 
 static int64_t owners_alive;
 static const mica_allocator *owner_allocator;
@@ -147,13 +187,13 @@ static void owner_move(void *to, void *from, uint32_t count, void *context)
     }
 }
 
-MICA_COMPONENT_WITH(SampleOwner,
-                    (.construct = owner_construct, .destruct = owner_destruct, .copy = owner_copy, .move = owner_move),
-                    number)
-MICA_COMPONENT_WITH(SampleSwitchedOwner,
-                    (.construct = owner_construct, .destruct = owner_destruct, .copy = owner_copy, .move = owner_move,
-                     .toggle = true, .track_added = true),
-                    number)
+#define OWNER_LIFE .construct = owner_construct, .destruct = owner_destruct, .copy = owner_copy, .move = owner_move
+MICA_COMPONENT_WITH(SampleOwner, (OWNER_LIFE), number)
+MICA_COMPONENT_WITH(SampleSwitchedOwner, (OWNER_LIFE, .toggle = true, .track_added = true), number)
+MICA_POOL_WITH(SamplePoolOwner, (OWNER_LIFE, .dying = MICA_DYING_LAZILY, .toggle = true, .track_added = true), number)
+MICA_POOL_WITH(SamplePoolDirectOwner, (OWNER_LIFE, .index = MICA_INDEX_DIRECT, .dying = MICA_DYING_AT_FLUSH), number)
+MICA_POOL_WITH(SamplePoolManyOwner,
+               (OWNER_LIFE, .index = MICA_INDEX_HASH, .many = true, .toggle = true, .track_added = true), number)
 
 static bool seeded_construct(void *values, uint32_t count, void *context)
 {
@@ -164,6 +204,7 @@ static bool seeded_construct(void *values, uint32_t count, void *context)
     return true;
 }
 MICA_COMPONENT_WITH(SampleSeeded, (.construct = seeded_construct), number)
+MICA_POOL_WITH(SamplePoolMany, (.construct = seeded_construct, .dying = MICA_DYING_LAZILY, .many = true), number)
 
 MICA_TAG(SampleTag)
 MICA_TAG_WITH(SampleSwitchedTag, (.toggle = true))
@@ -179,6 +220,11 @@ static bool byte_holds(const void *value, uint32_t number)
     return ((const SampleByte *)value)->number == (uint8_t)number;
 }
 
+static uint32_t byte_key(const void *value)
+{
+    return sample_key(((const SampleByte *)value)->number);
+}
+
 /* SampleSmall, SampleSeeded and SampleSwitched are alike. */
 static void small_assign(void *value, uint32_t number)
 {
@@ -188,6 +234,13 @@ static void small_assign(void *value, uint32_t number)
 static bool small_holds(const void *value, uint32_t number)
 {
     return memcmp(value, &number, sizeof number) == 0;
+}
+
+static uint32_t small_key(const void *value)
+{
+    uint32_t number;
+    memcpy(&number, value, sizeof number);
+    return sample_key(number);
 }
 
 static void padded_assign(void *value, uint32_t number)
@@ -202,6 +255,11 @@ static bool padded_holds(const void *value, uint32_t number)
 {
     const SamplePadded *padded = value;
     return padded->low == (uint16_t)number && padded->number == number && padded->tail == (uint8_t)(number * 3);
+}
+
+static uint32_t padded_key(const void *value)
+{
+    return sample_key(((const SamplePadded *)value)->low);
 }
 
 static void words_assign(uint32_t *words, uint32_t count, uint32_t number)
@@ -248,6 +306,35 @@ static bool dated_holds(const void *value, uint32_t number)
     return ((const SampleDated *)value)->number == (uint64_t)number << 20;
 }
 
+static uint32_t dated_key(const void *value)
+{
+    return sample_key((uint32_t)(((const SampleDated *)value)->number >> 20));
+}
+
+static void split_assign(void *value, uint32_t number)
+{
+    SampleSplit *split = value;
+    split->number = number;
+    split->place = (SampleVector){(float)(number & 0xFFFF), (float)(number >> 16), (float)(number & 0xFF)};
+    split->low = (uint8_t)number;
+    for (uint32_t i = 0; i < 6; ++i)
+        split->words[i] = (uint16_t)(number * (i + 1));
+    split->pair[0] = number * 3;
+    split->pair[1] = number * 5;
+}
+
+static bool split_holds(const void *value, uint32_t number)
+{
+    const SampleSplit *split = value;
+    SampleSplit expected;
+    split_assign(&expected, number);
+    for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i)
+        if (memcmp((const char *)split + sample_leaves[i].offset, (const char *)&expected + sample_leaves[i].offset,
+                   sample_leaves[i].bytes) != 0)
+            return false;
+    return true;
+}
+
 static void owner_make(void *raw, uint32_t number)
 {
     if (!owner_make_one(raw, number))
@@ -267,25 +354,40 @@ static bool owner_holds(const void *value, uint32_t number)
     return owner->self == owner && owner->number == number && *owner->box == number;
 }
 
+/* The number is the first word of most values. */
+#define PLAIN(name, T, shape, key, start)                                                                              \
+    {name, &mica_type_of_##T, shape##_assign, shape##_assign, shape##_holds, key##_key, start, true, false}
+#define OWNER(name, T)                                                                                                 \
+    {name, &mica_type_of_##T, owner_make, owner_assign, owner_holds, small_key, SAMPLE_OWNER_START, true, true}
+#define TAG(name_, T) {.name = name_, .type = &mica_type_of_##T}
+
 const sample samples[SAMPLE_COUNT] = {
-    [SAMPLE_BYTE] = {"byte", &mica_type_of_SampleByte, byte_assign, byte_assign, byte_holds, 0, true, false},
-    [SAMPLE_SMALL] = {"small", &mica_type_of_SampleSmall, small_assign, small_assign, small_holds, 0, true, false},
-    [SAMPLE_PADDED] = {"padded", &mica_type_of_SamplePadded, padded_assign, padded_assign, padded_holds, 0, true,
-                       false},
-    [SAMPLE_WIDE] = {"wide", &mica_type_of_SampleWide, wide_assign, wide_assign, wide_holds, 0, true, false},
-    [SAMPLE_BIG] = {"big", &mica_type_of_SampleBig, big_assign, big_assign, big_holds, 0, true, false},
-    [SAMPLE_SEEDED] = {"seeded", &mica_type_of_SampleSeeded, small_assign, small_assign, small_holds,
-                       SAMPLE_SEEDED_START, true, false},
-    [SAMPLE_OWNER] = {"owner", &mica_type_of_SampleOwner, owner_make, owner_assign, owner_holds, SAMPLE_OWNER_START,
-                      true, true},
-    [SAMPLE_SWITCHED] = {"switched", &mica_type_of_SampleSwitched, small_assign, small_assign, small_holds, 0, true,
-                         false},
-    [SAMPLE_DATED] = {"dated", &mica_type_of_SampleDated, dated_assign, dated_assign, dated_holds, 0, true, false},
-    [SAMPLE_SWITCHED_OWNER] = {"switched owner", &mica_type_of_SampleSwitchedOwner, owner_make, owner_assign,
-                               owner_holds, SAMPLE_OWNER_START, true, true},
-    [SAMPLE_TAG] = {.name = "tag", .type = &mica_type_of_SampleTag},
-    [SAMPLE_SWITCHED_TAG] = {.name = "switched tag", .type = &mica_type_of_SampleSwitchedTag},
-    [SAMPLE_DATED_TAG] = {.name = "dated tag", .type = &mica_type_of_SampleDatedTag},
+    [SAMPLE_BYTE] = PLAIN("byte", SampleByte, byte, byte, 0),
+    [SAMPLE_SMALL] = PLAIN("small", SampleSmall, small, small, 0),
+    [SAMPLE_PADDED] = PLAIN("padded", SamplePadded, padded, padded, 0),
+    [SAMPLE_WIDE] = PLAIN("wide", SampleWide, wide, small, 0),
+    [SAMPLE_BIG] = PLAIN("big", SampleBig, big, small, 0),
+    [SAMPLE_SEEDED] = PLAIN("seeded", SampleSeeded, small, small, SAMPLE_SEEDED_START),
+    [SAMPLE_OWNER] = OWNER("owner", SampleOwner),
+    [SAMPLE_SWITCHED] = PLAIN("switched", SampleSwitched, small, small, 0),
+    [SAMPLE_DATED] = PLAIN("dated", SampleDated, dated, dated, 0),
+    [SAMPLE_SWITCHED_OWNER] = OWNER("switched owner", SampleSwitchedOwner),
+    [SAMPLE_SPLIT] = PLAIN("split", SampleSplit, split, small, 0),
+    [SAMPLE_SWITCHED_SPLIT] = PLAIN("switched split", SampleSwitchedSplit, split, small, 0),
+    [SAMPLE_POOL] = PLAIN("pool", SamplePool, small, small, 0),
+    [SAMPLE_POOL_HASH] = PLAIN("pool hash", SamplePoolHash, padded, padded, 0),
+    [SAMPLE_POOL_DIRECT] = PLAIN("pool direct", SamplePoolDirect, wide, small, 0),
+    [SAMPLE_POOL_OWNER] = OWNER("pool owner", SamplePoolOwner),
+    [SAMPLE_POOL_DIRECT_OWNER] = OWNER("pool direct owner", SamplePoolDirectOwner),
+    [SAMPLE_POOL_SPLIT] = PLAIN("pool split", SamplePoolSplit, split, small, 0),
+    [SAMPLE_POOL_DIRECT_SPLIT] = PLAIN("pool direct split", SamplePoolDirectSplit, split, small, 0),
+    [SAMPLE_POOL_MANY] = PLAIN("pool many", SamplePoolMany, small, small, SAMPLE_SEEDED_START),
+    [SAMPLE_POOL_MANY_OWNER] = OWNER("pool many owner", SamplePoolManyOwner),
+    [SAMPLE_POOL_MANY_SPLIT] = PLAIN("pool many split", SamplePoolManySplit, split, small, 0),
+    [SAMPLE_POOL_TAG] = TAG("pool tag", SamplePoolTag),
+    [SAMPLE_TAG] = TAG("tag", SampleTag),
+    [SAMPLE_SWITCHED_TAG] = TAG("switched tag", SampleSwitchedTag),
+    [SAMPLE_DATED_TAG] = TAG("dated tag", SampleDatedTag),
 };
 
 mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room)
@@ -303,15 +405,20 @@ void sample_value_end(sample_kind kind, sample_room *room)
         owner_destruct(room->bytes, 1, NULL);
 }
 
-uint32_t sample_small_key(uint32_t number)
+uint32_t sample_key(uint32_t number)
 {
     return number & 7;
+}
+
+int sample_compare(const void *a, const void *b, void *context)
+{
+    const sample *sample = context;
+    uint32_t key_a = sample->key(a), key_b = sample->key(b);
+    return (key_a > key_b) - (key_a < key_b);
 }
 
 int sample_small_compare(const void *a, const void *b, void *context)
 {
     (void)context;
-    uint32_t key_a = sample_small_key(((const SampleSmall *)a)->number);
-    uint32_t key_b = sample_small_key(((const SampleSmall *)b)->number);
-    return (key_a > key_b) - (key_a < key_b);
+    return sample_compare(a, b, (void *)(uintptr_t)&samples[SAMPLE_SMALL]);
 }

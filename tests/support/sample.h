@@ -17,6 +17,22 @@ typedef enum sample_kind {
     SAMPLE_SWITCHED,       /* can be toggled */
     SAMPLE_DATED,          /* remembers when it was added */
     SAMPLE_SWITCHED_OWNER, /* all of it at once */
+    SAMPLE_SPLIT,          /* a column per field */
+    SAMPLE_SWITCHED_SPLIT, /* the same, toggled and tracked */
+
+    /* In pools: each index, layout and way to die, and each trait, without all their combinations. */
+    SAMPLE_POOL,              /* map, dies at once */
+    SAMPLE_POOL_HASH,         /* hash, dies at the flush */
+    SAMPLE_POOL_DIRECT,       /* direct, dies lazily; aligned to 64 */
+    SAMPLE_POOL_OWNER,        /* map, dies lazily; toggled and tracked */
+    SAMPLE_POOL_DIRECT_OWNER, /* direct, dies at the flush */
+    SAMPLE_POOL_SPLIT,        /* hash, dies lazily; tracked */
+    SAMPLE_POOL_DIRECT_SPLIT, /* direct, dies at once; toggled */
+    SAMPLE_POOL_MANY,         /* map, dies lazily; starts with a value other than zero */
+    SAMPLE_POOL_MANY_OWNER,   /* hash, dies at once; toggled and tracked */
+    SAMPLE_POOL_MANY_SPLIT,   /* map, dies at the flush */
+
+    SAMPLE_POOL_TAG,
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
@@ -35,6 +51,7 @@ typedef struct sample {
     void (*make)(void *raw, uint32_t number);          /* turns raw memory into a value */
     void (*assign)(void *value, uint32_t number);      /* gives a value another number */
     bool (*holds)(const void *value, uint32_t number); /* whether every byte of it says so */
+    uint32_t (*key)(const void *value);                /* what it sorts by: sample_key of its number */
     uint32_t start;                                    /* the number of a default value */
     bool has_data;
     bool owns;
@@ -46,6 +63,44 @@ extern const sample samples[SAMPLE_COUNT];
 typedef struct sample_room {
     _Alignas(64) unsigned char bytes[SAMPLE_BYTES_MAX];
 } sample_room;
+
+static inline bool sample_is_pooled(sample_kind kind)
+{
+    return samples[kind].type->storage == MICA_STORAGE_POOL;
+}
+
+static inline bool sample_is_many(sample_kind kind)
+{
+    return samples[kind].type->many;
+}
+
+static inline bool sample_is_split(sample_kind kind)
+{
+    return samples[kind].type->split;
+}
+
+enum { SAMPLE_MANY = SAMPLE_POOL_MANY_SPLIT - SAMPLE_POOL_MANY + 1 };
+
+/* The number of a sample among those of which an entity can have many. */
+static inline uint32_t sample_many_number(sample_kind kind)
+{
+    return kind - SAMPLE_POOL_MANY;
+}
+
+/* Whether there is a value to point to. */
+static inline bool sample_is_whole(sample_kind kind)
+{
+    return samples[kind].has_data && !samples[kind].type->split;
+}
+
+/* The columns of a split sample; they are all alike. */
+typedef struct sample_leaf {
+    uint32_t offset;
+    uint32_t bytes;
+} sample_leaf;
+
+enum { SAMPLE_LEAVES = 8 };
+extern const sample_leaf sample_leaves[SAMPLE_LEAVES];
 
 static inline mica_component sample_id(sample_kind kind)
 {
@@ -62,9 +117,10 @@ int64_t sample_owners_alive(void);
 /* Where owning values get their memory from: malloc, or an allocator that fails (NULL context: malloc again). */
 void sample_owners_use(const mica_allocator *allocator);
 
-/* Orders the values of SAMPLE_SMALL by their lowest bits only, so that many are equal. */
-int sample_small_compare(const void *a, const void *b, void *context);
-uint32_t sample_small_key(uint32_t number);
+/* Orders values by the lowest bits of their numbers only, so that many are equal. The context is the sample. */
+int sample_compare(const void *a, const void *b, void *context);
+int sample_small_compare(const void *a, const void *b, void *context); /* of SAMPLE_SMALL, without a context */
+uint32_t sample_key(uint32_t number);
 
 typedef struct SampleClock {
     uint32_t number;

@@ -1,0 +1,68 @@
+/* The tool: one command per file. */
+#ifndef MICAP_CLI_CLI_H
+#define MICAP_CLI_CLI_H
+
+#include "mica/compile.h"
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_DIFFERENT = 1, /* mica diff: the files differ */
+    EXIT_BAD = 2,       /* wrong usage, or bad input */
+    INPUTS_MAX = 4096,
+};
+
+/* The command line, taken apart. What a command does not know, it refuses. */
+typedef struct options {
+    const char *command;
+    const char *inputs[INPUTS_MAX];
+    uint32_t input_count;
+    const char *schemas[64];
+    uint32_t schema_count;
+    const char *output;
+    const char *depfile;
+    mica_byte_order byte_order;
+    int compression;
+    bool json;
+    bool force;
+    bool quiet;
+    bool help;
+} options;
+
+typedef struct command {
+    const char *name;
+    const char *summary;
+    const char *help;
+    const char
+        *allowed; /* letters of options: o output, s schema, b byte order, c compress, d depfile, j json, f force */
+    uint32_t inputs_min;
+    uint32_t inputs_max;
+    int (*run)(const options *options);
+} command;
+
+extern const command commands[];
+
+int run_compile(const options *options);
+int run_info(const options *options);
+int run_dump(const options *options);
+int run_check(const options *options);
+int run_diff(const options *options);
+int run_schema(const options *options);
+
+/* False with a message when the command line makes no sense. */
+bool options_parse(options *options, int argument_count, char **arguments);
+
+/* Says what is wrong, as "mica: ...". Returns EXIT_BAD. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Loads a resource of any byte order; NULL with a message. */
+mica_resource *load_or_complain(const char *path);
+
+/* Writes bytes to a file, or to standard output for NULL. Returns the exit code. */
+int write_output(const char *path, const void *bytes, size_t byte_count);
+
+bool ends_with(const char *text, const char *end);
+
+/* Adds the components of a file, whatever it is. False with a message. */
+bool schema_add_any(mica_schema *schema, const char *path);
+
+#endif

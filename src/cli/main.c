@@ -1,0 +1,141 @@
+/* mica: the command line. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef MICA_VERSION
+#    define MICA_VERSION "?"
+#endif
+
+const command commands[] = {
+    {"compile", "JSON to a resource",
+     "mica compile [-o OUT] [--schema FILE]... [options] LEVEL.json...\n\n"
+     "Compiles levels and prefabs. OUT is LEVEL.mica beside the input unless said; nothing is written when there is an\n"
+     "error, and all errors are listed.\n\n"
+     "  -o, --output FILE      where to write (with one input)\n"
+     "  -s, --schema FILE      which components there are: a schema (.json), or any resource (.mica). Without it,\n"
+     "                         schema.json beside the level. A program writes its own with mica_schema_write\n"
+     "  -b, --byte-order ORDER little or big: of the machine that will map the file; this one's unless said\n"
+     "  -c, --compress[=LEVEL] compress for shipping (zstd, 1 to 19); a mapped file has none\n"
+     "  -d, --depfile FILE     write dependencies for make and ninja, and do nothing when none is newer than OUT\n"
+     "  -f, --force            compile even then\n"
+     "  -q, --quiet            say nothing but errors\n"
+     "  -j, --json             errors and results as JSON on standard output\n\n"
+     "  mica compile --schema game.json level.json          writes level.mica\n",
+     "osbcdfqj", 1, INPUTS_MAX, run_compile},
+    {"info", "what a resource holds",
+     "mica info [--json] FILE\n\n"
+     "Shows the header, the components with their counts and sizes, and the sections.\n\n"
+     "  -j, --json             as JSON\n",
+     "j", 1, 1, run_info},
+    {"dump", "a resource back to JSON",
+     "mica dump [-o OUT] FILE\n\n"
+     "Writes JSON that compiles to the same bytes again:\n\n"
+     "  mica dump level.mica -o copy.json && mica compile --schema level.mica copy.json -o copy.mica\n",
+     "o", 1, 1, run_dump},
+    {"check", "prove that files are sound",
+     "mica check [--json] FILE...\n\n"
+     "Verifies everything a program would rely on. Exit code 2 when a file is not sound.\n\n"
+     "  -j, --json             as JSON\n",
+     "jq", 1, INPUTS_MAX, run_check},
+    {"diff", "what differs between two resources",
+     "mica diff [--json] A B\n\n"
+     "Compares entities by path, and their components by name and value. Exit code 0 when equal, 1 when not.\n\n"
+     "  -j, --json             as JSON\n",
+     "jq", 2, 2, run_diff},
+    {"schema", "the components of files, as JSON",
+     "mica schema [-o OUT] FILE...\n\n"
+     "Writes which components files know: resources (.mica) and schemas (.json), put together.\n",
+     "o", 1, INPUTS_MAX, run_schema},
+    {0},
+};
+
+int complain(const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "mica: ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
+    return EXIT_BAD;
+}
+
+bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+mica_resource *load_or_complain(const char *path)
+{
+    mica_resource_error error;
+    mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, &error);
+    if (resource)
+        return resource;
+    if (error.result == MICA_ERROR_FILE)
+        complain("%s", error.text);
+    else
+        complain("%s: at byte %llu: %s", path, (unsigned long long)error.offset, error.text);
+    return NULL;
+}
+
+int write_output(const char *path, const void *bytes, size_t byte_count)
+{
+    mica_resource_error error;
+    if (path)
+        return mica_write_file(path, bytes, byte_count, &error) == MICA_OK ? EXIT_FINE : complain("%s", error.text);
+    return fwrite(bytes, 1, byte_count, stdout) == byte_count && fflush(stdout) == 0
+               ? EXIT_FINE
+               : complain("standard output can't be written");
+}
+
+static int print_help(FILE *to)
+{
+    fprintf(to, "mica compiles, inspects and compares resources: levels, prefabs and save games.\n\n"
+                "  mica COMMAND [options] FILE...\n\n");
+    for (const command *command = commands; command->name; ++command)
+        fprintf(to, "  %-10s %s\n", command->name, command->summary);
+    fprintf(to, "\n  mica help COMMAND      options and examples of a command\n"
+                "  mica --version\n\n"
+                "Exit codes: 0 fine, 1 files differ (diff), 2 wrong usage or bad input.\n");
+    return to == stdout ? EXIT_FINE : EXIT_BAD;
+}
+
+static const command *find_command(const char *name)
+{
+    const command *command = commands;
+    while (command->name && strcmp(command->name, name) != 0)
+        ++command;
+    return command->name ? command : NULL;
+}
+
+int main(int argument_count, char **arguments)
+{
+    static options options;
+    const char *first = argument_count > 1 ? arguments[1] : NULL;
+    if (!first)
+        return print_help(stderr);
+    if (strcmp(first, "--version") == 0)
+        return printf("mica %s\n", MICA_VERSION) > 0 ? EXIT_FINE : EXIT_BAD;
+    bool wants_help = strcmp(first, "help") == 0 || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0;
+    if (wants_help && argument_count < 3)
+        return print_help(stdout);
+    const command *command = find_command(wants_help ? arguments[2] : first);
+    if (!command)
+        return complain("there is no command \"%s\"; try mica help", wants_help ? arguments[2] : first);
+    options.command = command->name;
+    if (!wants_help && !options_parse(&options, argument_count - 2, arguments + 2))
+        return EXIT_BAD;
+    if (wants_help || options.help)
+        return fputs(command->help, stdout) >= 0 ? EXIT_FINE : EXIT_BAD;
+    if (options.input_count < command->inputs_min || options.input_count > command->inputs_max)
+        return complain("%s: expected %s; try mica help %s", command->name,
+                        command->inputs_max == 1   ? "one file"
+                        : command->inputs_max == 2 ? "two files"
+                                                   : "a file",
+                        command->name);
+    return command->run(&options);
+}

@@ -1,0 +1,109 @@
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct option {
+    const char *name;
+    char letter;
+    enum { WITHOUT, WITH, PERHAPS } value;
+} option;
+
+static const option known[] = {
+    {"output", 'o', WITH},   {"schema", 's', WITH},    {"byte-order", 'b', WITH}, {"compress", 'c', PERHAPS},
+    {"depfile", 'd', WITH},  {"force", 'f', WITHOUT},  {"quiet", 'q', WITHOUT},   {"json", 'j', WITHOUT},
+    {"help", 'h', WITHOUT},
+};
+
+static bool is_allowed(const options *options, char letter)
+{
+    const command *command = commands;
+    while (strcmp(command->name, options->command) != 0)
+        ++command;
+    return letter == 'h' || strchr(command->allowed, letter);
+}
+
+/* Finds the option of an argument, and the value that is part of it ("--compress=3", "-c3"), or NULL. */
+static const option *find_option(const char *argument, const char **out_value)
+{
+    bool is_long = argument[1] == '-';
+    for (uint32_t i = 0; i < sizeof known / sizeof *known; ++i) {
+        size_t length = strlen(known[i].name);
+        if (is_long && strncmp(argument + 2, known[i].name, length) == 0 &&
+            (argument[2 + length] == 0 || argument[2 + length] == '=')) {
+            *out_value = argument[2 + length] ? argument + 3 + length : NULL;
+            return &known[i];
+        }
+        if (!is_long && argument[1] == known[i].letter) {
+            *out_value = argument[2] ? argument + 2 : NULL;
+            return &known[i];
+        }
+    }
+    return NULL;
+}
+
+static bool set(options *options, char letter, const char *value)
+{
+    switch (letter) {
+    case 'o': options->output = value; return true;
+    case 'd': options->depfile = value; return true;
+    case 'f': options->force = true; return true;
+    case 'q': options->quiet = true; return true;
+    case 'j': options->json = true; return true;
+    case 'h': options->help = true; return true;
+    case 's':
+        if (options->schema_count == sizeof options->schemas / sizeof *options->schemas)
+            return complain("%s: too many schemas", options->command), false;
+        options->schemas[options->schema_count++] = value;
+        return true;
+    case 'b':
+        options->byte_order = strcmp(value, "little") == 0 ? MICA_BYTE_ORDER_LITTLE
+                              : strcmp(value, "big") == 0  ? MICA_BYTE_ORDER_BIG
+                                                           : MICA_BYTE_ORDER_NATIVE;
+        return options->byte_order ||
+               (complain("%s: the byte order is little or big, not \"%s\"", options->command, value), false);
+    default: {
+        char *behind = NULL;
+        long level = value ? strtol(value, &behind, 10) : 9;
+        options->compression = (int)level;
+        return (level >= 1 && level <= 19 && (!value || !*behind)) ||
+               (complain("%s: a level of compression is 1 to 19, not \"%s\"", options->command, value), false);
+    }
+    }
+}
+
+static bool take_option(options *options, char **arguments, int count, int *at)
+{
+    const char *value = NULL, *argument = arguments[*at];
+    const option *option = find_option(argument, &value);
+    if (!option || !is_allowed(options, option->letter))
+        return complain("%s: there is no option %s; try mica help %s", options->command, argument, options->command),
+               false;
+    if (option->value == WITHOUT && value)
+        return complain("%s: --%s takes no value", options->command, option->name), false;
+    if (option->value == WITH && !value) {
+        if (*at + 1 >= count)
+            return complain("%s: --%s needs a value", options->command, option->name), false;
+        value = arguments[++*at];
+    }
+    return set(options, option->letter, value);
+}
+
+bool options_parse(options *options, int argument_count, char **arguments)
+{
+    bool only_files = false;
+    for (int i = 0; i < argument_count; ++i) {
+        const char *argument = arguments[i];
+        if (!only_files && strcmp(argument, "--") == 0) {
+            only_files = true;
+        } else if (!only_files && argument[0] == '-' && argument[1]) {
+            if (!take_option(options, arguments, argument_count, &i))
+                return false;
+        } else if (options->input_count == INPUTS_MAX) {
+            return complain("%s: too many files", options->command), false;
+        } else {
+            options->inputs[options->input_count++] = argument;
+        }
+    }
+    return true;
+}

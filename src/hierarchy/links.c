@@ -1,0 +1,155 @@
+#include "hierarchy/links.h"
+
+#include "core/report.h"
+
+const micap_link micap_link_none = {0};
+
+bool micap_links_add_page(micap_hierarchy *hierarchy, uint32_t index)
+{
+    uint32_t page = index >> MICAP_LINK_PAGE_SHIFT;
+    if (!MICAP_RESERVE(&hierarchy->world->memory, hierarchy->pages, &hierarchy->page_capacity, (uint64_t)page + 1))
+        return false;
+    micap_link *links = micap_arena_allocate(&hierarchy->arena, MICAP_LINK_PAGE * sizeof *links);
+    if (!links)
+        return false;
+    memset(links, 0, MICAP_LINK_PAGE * sizeof *links);
+    while (hierarchy->page_count <= page)
+        hierarchy->pages[hierarchy->page_count++] = (micap_link_page){0};
+    hierarchy->pages[page].links = links;
+    return true;
+}
+
+void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entity parent, uint32_t before)
+{
+    micap_link *link = micap_link_claim(hierarchy, child);
+    micap_link *above = micap_link_claim(hierarchy, parent);
+    MICAP_ASSERT_HOT(!link->parent, "what is attached has no parent");
+    uint32_t previous = before ? micap_link_at(hierarchy, before)->previous : above->last_child;
+    link->parent = parent.index;
+    link->next = before;
+    link->previous = previous;
+    *(previous ? &micap_link_at(hierarchy, previous)->next : &above->first_child) = child.index;
+    *(before ? &micap_link_at(hierarchy, before)->previous : &above->last_child) = child.index;
+    ++above->child_count;
+    micap_link_list_change(hierarchy, child);
+}
+
+/* Closes the gap among its siblings. Its own link is left as it is. */
+static inline void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
+{
+    micap_link *above = micap_link_at(hierarchy, link->parent);
+    *(link->previous ? &micap_link_at(hierarchy, link->previous)->next : &above->first_child) = link->next;
+    *(link->next ? &micap_link_at(hierarchy, link->next)->previous : &above->last_child) = link->previous;
+    if (--above->child_count == 0)
+        micap_link_settle(hierarchy, link->parent, above);
+}
+
+void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
+{
+    micap_link *link = micap_link_at(hierarchy, child);
+    if (!link->parent)
+        return;
+    micap_link_list_change(hierarchy, (mica_entity){child, link->generation});
+    leave_parent(hierarchy, link);
+    link->parent = link->next = link->previous = 0;
+    micap_link_settle(hierarchy, child, link);
+}
+
+static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_link *link)
+{
+    for (uint32_t child = link->first_child, next; child; child = next) {
+        micap_link *orphan = micap_link_at(hierarchy, child);
+        next = orphan->next;
+        micap_link_list_change(hierarchy, (mica_entity){child, orphan->generation});
+        orphan->parent = orphan->next = orphan->previous = 0;
+        micap_link_settle(hierarchy, child, orphan);
+    }
+}
+
+void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (micap_link_of(hierarchy, entities[i]) == &micap_link_none)
+            continue;
+        micap_link *link = micap_link_at(hierarchy, entities[i].index);
+        if (link->parent)
+            leave_parent(hierarchy, link);
+        if (link->first_child)
+            leave_children(hierarchy, link);
+        *link = micap_link_none;
+        --hierarchy->pages[entities[i].index >> MICAP_LINK_PAGE_SHIFT].used_count;
+    }
+}
+
+void micap_links_trim(micap_hierarchy *hierarchy)
+{
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
+        if (hierarchy->pages[page].links && !hierarchy->pages[page].used_count) {
+            micap_arena_release(&hierarchy->arena, hierarchy->pages[page].links,
+                                MICAP_LINK_PAGE * sizeof *hierarchy->pages[page].links);
+            hierarchy->pages[page].links = NULL;
+        }
+    micap_arena_trim(&hierarchy->arena);
+}
+
+static bool broken(const micap_hierarchy *hierarchy, const char *what, uint32_t index)
+{
+    micap_fail(hierarchy->world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%u)", what, index);
+    return false;
+}
+
+static bool check_children(const micap_hierarchy *hierarchy, uint32_t index, const micap_link *link)
+{
+    uint32_t count = 0, previous = 0;
+    for (uint32_t child = link->first_child; child; child = micap_link_at(hierarchy, child)->next) {
+        const micap_link *below = micap_link_at(hierarchy, child);
+        if (below->parent != index || below->previous != previous || count++ == link->child_count)
+            return broken(hierarchy, "children name their parent and each other", child);
+        previous = child;
+    }
+    return (previous == link->last_child && count == link->child_count) ||
+           broken(hierarchy, "a parent counts its children", index);
+}
+
+static bool check_link(const micap_hierarchy *hierarchy, uint32_t index)
+{
+    const micap_link *link = micap_link_at(hierarchy, index);
+    if (!link->generation)
+        return !memcmp(link, &micap_link_none, sizeof *link) || broken(hierarchy, "an unused link is empty", index);
+    if (!mica_is_alive(hierarchy->world, (mica_entity){index, link->generation}))
+        return broken(hierarchy, "what is linked is alive", index);
+    if (!link->parent && (link->next || link->previous))
+        return broken(hierarchy, "siblings have a parent", index);
+    return check_children(hierarchy, index, link);
+}
+
+static uint64_t count_tree(const micap_hierarchy *hierarchy, uint32_t root)
+{
+    uint64_t count = 0;
+    for (uint32_t at = root; at; at = micap_link_next(hierarchy, root, at))
+        ++count;
+    return count;
+}
+
+bool micap_links_validate(const micap_hierarchy *hierarchy)
+{
+    uint64_t link_count = 0, reached = 0;
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page) {
+        uint32_t used = 0;
+        for (uint32_t i = 0; hierarchy->pages[page].links && i < MICAP_LINK_PAGE; ++i) {
+            used += hierarchy->pages[page].links[i].generation != 0;
+            if (!check_link(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i))
+                return false;
+        }
+        if (used != hierarchy->pages[page].used_count)
+            return broken(hierarchy, "a page counts its links", page);
+        link_count += used;
+    }
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
+        for (uint32_t i = 0; hierarchy->pages[page].links && i < MICAP_LINK_PAGE; ++i) {
+            const micap_link *link = &hierarchy->pages[page].links[i];
+            if (link->generation && !link->parent)
+                reached += count_tree(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i);
+        }
+    return reached == link_count || broken(hierarchy, "every link hangs on one without a parent", (uint32_t)reached);
+}

@@ -1,0 +1,281 @@
+/* From a file to a resource: the tree, then a draft of it. */
+#include "json/json.h"
+#include "os/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const mica_compile_rule *rule_for(const mica_compiler *compiler, const char *name)
+{
+    for (uint32_t i = 0; i < compiler->def->rule_count; ++i)
+        if (strcmp(compiler->def->rules[i].name, name) == 0)
+            return &compiler->def->rules[i];
+    return NULL;
+}
+
+/* Reports what the draft says. */
+static bool draft_error(mica_compiler *compiler, micap_context context)
+{
+    const mica_resource_error *error = mica_draft_error(compiler->draft);
+    return error->result == MICA_ERROR_MEMORY ? micap_json_error_memory(compiler)
+                                              : micap_json_error(compiler, context, "%s", error->text);
+}
+
+/* The draft component of a component; MICA_DRAFT_NONE with a report. */
+static uint32_t part_for(mica_compiler *compiler, const micap_schema_entry *entry, micap_context context)
+{
+    const mica_compile_rule *rule = rule_for(compiler, entry->name);
+    mica_draft_component_def def = {.type = rule && rule->recipe ? rule->recipe : &entry->type,
+                                    .name = entry->name,
+                                    .storage = entry->type.storage,
+                                    .spawn_order = rule ? rule->spawn_order : entry->spawn_order};
+    uint32_t part = mica_draft_component(compiler->draft, &def);
+    if (part == MICA_DRAFT_NONE)
+        draft_error(compiler, context);
+    return part;
+}
+
+/* A compile function of the program sees one value: layers laid over each other first. */
+static bool run_compile_function(mica_compiler *compiler, const mica_compile_rule *rule, const micap_layer *first,
+                                 void *instance, micap_context context)
+{
+    json_t *merged = json_deep_copy(first->value);
+    for (const micap_layer *layer = first->next; merged && layer; layer = layer->next)
+        if (!json_is_object(merged) || !json_is_object(layer->value) ||
+            json_object_update_recursive(merged, (json_t *)layer->value) != 0) {
+            json_decref(merged);
+            merged = json_deep_copy(layer->value);
+        }
+    if (!merged)
+        return micap_json_error_memory(compiler);
+    uint32_t errors = compiler->error_count;
+    compiler->current = context;
+    bool fine = rule->compile(compiler, merged, instance, rule->context);
+    json_decref(merged);
+    if (!fine && errors == compiler->error_count)
+        micap_json_error(compiler, context, "the compile function of %.60s refused it", rule->name);
+    return fine;
+}
+
+static bool compile_tag(mica_compiler *compiler, const micap_layer *layer, micap_context context)
+{
+    bool fine = json_is_true(layer->value) || (json_is_object(layer->value) && !json_object_size(layer->value));
+    return fine || micap_json_error(compiler, context, "a tag has no value: expected {} or true");
+}
+
+static void compile_instance(mica_compiler *compiler, const micap_node *node, const micap_layer *first,
+                             const micap_schema_entry *entry, void *instance)
+{
+    const mica_compile_rule *rule = rule_for(compiler, entry->name);
+    const mica_type *type = rule && rule->recipe ? rule->recipe : &entry->type;
+    micap_step_in outer = {NULL, node ? "components" : "singletons", 0}, step = {&outer, entry->name, 0};
+    if (rule && rule->compile) {
+        const micap_layer *last = first;
+        while (last->next)
+            last = last->next;
+        micap_context context = {last->place, compiler->sources, &step};
+        run_compile_function(compiler, rule, first, instance, context);
+        return;
+    }
+    for (const micap_layer *layer = first; layer; layer = layer->next) {
+        micap_context context = {layer->place, compiler->sources, &step};
+        if (entry->type.storage == MICA_STORAGE_TAG)
+            compile_tag(compiler, layer, context);
+        else
+            micap_value_compile(compiler, (micap_value_of){node, layer}, layer->value, type, instance, context);
+    }
+}
+
+/* An array is several instances; it stands for itself, whatever lay below it. */
+static void compile_several(mica_compiler *compiler, const micap_node *node, const micap_layer *layer,
+                            const micap_schema_entry *entry, uint32_t part)
+{
+    micap_step_in outer = {NULL, "components", 0}, step = {&outer, entry->name, 0};
+    json_t *value;
+    size_t index;
+    json_array_foreach((json_t *)layer->value, index, value)
+    {
+        micap_step_in inner = {&step, NULL, index};
+        micap_context context = {layer->place, NULL, &inner};
+        void *instance = mica_draft_add(compiler->draft, node->index, part);
+        if (!instance) {
+            micap_json_error_memory(compiler);
+            return;
+        }
+        micap_value_compile(compiler, (micap_value_of){node, layer}, value, &entry->type, instance, context);
+    }
+}
+
+static void compile_component(mica_compiler *compiler, const micap_node *node, const micap_node_component *component)
+{
+    const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, component->name);
+    micap_step_in outer = {NULL, "components", 0}, step = {&outer, component->name, 0};
+    uint32_t part = part_for(compiler, entry, (micap_context){component->last->place, NULL, &step});
+    if (part == MICA_DRAFT_NONE)
+        return;
+    if (json_is_array(component->last->value) && json_is_object(json_array_get(component->last->value, 0))) {
+        compile_several(compiler, node, component->last, entry, part);
+        return;
+    }
+    void *instance = mica_draft_add(compiler->draft, node->index, part);
+    if (!instance || (component->disabled && !mica_draft_disable(compiler->draft, part))) {
+        micap_json_error_memory(compiler);
+        return;
+    }
+    compile_instance(compiler, node, component->first, entry, instance);
+}
+
+static void compile_singletons(mica_compiler *compiler)
+{
+    const json_t *singletons = json_object_get(compiler->sources->root, "singletons");
+    micap_context context = {.source = compiler->sources};
+    micap_step_in outer = {NULL, "singletons", 0};
+    if (singletons && !json_is_object(singletons)) {
+        context.path = &outer;
+        micap_json_error(compiler, context, "expected an object of singletons");
+        return;
+    }
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)singletons, key, value)
+    {
+        micap_step_in step = {&outer, key, 0};
+        const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, key);
+        context.path = &step;
+        if (!entry || entry->type.storage != MICA_STORAGE_SINGLETON) {
+            char hint[100];
+            micap_guess guess = {.wrong = key};
+            const mica_schema *schema = compiler->def->schema;
+            for (uint32_t i = 0; i < schema->count; ++i)
+                if (schema->entries[i]->type.storage == MICA_STORAGE_SINGLETON)
+                    micap_guess_try(&guess, schema->entries[i]->name);
+            micap_json_error(compiler, context, "%s \"%.60s\"%s", entry ? "this is no singleton:" : "unknown singleton",
+                             key, entry ? "" : micap_guess_text(&guess, hint, sizeof hint));
+            continue;
+        }
+        uint32_t part = part_for(compiler, entry, context);
+        void *instance = part == MICA_DRAFT_NONE ? NULL : mica_draft_add(compiler->draft, 0, part);
+        micap_layer layer = {.value = value};
+        if (instance)
+            compile_instance(compiler, NULL, &layer, entry, instance);
+        else if (part != MICA_DRAFT_NONE)
+            micap_json_error_memory(compiler);
+    }
+}
+
+static micap_node *next_node(micap_node *node)
+{
+    if (node->first_child)
+        return node->first_child;
+    while (node && !node->next)
+        node = node->parent;
+    return node ? node->next : NULL;
+}
+
+static void draft_tree(mica_compiler *compiler)
+{
+    enum { PROGRESS_EVERY = 4096 };
+    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+        uint32_t parent = node->parent == &compiler->top ? MICA_NO_PARENT : node->parent->index;
+        if (mica_draft_entity(compiler->draft, parent, node->name) == MICA_DRAFT_NONE) {
+            draft_error(compiler, (micap_context){.place = node->place});
+            return;
+        }
+    }
+    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+        for (const micap_node_component *component = node->components; component; component = component->next)
+            compile_component(compiler, node, component);
+        if (compiler->def->progress && node->index % PROGRESS_EVERY == 0)
+            compiler->def->progress(node->index, compiler->node_count, compiler->def->progress_context);
+        if (compiler->result == MICA_ERROR_MEMORY)
+            return;
+    }
+}
+
+static void finish(mica_compiler *compiler, mica_compiled *out)
+{
+    mica_draft_finish_def def = {compiler->def->byte_order, compiler->def->compression};
+    if (!compiler->error_count && mica_draft_finish(compiler->draft, &def, &out->blob) != MICA_OK)
+        draft_error(compiler, (micap_context){.source = compiler->sources});
+}
+
+static void *allocate(mica_compiled *compiled, size_t bytes)
+{
+    return compiled->private_allocator.allocate(bytes, MICAP_ARRAY_ALIGNMENT, compiled->private_allocator.context);
+}
+
+static void copy_dependencies(mica_compiler *compiler, mica_compiled *out)
+{
+    out->private_allocator = compiler->memory.allocator;
+    if (!compiler->source_count)
+        return;
+    out->dependencies = allocate(out, compiler->source_count * sizeof *out->dependencies);
+    if (!out->dependencies) {
+        micap_json_error_memory(compiler);
+        return;
+    }
+    memset(out->dependencies, 0, compiler->source_count * sizeof *out->dependencies);
+    out->dependency_count = compiler->source_count;
+    uint32_t i = 0;
+    for (const micap_source *source = compiler->sources; source; source = source->next, ++i) {
+        size_t bytes = strlen(source->path) + 1;
+        out->dependencies[i] = allocate(out, bytes);
+        if (out->dependencies[i])
+            memcpy(out->dependencies[i], source->path, bytes);
+        else
+            micap_json_error_memory(compiler);
+    }
+}
+
+void mica_compiled_free(mica_compiled *compiled)
+{
+    mica_allocator *allocator = &compiled->private_allocator;
+    for (uint32_t i = 0; i < compiled->dependency_count; ++i)
+        if (compiled->dependencies[i])
+            allocator->release(compiled->dependencies[i], strlen(compiled->dependencies[i]) + 1, MICAP_ARRAY_ALIGNMENT,
+                               allocator->context);
+    if (compiled->dependencies)
+        allocator->release(compiled->dependencies, compiled->dependency_count * sizeof *compiled->dependencies,
+                           MICAP_ARRAY_ALIGNMENT, allocator->context);
+    mica_blob_free(&compiled->blob);
+    *compiled = (mica_compiled){0};
+}
+
+static mica_result compile(const char *path, const char *text, size_t byte_count, const mica_compile_def *def,
+                           mica_compiled *out)
+{
+    mica_compiler compiler = {.def = def};
+    *out = (mica_compiled){0};
+    if (!micap_memory_init(&compiler.memory, def->allocator))
+        return MICA_ERROR_INVALID;
+    micap_source *source = micap_source_get(&compiler, path, text, byte_count, (micap_context){0});
+    compiler.draft = mica_draft_create(&compiler.memory.allocator);
+    if (!compiler.draft)
+        micap_json_error_memory(&compiler);
+    if (source && !source->broken && compiler.draft) {
+        micap_tree_build(&compiler, source);
+        if (compiler.result != MICA_ERROR_MEMORY && !compiler.is_full)
+            draft_tree(&compiler);
+        if (json_is_object(source->root))
+            compile_singletons(&compiler);
+        finish(&compiler, out);
+    }
+    copy_dependencies(&compiler, out);
+    mica_draft_destroy(compiler.draft);
+    micap_sources_free(&compiler);
+    out->error_count = compiler.error_count;
+    if (compiler.result != MICA_OK)
+        mica_blob_free(&out->blob);
+    return compiler.result;
+}
+
+mica_result mica_compile_file(const char *path, const mica_compile_def *def, mica_compiled *out_compiled)
+{
+    return compile(path, NULL, 0, def, out_compiled);
+}
+
+mica_result mica_compile_text(const char *name, const char *text, size_t byte_count, const mica_compile_def *def,
+                              mica_compiled *out_compiled)
+{
+    return compile(name, text, byte_count, def, out_compiled);
+}

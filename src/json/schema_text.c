@@ -1,0 +1,326 @@
+/* Schemas as JSON, in and out. */
+#include "base/bits.h"
+#include "json/json.h"
+#include "json/writer.h"
+#include "resource/leaves.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A type of a text being read; nested ones are found by name. */
+typedef struct micap_read_type {
+    struct micap_read_type *next;
+    mica_type type;
+} read_type;
+
+typedef struct micap_reading {
+    mica_compiler *compiler;
+    micap_source *source;
+    read_type *types;
+    mica_schema *schema;
+} reading;
+
+static bool fail(reading *work, const micap_step_in *path, const char *text)
+{
+    return micap_json_error(work->compiler, (micap_context){.source = work->source, .path = path}, "%s", text);
+}
+
+/* A whole number that is not negative, from an object; `otherwise` when it is not there. */
+static bool read_number(reading *work, const micap_step_in *path, const json_t *object, const char *key,
+                        uint32_t otherwise, uint32_t *out)
+{
+    const json_t *value = json_object_get(object, key);
+    micap_step_in step = {path, key, 0};
+    *out = otherwise;
+    if (!value)
+        return true;
+    if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+        json_integer_value(value) > MICA_COMPONENT_BYTES_MAX)
+        return fail(work, &step, "expected a whole number from 0 to 268435456");
+    *out = (uint32_t)json_integer_value(value);
+    return true;
+}
+
+static uint32_t bytes_of_kind(mica_kind kind)
+{
+    static const uint32_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 0, 0, 0};
+    return bytes[kind];
+}
+
+static bool read_kind(reading *work, const micap_step_in *path, const json_t *json, mica_field *field,
+                      uint32_t *out_alignment)
+{
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    const char *name = json_string_value(json_object_get(json, "type"));
+    char hint[100];
+    if (!kind == !name)
+        return fail(work, path,
+                    "a field has a \"kind\" (such as \"f32\") or the name of a \"type\" that was described before");
+    micap_guess guess = {.wrong = name ? name : kind};
+    if (name) {
+        const read_type *type = work->types;
+        for (; type && strcmp(type->type.name, name) != 0; type = type->next)
+            micap_guess_try(&guess, type->type.name);
+        field->type = type ? &type->type : NULL;
+        field->kind = type ? type->type.kind : MICA_KIND_NONE;
+        field->element_bytes = type ? type->type.size_bytes : 0;
+        *out_alignment = type ? type->type.alignment : 1;
+    } else {
+        field->kind = micap_kind_of_name(kind);
+        for (mica_kind other = MICA_KIND_BOOL; other < MICA_KIND_STRUCT; ++other)
+            micap_guess_try(&guess, micap_kind_name(other));
+        field->element_bytes = bytes_of_kind(field->kind);
+        *out_alignment = field->kind == MICA_KIND_ENTITY ? 4 : field->element_bytes;
+    }
+    if (field->element_bytes)
+        return true;
+    return micap_json_error(work->compiler, (micap_context){.source = work->source, .path = path},
+                            "unknown %s \"%.60s\"%s", name ? "type" : "kind", guess.wrong,
+                            micap_guess_text(&guess, hint, sizeof hint));
+}
+
+/* Offsets that are not given are those of a C compiler. */
+static bool read_fields(reading *work, const micap_step_in *path, const json_t *json, mica_type *type)
+{
+    const json_t *list = json_object_get(json, "fields"), *entry;
+    uint32_t end = 0, alignment_max = 1;
+    size_t index;
+    mica_field *fields = micap_json_allocate(work->compiler, (json_array_size(list) + 1) * sizeof *fields);
+    type->fields = fields;
+    bool fine = fields && (!list || json_is_array(list) || fail(work, path, "\"fields\" is an array"));
+    json_array_foreach((json_t *)list, index, entry)
+    {
+        micap_step_in outer = {path, "fields", 0}, step = {&outer, NULL, index};
+        mica_field *field = &fields[index];
+        uint32_t alignment;
+        field->name = json_string_value(json_object_get(entry, "name"));
+        fine = fine && (field->name || fail(work, &step, "a field has a \"name\"")) &&
+               read_kind(work, &step, entry, field, &alignment) &&
+               read_number(work, &step, entry, "count", 1, &field->count) &&
+               read_number(work, &step, entry, "offset", (uint32_t)micap_align_up(end, alignment), &field->offset);
+        if (!fine)
+            return false;
+        end = field->offset + field->element_bytes * field->count;
+        alignment_max = alignment > alignment_max ? alignment : alignment_max;
+        type->field_count = (uint32_t)index + 1;
+    }
+    return fine && read_number(work, path, json, "alignment", alignment_max, &type->alignment) &&
+           (micap_is_power_of_two(type->alignment) || fail(work, path, "an alignment is a power of two")) &&
+           read_number(work, path, json, "bytes", (uint32_t)micap_align_up(end ? end : 1, type->alignment),
+                       &type->size_bytes);
+}
+
+static bool read_constants(reading *work, const micap_step_in *path, const json_t *json, mica_type *type)
+{
+    const json_t *list = json_object_get(json, "constants");
+    const char *key;
+    json_t *value;
+    mica_constant *constants = micap_json_allocate(work->compiler, (json_object_size(list) + 1) * sizeof *constants);
+    if (!constants)
+        return false;
+    json_object_foreach((json_t *)list, key, value)
+    {
+        micap_step_in outer = {path, "constants", 0}, step = {&outer, key, 0};
+        if (!json_is_integer(value))
+            return fail(work, &step, "expected the integer that the constant stands for");
+        constants[type->constant_count++] = (mica_constant){key, json_integer_value(value)};
+    }
+    type->constants = constants;
+    return read_number(work, path, json, "bytes", 4, &type->size_bytes) &&
+           read_number(work, path, json, "alignment", type->size_bytes, &type->alignment);
+}
+
+static bool add_component(reading *work, const micap_step_in *path, const json_t *json, const mica_type *type)
+{
+    static const char *const names[] = {"data", "tag", "singleton"};
+    const char *role = json_string_value(json_object_get(json, "component"));
+    const char *name = json_string_value(json_object_get(json, "component_name"));
+    json_int_t order = json_integer_value(json_object_get(json, "spawn_order"));
+    mica_type component = *type;
+    if (!role)
+        return true;
+    for (component.storage = MICA_STORAGE_CHUNK; component.storage <= MICA_STORAGE_SINGLETON; ++component.storage)
+        if (strcmp(names[component.storage], role) == 0)
+            break;
+    component.toggle = json_is_true(json_object_get(json, "toggle"));
+    if (component.storage > MICA_STORAGE_SINGLETON)
+        return fail(work, path, "\"component\" is \"data\", \"tag\" or \"singleton\"");
+    if (component.storage == MICA_STORAGE_TAG)
+        component.size_bytes = component.alignment = 0;
+    const char *problem = mica_type_problem(&component);
+    if (problem)
+        return fail(work, path, problem);
+    if (order < INT32_MIN || order > INT32_MAX)
+        return fail(work, path, "\"spawn_order\" has 32 bits");
+    mica_result result = micap_schema_add(work->schema, name ? name : type->name, &component, (int32_t)order);
+    if (result == MICA_ERROR_MEMORY)
+        return micap_json_error_memory(work->compiler);
+    return result == MICA_OK || fail(work, path, "another component has this name");
+}
+
+static void read_one(reading *work, const micap_step_in *path, const json_t *json)
+{
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    read_type *read = micap_json_allocate(work->compiler, sizeof *read);
+    if (!read)
+        return;
+    mica_type *type = &read->type;
+    type->name = json_string_value(json_object_get(json, "name"));
+    type->kind = kind ? micap_kind_of_name(kind) : MICA_KIND_STRUCT;
+    bool has_constants = type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    if (!type->name || (type->kind != MICA_KIND_STRUCT && !has_constants)) {
+        fail(work, path, "a type has a \"name\", and a \"kind\" that is \"struct\", \"enum\" or \"flags\"");
+        return;
+    }
+    if (!(has_constants ? read_constants : read_fields)(work, path, json, type))
+        return;
+    mica_type plain = *type;
+    const char *problem = mica_type_problem(&plain);
+    if (problem) {
+        fail(work, path, problem);
+        return;
+    }
+    read->next = work->types;
+    work->types = read;
+    if (!has_constants)
+        add_component(work, path, json, type);
+}
+
+mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_compile_error_fn error,
+                                 void *error_context)
+{
+    mica_compile_def def = {.error = error, .error_context = error_context};
+    mica_compiler compiler = {.def = &def};
+    micap_memory_init(&compiler.memory, def.allocator);
+    reading work = {&compiler, micap_source_get(&compiler, path, NULL, 0, (micap_context){0}), NULL, schema};
+    if (work.source && !work.source->broken) {
+        const json_t *types = json_object_get(work.source->root, "types"), *type;
+        size_t index;
+        if (!json_is_array(types))
+            fail(&work, NULL, "a schema is an object with an array of \"types\"");
+        json_array_foreach((json_t *)types, index, type)
+        {
+            micap_step_in outer = {NULL, "types", 0}, step = {&outer, NULL, index};
+            read_one(&work, &step, type);
+        }
+    }
+    micap_sources_free(&compiler);
+    return compiler.result;
+}
+
+/* Types that were written, by name. */
+typedef struct micap_written {
+    const mica_type **list;
+    uint32_t count;
+    uint32_t capacity;
+} written;
+
+static void write_fields(micap_writer *writer, const mica_type *type)
+{
+    micap_write_member(writer, "fields");
+    micap_write_open(writer, '[');
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        micap_write_member(writer, NULL);
+        micap_write(writer, "{\"name\": ");
+        micap_write_string(writer, field->name);
+        micap_write(writer, ", \"%s\": ", field->type ? "type" : "kind");
+        micap_write_string(writer, field->type ? field->type->name : micap_kind_name(field->kind));
+        if (field->count != 1)
+            micap_write(writer, ", \"count\": %u", field->count);
+        micap_write(writer, ", \"offset\": %u}", field->offset);
+    }
+    micap_write_close(writer, ']');
+}
+
+static void write_constants(micap_writer *writer, const mica_type *type)
+{
+    micap_write_member(writer, "constants");
+    micap_write(writer, "{");
+    for (uint32_t i = 0; i < type->constant_count; ++i) {
+        micap_write(writer, "%s", i ? ", " : "");
+        micap_write_string(writer, type->constants[i].name);
+        micap_write(writer, ": %" PRId64, type->constants[i].value);
+    }
+    micap_write(writer, "}");
+}
+
+static void write_type(micap_writer *writer, const mica_type *type, const micap_schema_entry *entry)
+{
+    static const char *const kinds[] = {
+        [MICA_KIND_STRUCT] = "struct", [MICA_KIND_ENUM] = "enum", [MICA_KIND_FLAGS] = "flags"};
+    static const char *const roles[] = {"data", "tag", "singleton"};
+    micap_write_member(writer, NULL);
+    micap_write_open(writer, '{');
+    micap_write_member(writer, "name");
+    micap_write_string(writer, type->name);
+    if (entry) {
+        mica_storage storage = type->storage <= MICA_STORAGE_SINGLETON ? type->storage : MICA_STORAGE_CHUNK;
+        micap_write_member(writer, "component");
+        micap_write_string(writer, roles[storage]);
+        if (strcmp(entry->name, type->name) != 0) {
+            micap_write_member(writer, "component_name");
+            micap_write_string(writer, entry->name);
+        }
+        if (entry->spawn_order) {
+            micap_write_member(writer, "spawn_order");
+            micap_write(writer, "%d", entry->spawn_order);
+        }
+        if (type->toggle) {
+            micap_write_member(writer, "toggle");
+            micap_write(writer, "true");
+        }
+    }
+    if (type->kind != MICA_KIND_STRUCT) {
+        micap_write_member(writer, "kind");
+        micap_write_string(writer, kinds[type->kind]);
+    }
+    if (!entry || type->storage != MICA_STORAGE_TAG) {
+        micap_write_member(writer, "bytes");
+        micap_write(writer, "%u", type->size_bytes);
+        micap_write_member(writer, "alignment");
+        micap_write(writer, "%u", type->alignment);
+        if (type->kind == MICA_KIND_STRUCT)
+            write_fields(writer, type);
+        else
+            write_constants(writer, type);
+    }
+    micap_write_close(writer, '}');
+}
+
+static void write_nested(micap_writer *writer, written *known, const mica_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_type *nested = type->fields[i].type;
+        bool is_known = false;
+        for (uint32_t j = 0; nested && j < known->count; ++j)
+            is_known = is_known || strcmp(known->list[j]->name, nested->name) == 0;
+        if (!nested || is_known)
+            continue;
+        write_nested(writer, known, nested);
+        if (!MICAP_RESERVE(&writer->memory, known->list, &known->capacity, (uint64_t)known->count + 1)) {
+            writer->failed = true;
+            return;
+        }
+        known->list[known->count++] = nested;
+        write_type(writer, nested, NULL);
+    }
+}
+
+mica_result mica_schema_write(const mica_schema *schema, mica_blob *out_text)
+{
+    micap_writer writer;
+    written known = {0};
+    micap_writer_init(&writer);
+    micap_write_open(&writer, '{');
+    micap_write_member(&writer, "types");
+    micap_write_open(&writer, '[');
+    for (uint32_t i = 0; i < schema->count; ++i) {
+        write_nested(&writer, &known, &schema->entries[i]->type);
+        write_type(&writer, &schema->entries[i]->type, schema->entries[i]);
+    }
+    micap_write_close(&writer, ']');
+    micap_write_close(&writer, '}');
+    MICAP_RELEASE_ARRAY(&writer.memory, known.list, known.capacity);
+    return micap_writer_finish(&writer, out_text);
+}

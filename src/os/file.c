@@ -1,0 +1,152 @@
+#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+#    define _DEFAULT_SOURCE 1 /* for mkstemp and fsync, which strict C17 hides */
+#endif
+#include "os/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__linux__) || defined(__APPLE__)
+#    include <fcntl.h>
+#    include <sys/mman.h>
+#    include <sys/stat.h>
+#    include <unistd.h>
+
+int micap_file_map(const char *path, micap_mapping *out_mapping)
+{
+    *out_mapping = (micap_mapping){0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno;
+    struct stat about;
+    int problem = fstat(file, &about) ? errno : S_ISDIR(about.st_mode) ? EISDIR : 0;
+    if (!problem && about.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes == MAP_FAILED)
+            problem = errno;
+        else
+            *out_mapping = (micap_mapping){bytes, (size_t)about.st_size};
+    }
+    close(file);
+    return problem;
+}
+
+void micap_file_unmap(micap_mapping *mapping)
+{
+    if (mapping->bytes)
+        munmap(mapping->bytes, mapping->byte_count);
+    *mapping = (micap_mapping){0};
+}
+
+static int write_all(int file, const char *bytes, size_t byte_count)
+{
+    while (byte_count) {
+        ssize_t written = write(file, bytes, byte_count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        bytes += written;
+        byte_count -= (size_t)written;
+    }
+    return fsync(file) ? errno : 0;
+}
+
+/* The rename itself is only safe once the folder is on the disk. That some file systems can't do that is no failure. */
+static void sync_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    const char *folder = ".";
+    if (slash) {
+        slash[slash == path ? 1 : 0] = 0;
+        folder = path;
+    }
+    int file = open(folder, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        fsync(file);
+        close(file);
+    }
+}
+
+int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(path);
+    char *temporary = malloc(length + sizeof suffix);
+    if (!temporary)
+        return ENOMEM;
+    memcpy(temporary, path, length);
+    memcpy(temporary + length, suffix, sizeof suffix);
+    int file = mkstemp(temporary);
+    int problem = file < 0 ? errno : 0;
+    if (!problem) {
+        mode_t mask = umask(0);
+        umask(mask);
+        problem = write_all(file, bytes, byte_count);
+        if (!problem && fchmod(file, 0666 & ~mask))
+            problem = errno;
+        if (close(file) && !problem)
+            problem = errno;
+        if (!problem && rename(temporary, path))
+            problem = errno;
+        if (problem)
+            unlink(temporary);
+        else
+            sync_folder(temporary);
+    }
+    free(temporary);
+    return problem;
+}
+
+#else
+
+/* Without mapping: the whole file in memory. */
+int micap_file_map(const char *path, micap_mapping *out_mapping)
+{
+    *out_mapping = (micap_mapping){0};
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return errno ? errno : EIO;
+    long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    bool fine = size >= 0 && fseek(file, 0, SEEK_SET) == 0 && (size == 0 || bytes) &&
+                fread(bytes, 1, (size_t)size, file) == (size_t)size;
+    fclose(file);
+    if (!fine) {
+        free(bytes);
+        return EIO;
+    }
+    *out_mapping = (micap_mapping){bytes, (size_t)size};
+    return 0;
+}
+
+void micap_file_unmap(micap_mapping *mapping)
+{
+    free(mapping->bytes);
+    *mapping = (micap_mapping){0};
+}
+
+int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
+{
+    size_t length = strlen(path);
+    char *temporary = malloc(length + sizeof ".new");
+    if (!temporary)
+        return ENOMEM;
+    memcpy(temporary, path, length);
+    memcpy(temporary + length, ".new", sizeof ".new");
+    FILE *file = fopen(temporary, "wb");
+    bool fine = file && fwrite(bytes, 1, byte_count, file) == byte_count;
+    if (file)
+        fine = fclose(file) == 0 && fine;
+    if (fine) {
+        remove(path);
+        fine = rename(temporary, path) == 0;
+    }
+    if (!fine)
+        remove(temporary);
+    free(temporary);
+    return fine ? 0 : EIO;
+}
+#endif

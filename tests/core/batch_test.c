@@ -1,0 +1,212 @@
+/* Many kinds at once, in steps: all of it or nothing, and hooks see only what is complete. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+#include <string.h>
+
+static reports heard;
+
+enum { FEW = 5, MANY = 3000 };
+static Number numbers[MANY];
+
+typedef struct Aim { mica_entity target; uint32_t number; } Aim;
+MICA_COMPONENT(Aim, target, number)
+
+static mica_batch *begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
+{
+    mica_batch *batch;
+    mica_result result = mica_batch_begin(world, groups, group_count, &batch);
+    ck_assert_int_eq(result == MICA_OK, batch != NULL);
+    return batch;
+}
+
+static void number_all(void)
+{
+    for (uint32_t i = 0; i < MANY; ++i)
+        numbers[i].value = i;
+}
+
+START_TEST(groups_are_created_in_order_with_their_columns)
+{
+    number_all();
+    mica_world *world = open_world_of_small_chunks(&heard);
+    const mica_value first[] = {MICA_COLUMN(Number, numbers)};
+    const mica_value second[] = {MICA_COLUMN(Number, numbers + FEW), MICA_WITH(Frozen)};
+    const mica_batch_group groups[] = {
+        {FEW, 1, first, 0}, {0, 0, NULL, 0}, {MANY - FEW, 2, second, 0}, {1, 0, NULL, 0}};
+    mica_batch *batch = begin(world, groups, COUNT_OF(groups));
+    ck_assert_ptr_nonnull(batch);
+    mica_entity entities[MANY + 1];
+    mica_batch_entities(batch, entities);
+    ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        ck_assert_uint_eq(mica_get(world, entities[i], Number)->value, i);
+        ck_assert_int_eq(mica_has(world, entities[i], Frozen), i >= FEW);
+    }
+    ck_assert(mica_is_alive(world, entities[MANY]));
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_batch_gives_the_world_that_creating_many_gives)
+{
+    number_all();
+    const mica_value column[] = {MICA_COLUMN(Number, numbers), MICA_WITH(Health)};
+    mica_world *world = open_world(&heard);
+    mica_create_many(world, MANY, column, 2, NULL);
+    uint64_t expected = mica_world_hash(world);
+    close_world(world, &heard);
+    world = open_world(&heard);
+    mica_batch_commit(begin(world, &(mica_batch_group){MANY, 2, column, 0}, 1), NULL, 0);
+    ck_assert_uint_eq(mica_world_hash(world), expected);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void aim_at_the_next(mica_batch *batch)
+{
+    static mica_entity entities[MANY];
+    mica_batch_entities(batch, entities);
+    for (mica_batch_run run = {.component = MICA_ID(Aim)}; mica_batch_next(batch, &run);)
+        for (uint32_t i = 0; i < run.count; ++i) {
+            ck_assert(mica_same(run.entities[i], entities[run.first + i]));
+            ((Aim *)run.values)[i] = (Aim){entities[(run.first + i + 1) % MANY], run.first + i};
+        }
+}
+
+static uint32_t aims_seen;
+
+static void expect_complete(const mica_event *event, void *context)
+{
+    const Aim *aims = event->values;
+    for (uint32_t i = 0; i < event->count; ++i)
+        ck_assert_msg(mica_is_alive(event->world, aims[i].target), "what a hook sees is complete");
+    aims_seen += event->count;
+    (void)context;
+}
+
+START_TEST(columns_with_a_period_repeat)
+{
+    number_all();
+    mica_world *world = open_world_of_small_chunks(&heard);
+    const mica_value column[] = {MICA_COLUMN(Number, numbers)};
+    for (uint32_t period = 1; period < 700; period = period * 3 + 1) {
+        mica_batch *batch = begin(world, &(mica_batch_group){MANY, 1, column, period}, 1);
+        static mica_entity entities[MANY];
+        mica_batch_entities(batch, entities);
+        for (uint32_t i = 0; i < MANY; ++i)
+            ck_assert_uint_eq(mica_get(world, entities[i], Number)->value, i % period);
+        mica_batch_commit(batch, NULL, 0);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(values_are_completed_before_hooks_see_them)
+{
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_hook_set(world, Aim, MICA_EVENT_ADD, expect_complete, NULL);
+    mica_hook_set(world, Aim, MICA_EVENT_SET, expect_complete, NULL);
+    const mica_value plain[] = {MICA_WITH(Aim)}, frozen[] = {MICA_WITH(Frozen), MICA_WITH(Aim)};
+    const mica_batch_group groups[] = {{MANY / 3, 1, plain, 0}, {MANY / 3, 2, frozen, 0}, {MANY / 3, 1, plain, 0}};
+    mica_batch *batch = begin(world, groups, COUNT_OF(groups));
+    aim_at_the_next(batch);
+    aims_seen = 0;
+    ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
+    ck_assert_uint_eq(aims_seen, 2 * MANY);
+    close_world(world, &heard);
+}
+END_TEST
+
+static char calls[64];
+
+static void note_call(const mica_event *event, void *context)
+{
+    (void)event;
+    strcat(calls, context);
+}
+
+START_TEST(hooks_run_in_the_order_asked_for_then_by_id)
+{
+    mica_world *world = open_world(&heard);
+    char *const names[] = {"n", "p", "f"};
+    const mica_component ids[] = {MICA_ID(Number), MICA_ID(Position), MICA_ID(Frozen)};
+    for (int i = 0; i < 3; ++i)
+        mica_hook_set_component(world, ids[i], MICA_EVENT_ADD, note_call, names[i]);
+    const mica_value columns[] = {MICA_WITH(Number), MICA_WITH(Position), MICA_WITH(Frozen)};
+    const mica_batch_group groups[] = {{2, 3, columns, 0}, {2, 1, columns, 0}};
+    calls[0] = 0;
+    mica_batch_commit(begin(world, groups, 2), (mica_component[]){ids[2], ids[1], ids[0]}, 3);
+    ck_assert_str_eq(calls, "fpnn");
+    calls[0] = 0;
+    mica_batch_commit(begin(world, groups, 2), (mica_component[]){ids[1]}, 1);
+    ck_assert_msg(strcmp(calls, "pnfn") == 0 || strcmp(calls, "pfnn") == 0, "the rest by rising id: %s", calls);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_cancelled_batch_leaves_nothing_but_dead_handles)
+{
+    mica_world *world = open_world_of_small_chunks(&heard);
+    const mica_value text[] = {MICA_WITH(Text), MICA_WITH(Number)};
+    mica_create_many(world, FEW, text, 2, NULL);
+    uint64_t before = mica_world_hash(world);
+    mica_hook_set(world, Number, MICA_EVENT_ADD, note_call, "x");
+    mica_hook_set(world, Number, MICA_EVENT_REMOVE, note_call, "x");
+    calls[0] = 0;
+    const mica_batch_group groups[] = {{MANY, 2, text, 0}, {MANY, 1, text, 0}};
+    mica_batch *batch = begin(world, groups, 2);
+    static mica_entity made[2 * MANY];
+    mica_batch_entities(batch, made);
+    mica_entity first = made[0];
+    ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
+    mica_batch_cancel(batch);
+    ck_assert_str_eq(calls, "");
+    ck_assert(!mica_is_alive(world, first));
+    ck_assert(mica_is_nil(mica_find(world, "first")));
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_group_that_is_refused_undoes_those_before_it)
+{
+    mica_world *world = open_world(&heard);
+    const mica_value text[] = {MICA_WITH(Text)}, unknown[] = {{30000, 0, NULL}};
+    uint64_t before = mica_world_hash(world);
+    mica_batch_group groups[] = {{MANY, 1, text, 0}, {1, 1, unknown, 0}};
+    ck_assert_ptr_null(begin(world, groups, 2));
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "30000");
+    groups[1] = (mica_batch_group){MANY, 1, text, 0};
+    texts_allowed = MANY + 10;
+    ck_assert_ptr_null(begin(world, groups, 2));
+    expect_report(&heard, MICA_ERROR_MEMORY, "Text");
+    texts_allowed = 1 << 30;
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    ck_assert_int_eq(texts_alive, 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(changes_made_during_a_batch_are_applied_at_its_end)
+{
+    mica_world *world = open_world(&heard);
+    mica_batch *batch = begin(world, &(mica_batch_group){FEW, 0, NULL, 0}, 1);
+    mica_entity made[FEW];
+    mica_batch_entities(batch, made);
+    mica_entity first = made[0];
+    mica_set(world, first, Number, {7});
+    ck_assert(!mica_has(world, first, Number));
+    ck_assert_ptr_null(begin(world, NULL, 0));
+    expect_report(&heard, MICA_ERROR_REFUSED, "batch");
+    ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
+    ck_assert_uint_eq(mica_get(world, first, Number)->value, 7);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(batch, groups_are_created_in_order_with_their_columns, a_batch_gives_the_world_that_creating_many_gives,
+           columns_with_a_period_repeat, values_are_completed_before_hooks_see_them,
+           hooks_run_in_the_order_asked_for_then_by_id, a_cancelled_batch_leaves_nothing_but_dead_handles,
+           a_group_that_is_refused_undoes_those_before_it, changes_made_during_a_batch_are_applied_at_its_end)

@@ -1,0 +1,242 @@
+/* Rules: components that need more than their described fields, in the order they ask for. */
+#include "../support/components.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+#include "mica/draft.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static reports heard;
+
+/* What lies in the file for a Text. */
+typedef struct TextRecipe { char characters[12]; mica_entity friend; } TextRecipe;
+MICA_STRUCT(TextRecipe, characters, friend)
+
+static mica_entity last_friend;
+static int texts_refused_after;
+
+static bool spawn_text(const mica_spawn_run *run, void *context)
+{
+    const TextRecipe *recipes = run->instances;
+    Text *texts = run->values;
+    for (uint32_t i = 0; i < run->count; ++i) {
+        if (texts_refused_after-- == 0)
+            return false;
+        Text made = text_make(recipes[i].characters);
+        text_destruct(&texts[i], 1, NULL);
+        text_move(&texts[i], &made, 1, NULL);
+        ck_assert(mica_is_nil(recipes[i].friend) || mica_is_alive(run->world, recipes[i].friend));
+        last_friend = recipes[i].friend;
+    }
+    (void)context;
+    return true;
+}
+
+static bool save_text(const mica_world *world, mica_entity entity, const void *value, void *out_instance, void *context)
+{
+    const Text *text = value;
+    TextRecipe *recipe = out_instance;
+    if (text->length >= sizeof recipe->characters)
+        return false;
+    memcpy(recipe->characters, text->characters, text->length);
+    recipe->friend = entity;
+    (void)world;
+    (void)context;
+    return true;
+}
+
+static mica_resource_rule text_rule(void)
+{
+    texts_refused_after = 1 << 30;
+    return (mica_resource_rule){.component = MICA_ID(Text),
+                                .spawn_order = 5,
+                                .recipe = &mica_type_of_TextRecipe,
+                                .spawn = spawn_text,
+                                .save = save_text};
+}
+
+static mica_blob blob_of_texts(uint32_t count, const mica_resource_rule *rule)
+{
+    mica_world *world = mica_world_create(NULL);
+    for (uint32_t i = 0; i < count; ++i) {
+        char characters[12];
+        snprintf(characters, sizeof characters, "text %u", i);
+        Text text = text_make(characters);
+        mica_create(world, MICA_WITH(Number, {i}), MICA_FROM(Text, &text));
+        text_drop(&text);
+    }
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = rule, .rule_count = 1}, &blob), MICA_OK);
+    mica_world_destroy(world);
+    return blob;
+}
+
+enum { TEXTS = 1000 };
+
+START_TEST(a_component_that_owns_something_is_saved_and_spawned_by_its_rule)
+{
+    mica_resource_rule rule = text_rule();
+    mica_blob blob = blob_of_texts(TEXTS, &rule);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    ck_assert_str_eq(mica_resource_component_at(resource, 1).name, "Text");
+    ck_assert_str_eq(mica_resource_component_at(resource, 1).type->name, "TextRecipe");
+    ck_assert_int_eq(mica_resource_component_at(resource, 1).spawn_order, 5);
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_define(world, Number);
+    mica_define(world, Text);
+    static mica_entity entities[TEXTS];
+    mica_spawn_def def = {.rules = &rule, .rule_count = 1, .out_entities = entities};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    for (uint32_t i = 0; i < TEXTS; ++i) {
+        char characters[12];
+        snprintf(characters, sizeof characters, "text %u", mica_get(world, entities[i], Number)->value);
+        const Text *text = mica_get(world, entities[i], Text);
+        ck_assert_uint_eq(text->length, strlen(characters));
+        ck_assert_mem_eq(text->characters, characters, text->length);
+    }
+    ck_assert_msg(mica_same(last_friend, entities[TEXTS - 1]), "references in recipes are handles");
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(a_spawn_function_that_refuses_takes_everything_back)
+{
+    mica_resource_rule rule = text_rule();
+    mica_blob blob = blob_of_texts(TEXTS, &rule);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_define(world, Number);
+    mica_define(world, Text);
+    uint64_t before = mica_world_hash(world);
+    texts_refused_after = TEXTS / 2;
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.rules = &rule, .rule_count = 1}), MICA_ERROR_DATA);
+    expect_report(&heard, MICA_ERROR_DATA, "the spawn function of component Text refused");
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    ck_assert_int_eq(texts_alive, 0);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(a_save_function_that_refuses_is_an_error)
+{
+    mica_resource_rule rule = text_rule();
+    mica_world *world = open_world(&heard);
+    Text text = text_make("much longer than a recipe can hold");
+    mica_create(world, MICA_FROM(Text, &text));
+    text_drop(&text);
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = &rule, .rule_count = 1}, &blob), MICA_ERROR_DATA);
+    expect_report(&heard, MICA_ERROR_DATA, "the save function of component Text refused");
+    ck_assert_ptr_null(blob.bytes);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(without_a_rule_described_fields_are_set_over_a_default_value)
+{
+    mica_world *world = mica_world_create(NULL);
+    mica_create(world, MICA_WITH(Text));
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    mica_world_destroy(world);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    world = open_world(&heard);
+    mica_define(world, Text);
+    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+    ck_assert_int_eq(texts_alive, 1);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+static char calls[128];
+
+static bool note_spawn(const mica_spawn_run *run, void *context)
+{
+    sprintf(calls + strlen(calls), "%s%u ", (const char *)context, run->count);
+    ck_assert(run->count == 0 || mica_is_alive(run->world, run->entities[run->count - 1]));
+    return true;
+}
+
+static void note_hook(const mica_event *event, void *context)
+{
+    sprintf(calls + strlen(calls), "%s%u ", (const char *)context, event->count);
+}
+
+START_TEST(components_are_spawned_in_their_order_and_hooks_run_after_all_of_them)
+{
+    mica_resource_rule rules[] = {
+        {.component = MICA_ID(Position), .spawn_order = 3, .spawn = note_spawn, .context = "position"},
+        {.component = MICA_ID(Velocity), .spawn_order = -3, .spawn = note_spawn, .context = "velocity"},
+        {.component = MICA_ID(Frozen), .spawn_order = 0, .spawn = note_spawn, .context = "frozen"},
+    };
+    mica_world *world = mica_world_create(NULL);
+    for (int i = 0; i < 3; ++i)
+        mica_create(world, MICA_WITH(Position), MICA_WITH(Velocity));
+    mica_create(world, MICA_WITH(Position), MICA_WITH(Frozen));
+    mica_blob blob;
+    mica_pack(world, &(mica_save_def){.rules = rules, .rule_count = 3}, &blob);
+    mica_world_destroy(world);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    world = open_world(&heard);
+    mica_hook_set(world, Position, MICA_EVENT_ADD, note_hook, "P");
+    mica_hook_set(world, Velocity, MICA_EVENT_SET, note_hook, "V");
+    mica_hook_set(world, Frozen, MICA_EVENT_ADD, note_hook, "F");
+    calls[0] = 0;
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.rules = rules, .rule_count = 3}), MICA_OK);
+    ck_assert_str_eq(calls, "velocity3 frozen1 position3 position1 V3 F1 P3 P1 ");
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+typedef struct Pair { mica_entity other; } Pair;
+MICA_COMPONENT(Pair, other)
+
+static void expect_pair_alive(const mica_event *event, void *context)
+{
+    const Pair *pairs = event->values;
+    for (uint32_t i = 0; i < event->count; ++i)
+        ck_assert(mica_is_alive(event->world, pairs[i].other));
+    *(uint32_t *)context += event->count;
+}
+
+START_TEST(hooks_see_references_as_handles)
+{
+    mica_world *world = mica_world_create(NULL);
+    mica_entity entities[100];
+    mica_create_many(world, 100, NULL, 0, entities);
+    for (uint32_t i = 0; i < 100; ++i)
+        mica_set(world, entities[i], Pair, {entities[99 - i]});
+    mica_blob blob;
+    mica_pack(world, NULL, &blob);
+    mica_world_destroy(world);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    world = open_world(&heard);
+    mica_create_many(world, 12345, NULL, 0, NULL);
+    uint32_t seen = 0;
+    mica_hook_set(world, Pair, MICA_EVENT_SET, expect_pair_alive, &seen);
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities}), MICA_OK);
+    ck_assert_uint_eq(seen, 100);
+    for (uint32_t i = 0; i < 100; ++i)
+        ck_assert(mica_same(mica_get(world, mica_get(world, entities[i], Pair)->other, Pair)->other, entities[i]));
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+TEST_SUITE(rule, a_component_that_owns_something_is_saved_and_spawned_by_its_rule,
+           a_spawn_function_that_refuses_takes_everything_back, a_save_function_that_refuses_is_an_error,
+           without_a_rule_described_fields_are_set_over_a_default_value,
+           components_are_spawned_in_their_order_and_hooks_run_after_all_of_them, hooks_see_references_as_handles)
