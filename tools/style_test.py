@@ -54,7 +54,7 @@ LONG_FUNCTION = "static void tall(void)\n{\n" + "    call();\n" * 70 + "}\n"
 
 # rule, the file that is written or lengthened, what is put at its end
 PLANTED = (
-    ("layering", "src/core/up.c", '#include "pool/pool.h"\n'),
+    ("layering", "src/core/up.c", '#include "flow/graph.h"\n'),
     ("layering", "src/pool/sideways.c", '#include "flow/system.h"\n'),
     ("layering", "src/core/bare.c", '#include "thing.h"\n'),
     ("layering", "src/misc/any.c", "\n"),

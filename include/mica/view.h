@@ -20,7 +20,7 @@ typedef struct mica_view {
     float dt;                       /* seconds since the system ran last; 0 outside of systems */
     const struct mica_frame *frame; /* NULL outside of systems: see mica/frame.h */
     uint64_t slice;                 /* names this piece of work, whatever the number of workers */
-    uint64_t version;               /* what is stamped on what is written */
+    uint64_t version;               /* what is stamped on what is written; 0: the world's by then */
     uint32_t row;                   /* of the chunk, where this view begins */
     const mica_entity *entities;
     mica_world *world;

@@ -1,5 +1,6 @@
 #include "core/join.h"
 
+#include "core/part.h"
 #include "core/pooled.h"
 
 /* Whether a row of a pool satisfies a term. */
@@ -433,7 +434,7 @@ void *micap_join_write(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     mica_component component = view->query->terms[term].component;
-    mica_version version = view->version;
+    mica_version version = micap_view_version(view);
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)

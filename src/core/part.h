@@ -42,6 +42,13 @@ static inline void micap_view_init(mica_view *view, mica_query *query, mica_vers
     view->version = version;
 }
 
+/* What is stamped on what is written through a view: the version of the piece of work it is for, else that of the world by
+ * now, since a mark may have been placed after the loop began. */
+static inline mica_version micap_view_version(const mica_view *view)
+{
+    return view->version ? view->version : micap_version(view->world);
+}
+
 /* Whether terms look at what happened since a mark: CHANGED or ADDED. */
 bool micap_query_is_marked(const mica_query *query);
 

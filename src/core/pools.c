@@ -314,13 +314,13 @@ static const char *check_tags(const mica_world *world, const mica_pool *pool)
 static const char *check_pool(const mica_world *world, const mica_pool *pool)
 {
     const char *problem = micap_pool_check(pool);
-    uint32_t dead = 0;
     if (!problem)
         problem = pool->kind == MICAP_POOL_TAG ? check_tags(world, pool) : check_stamps(world, pool);
+    uint32_t dead = 0;
     for (uint32_t row = 0; !problem && row < pool->row_limit; ++row)
         if (micap_pool_has_row(pool, row))
             problem = check_row(world, pool, row, &dead);
-    return problem || dead == pool->dead_count ? problem : "the rows of the dead are counted";
+    return !problem && dead != pool->dead_count ? "the rows of the dead are counted" : problem;
 }
 
 /* Whether all bits of an entity are those of pools it is in. */

@@ -2,6 +2,7 @@
 #include "mica/split.h"
 
 #include "core/join.h"
+#include "core/part.h"
 #include "core/pooled.h"
 #include "core/report.h"
 
@@ -135,7 +136,7 @@ void *mica_view_write_field(mica_view *view, mica_component component, size_t of
     void *column = term < view->query->term_count ? column_of(view, term, leaf) : NULL;
     if (!column)
         return NULL;
-    mica_version version = view->version;
+    mica_version version = micap_view_version(view);
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);

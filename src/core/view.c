@@ -28,7 +28,7 @@ static mica_view begin(mica_query *query, mica_version since)
     view.structure = query->world->structure;
     view.since = since;
     const micap_here *here = micap_here_of(query->world);
-    view.version = here ? here->version : micap_version(query->world);
+    view.version = here ? here->version : 0;
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
         view.query = NULL;
@@ -240,7 +240,7 @@ static inline void *write_term(mica_view *view, uint32_t term)
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
-    mica_version version = view->version;
+    mica_version version = micap_view_version(view);
     if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
         micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
     else

@@ -295,6 +295,13 @@ static void walk_column(play *play, const walk *walk, mica_view *view, uint32_t 
     }
 }
 
+static void take_mark(play *play)
+{
+    play_mark *mark = &play->marks[random_below(&play->random, PLAY_MARKS)];
+    mark->version = mica_world_mark(play->world);
+    mark->epoch = model_mark(&play->model);
+}
+
 /* How many the model insists on must be counted before the walk writes. */
 static void walk_views(play *play, walk *walk, mica_view view)
 {
@@ -303,6 +310,8 @@ static void walk_views(play *play, walk *walk, mica_view view)
         EXPECT(play, view.count > 0);
         for (uint32_t i = 0; i < view.count; ++i)
             walk_meets(play, walk, view.entities[i], shown_instance(play, walk, &view, i));
+        if (random_one_in(&play->random, 16))
+            take_mark(play); /* what is written from now on is newer, also through a view from before */
         for (uint32_t term = 0; term < walk->query->term_count; ++term)
             walk_column(play, walk, &view, term);
     }
@@ -328,13 +337,6 @@ static void walk_since_mark(play *play)
     walk walk = walk_begin(play, &asked);
     mica_view view = mica_query_begin_since(slot->query, mark->version);
     walk_views(play, &walk, view);
-}
-
-static void take_mark(play *play)
-{
-    play_mark *mark = &play->marks[random_below(&play->random, PLAY_MARKS)];
-    mark->version = mica_world_mark(play->world);
-    mark->epoch = model_mark(&play->model);
 }
 
 static bool has_data(sample_kind kind)
