@@ -58,8 +58,9 @@ MICA_API bool mica_command_destroy_entity(mica_commands *commands, mica_entity e
 MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                           mica_place place);
 
-/* Records one more instance of a pool component for many, and returns its staged value, to be filled in until the flush. NULL
- * when it can't. Threads: one per buffer, any. */
+/* Records one more instance of a pool component for many, and returns its staged value, to be filled in until the flush. What is
+ * recorded for such a component is done one after the other, hooks included, instead of becoming one change. NULL when it
+ * can't. Threads: one per buffer, any. */
 MICA_API void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity,
                                                    mica_component component, mica_place place);
 

@@ -19,8 +19,12 @@
  *         mica_instance_write(pool, mass, PointMass)->mass = 2;    read and write many fields
  *
  * Many instances per entity (.many = true): mica_pool_add adds one more, mica_pool_find gives the first and mica_pool_next
- * the next, in the order they were added; mica_get sees the first, mica_remove takes all. Queries show an entity once, with its
- * first instance, unless they are made with MICA_QUERY_INSTANCES.
+ * the next, in the order they were added; mica_get and mica_set are about the first, mica_remove takes all, and mica_disable
+ * switches all: one that is added later joins them. Queries show an entity once, with its first instance, unless they are made
+ * with MICA_QUERY_INSTANCES.
+ *
+ * Two things are not as in chunks: mica_query_sort_rows gives way to mica_pool_sort, and rows that die at the flush or lazily are
+ * told to remove hooks and lists when they go, not when their entity dies.
  */
 #ifndef MICA_POOL_H
 #define MICA_POOL_H

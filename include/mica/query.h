@@ -125,7 +125,7 @@ MICA_API void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 
 /* Sorts the rows themselves by a component that the query reads or writes: within each archetype that matches, stable.
  * Later loops run in that order until something is added or removed. Pointers to components are void after it. Refused
- * while recording. Threads: owner. */
+ * while recording, and for a component in a pool, which has mica_pool_sort. Threads: owner. */
 MICA_API mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare,
                                           void *context);
 

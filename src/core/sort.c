@@ -214,8 +214,9 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
     if (!compare || !is_in_every_match(query, component))
         return micap_fail(world, MICA_ERROR_INVALID, query->place,
                           "%s: sort_rows needs a compare function and a component with data that the query reads or "
-                          "writes, not %s",
-                          query->name, type->type.name);
+                          "writes, not %s%s",
+                          query->name, type->type.name,
+                          micap_is_pooled(component) ? ", whose rows lie in a pool: use mica_pool_sort" : "");
     sorting how = {compare, context, component, NULL};
     for (uint32_t match = 0; match < query->match_count; ++match)
         if (!reserve_sorting(query, query->archetypes[match]))

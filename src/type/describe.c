@@ -50,7 +50,9 @@ static const char *pool_problem(const mica_type *type)
         return "its index or its way to die is unknown";
     if (type->many && type->index == MICA_INDEX_DIRECT)
         return "a direct index has room for one instance per entity";
-    if (!type->size_bytes && (type->toggle || type->track_added || type->index || type->dying || type->many))
+    bool has_functions = type->construct || type->destruct || type->copy || type->move;
+    bool has_traits = type->toggle || type->track_added || type->split || type->index || type->dying || type->many;
+    if (!type->size_bytes && (has_traits || has_functions))
         return "a pool tag has no traits: adding and removing it is as cheap as a switch";
     return NULL;
 }
