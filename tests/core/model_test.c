@@ -25,8 +25,8 @@ typedef struct league {
 } league;
 
 static const league tiny_worlds = {"tiny worlds", 1, 500, 12, 4, 1};
-static const league small_worlds = {"small worlds", 41, 5000, 60, 6, 60};
-static const league middling_worlds = {"middling worlds", 18, 200000, 2000, SAMPLE_COUNT, 20000};
+static const league small_worlds = {"small worlds", 47, 5000, 60, 6, 100};
+static const league middling_worlds = {"middling worlds", 12, 200000, 2000, SAMPLE_COUNT, 20000};
 static const league large_worlds = {"large worlds", 40, 2000000, 40000, 8, 200000};
 
 /* Pointers to values are asked for too, so at least one that has them takes part. */
