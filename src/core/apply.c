@@ -105,7 +105,7 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
 static bool is_replaced(const micap_command *removal)
 {
     const micap_command *next = removal->next;
-    while (next && (next->type != removal->type || next->operation == MICAP_OPERATION_NONE))
+    while (next && next->type != removal->type)
         next = next->next;
     return next && next->operation == MICAP_OPERATION_VALUE;
 }

@@ -84,15 +84,17 @@ static bool replace(mica_world *world, micap_command *earlier, micap_command *la
     return true;
 }
 
-/* What is recorded for many instances is done one after the other. A removal makes what was before it void, and a value for
- * the first instance takes the place of another. */
+/* What is recorded for many instances is done one after the other. A removal makes what was before it void, a value for the
+ * first instance takes the place of another, and a switch right after a removal finds nothing. */
 static bool merge_many(mica_world *world, micap_target *into, micap_command *later)
 {
+    micap_operation last = MICAP_OPERATION_NONE;
     for (micap_command *command = into->first, *next; command; command = next) {
         next = command->next;
         if (command->type != later->type)
             continue;
-        if (later->operation == MICAP_OPERATION_VALUE && command->operation == MICAP_OPERATION_VALUE)
+        last = (micap_operation)command->operation;
+        if (later->operation == MICAP_OPERATION_VALUE && last == MICAP_OPERATION_VALUE)
             return replace(world, command, later);
         if (later->operation != MICAP_OPERATION_REMOVE)
             continue;
@@ -100,7 +102,8 @@ static bool merge_many(mica_world *world, micap_target *into, micap_command *lat
             return false;
         micap_target_unlink(into, command);
     }
-    return append_copy(world, into, later);
+    bool finds_nothing = later->operation == MICAP_OPERATION_NONE && last == MICAP_OPERATION_REMOVE;
+    return finds_nothing || append_copy(world, into, later);
 }
 
 /* The later buffer has the last word on a component. */
