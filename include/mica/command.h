@@ -53,8 +53,8 @@ MICA_API mica_entity mica_command_create_values(mica_commands *commands, const m
 MICA_API bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place);
 
 /* Records an addition and returns the staged value, to be filled in until the flush. When the entity has the
- * component in the world, the staged value starts as a copy of that; what other buffers stage is not looked at.
- * NULL when it can't. Threads: one per buffer, any. */
+ * component in the world, the staged value starts as a copy of that (so a system that does this reads it, and declares
+ * that); what other buffers stage is not looked at. NULL when it can't. Threads: one per buffer, any. */
 MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
                                           mica_place place);
 
