@@ -26,10 +26,10 @@ static inline int test_run(const char *name, TCase *cases)
 #define TEST_SUITE(name, ...)                                                                                          \
     int main(void)                                                                                                     \
     {                                                                                                                  \
-        TCase *cases = tcase_create(#name);                                                                            \
-        tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);                                                                \
-        MICA_FOR_EACH_(TEST_ADD_, cases, __VA_ARGS__)                                                                  \
-        return test_run(#name, cases);                                                                                 \
+        TCase *suite_cases = tcase_create(#name);                                                                            \
+        tcase_set_timeout(suite_cases, TEST_TIMEOUT_SECONDS);                                                                \
+        MICA_FOR_EACH_(TEST_ADD_, suite_cases, __VA_ARGS__)                                                                  \
+        return test_run(#name, suite_cases);                                                                                 \
     }
 #define TEST_ADD_(cases, test) tcase_add_test(cases, test);
 
