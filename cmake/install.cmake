@@ -2,7 +2,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mica)
 
-install(TARGETS mica EXPORT mica-targets)
+install(TARGETS mica mica_module EXPORT mica-targets)
 install(DIRECTORY include/mica TYPE INCLUDE)
 install(EXPORT mica-targets NAMESPACE mica:: DESTINATION ${package_dir})
 # In a file of their own: who uses the core alone need not have the libraries that modules stand on.

@@ -55,7 +55,13 @@ if(NOT BUILD_SHARED_LIBS)
     add_executable(mica_tool ${tool_sources})
     set_target_properties(mica_tool PROPERTIES OUTPUT_NAME mica)
     target_include_directories(mica_tool PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_compile_definitions(mica_tool PRIVATE MICA_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(mica_tool PRIVATE mica::json mica::resource)
+    target_compile_definitions(mica_tool PRIVATE MICA_VERSION="${PROJECT_VERSION}"
+                               PROJECT_MAJOR=${PROJECT_VERSION_MAJOR} PROJECT_MINOR=${PROJECT_VERSION_MINOR})
+    # mica run: modules use the Mica in the tool, all of it, wherever they were built. What is not mica_... stays hidden.
+    target_link_libraries(mica_tool PRIVATE mica::json mica::resource Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(mica_tool PROPERTIES
+        LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,mica,mica_resource,mica_json
+        ENABLE_EXPORTS ON
+        C_VISIBILITY_PRESET hidden)
     mica_compile_options(mica_tool)
 endif()

@@ -24,6 +24,20 @@
 #    define MICA_API
 #endif
 
+/* What a library of the program shows to who loads it: see mica/module.h. */
+#if defined(_WIN32)
+#    define MICA_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#    define MICA_EXPORT __attribute__((visibility("default")))
+#else
+#    define MICA_EXPORT
+#endif
+
+/* The version of these headers. */
+#define MICA_VERSION_MAJOR 0
+#define MICA_VERSION_MINOR 1
+#define MICA_VERSION_PATCH 0
+
 #ifdef __cplusplus
 #    define MICA_BEGIN extern "C" {
 #    define MICA_END }

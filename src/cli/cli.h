@@ -6,7 +6,7 @@
 
 enum {
     EXIT_FINE = 0,
-    EXIT_DIFFERENT = 1, /* mica diff: the files differ */
+    EXIT_DIFFERENT = 1, /* mica diff: the files differ; mica run: a frame reported errors, or another hash came out */
     EXIT_BAD = 2,       /* wrong usage, or bad input */
     INPUTS_MAX = 4096,
 };
@@ -26,14 +26,21 @@ typedef struct options {
     bool force;
     bool quiet;
     bool help;
+    const char *modules[64];
+    uint32_t module_count;
+    const char *save;
+    const char *expected_hash;
+    uint32_t frame_count;
+    float dt;
+    uint32_t worker_count; /* 0: as many as there are cores */
+    bool skip_unknown;
 } options;
 
 typedef struct command {
     const char *name;
     const char *summary;
     const char *help;
-    const char
-        *allowed; /* letters of options: o output, s schema, b byte order, c compress, d depfile, j json, f force */
+    const char *allowed; /* letters of options, as in options.c */
     uint32_t inputs_min;
     uint32_t inputs_max;
     int (*run)(const options *options);
@@ -47,6 +54,7 @@ int run_dump(const options *options);
 int run_check(const options *options);
 int run_diff(const options *options);
 int run_schema(const options *options);
+int run_run(const options *options);
 
 /* False with a message when the command line makes no sense. */
 bool options_parse(options *options, int argument_count, char **arguments);
@@ -64,5 +72,8 @@ bool ends_with(const char *text, const char *end);
 
 /* Adds the components of a file, whatever it is. False with a message. */
 bool schema_add_any(mica_schema *schema, const char *path);
+
+/* Loads a shared library, once and for all, and lets it define and add what it has. False with a message. */
+bool module_load(const char *path, mica_world *world);
 
 #endif

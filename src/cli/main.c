@@ -49,6 +49,23 @@ const command commands[] = {
      "mica schema [-o OUT] FILE...\n\n"
      "Writes which components files know: resources (.mica) and schemas (.json), put together.\n",
      "o", 1, INPUTS_MAX, run_schema},
+    {"run", "spawn a level and run systems on it",
+     "mica run [--module LIBRARY]... [options] LEVEL.mica...\n\n"
+     "Loads systems from shared libraries (include/mica/module.h says how to write one), spawns the levels, runs frames, and\n"
+     "prints what each system took and the hash of the world, which is the same for any number of workers.\n\n"
+     "  -m, --module LIBRARY   what to load, in this order; its components are known before levels are spawned\n"
+     "  -n, --frames COUNT     how many frames; 60 unless said\n"
+     "  -t, --dt SECONDS       how long a frame is; 1/60 unless said\n"
+     "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
+     "  -S, --save FILE        save the world at the end\n"
+     "  -x, --expect HASH      exit code 1, and nothing saved, when the world has another hash at the end\n"
+     "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -q, --quiet            say nothing but errors\n"
+     "  -j, --json             as JSON\n\n"
+     "What the world reports ends the run: exit code 2 before the first frame, 1 after the frame that reported it; nothing\n"
+     "is saved then.\n\n"
+     "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
+     "mntwSxuqj", 1, INPUTS_MAX, run_run},
     {0},
 };
 
@@ -94,13 +111,13 @@ int write_output(const char *path, const void *bytes, size_t byte_count)
 
 static int print_help(FILE *to)
 {
-    fprintf(to, "mica compiles, inspects and compares resources: levels, prefabs and save games.\n\n"
+    fprintf(to, "mica compiles, inspects, compares and runs resources: levels, prefabs and save games.\n\n"
                 "  mica COMMAND [options] FILE...\n\n");
     for (const command *command = commands; command->name; ++command)
         fprintf(to, "  %-10s %s\n", command->name, command->summary);
     fprintf(to, "\n  mica help COMMAND      options and examples of a command\n"
                 "  mica --version\n\n"
-                "Exit codes: 0 fine, 1 files differ (diff), 2 wrong usage or bad input.\n");
+                "Exit codes: 0 fine, 1 files differ (diff) or a run went wrong (run), 2 wrong usage or bad input.\n");
     return to == stdout ? EXIT_FINE : EXIT_BAD;
 }
 
@@ -114,7 +131,7 @@ static const command *find_command(const char *name)
 
 int main(int argument_count, char **arguments)
 {
-    static options options;
+    static options options = {.frame_count = 60, .dt = 1.0f / 60};
     const char *first = argument_count > 1 ? arguments[1] : NULL;
     if (!first)
         return print_help(stderr);

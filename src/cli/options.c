@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "flow/crew.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@ typedef struct option {
 static const option known[] = {
     {"output", 'o', WITH},   {"schema", 's', WITH},    {"byte-order", 'b', WITH}, {"compress", 'c', PERHAPS},
     {"depfile", 'd', WITH},  {"force", 'f', WITHOUT},  {"quiet", 'q', WITHOUT},   {"json", 'j', WITHOUT},
+    {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
+    {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
     {"help", 'h', WITHOUT},
 };
 
@@ -42,6 +45,44 @@ static const option *find_option(const char *argument, const char **out_value)
     return NULL;
 }
 
+/* Reads a whole number from `least` to `most`; false with a message that says `what` it is. */
+static bool read_count(const options *options, const char *what, const char *value, uint32_t least, uint32_t most,
+                       uint32_t *out)
+{
+    char *behind;
+    long long count = strtoll(value, &behind, 10);
+    *out = (uint32_t)count;
+    return (behind != value && !*behind && count >= least && count <= most) ||
+           (complain("%s: the number of %s is %u to %u, not \"%s\"", options->command, what, least, most, value),
+            false);
+}
+
+/* The options of mica run. */
+static bool set_for_run(options *options, char letter, const char *value)
+{
+    char *behind;
+    switch (letter) {
+    case 'S': options->save = value; return true;
+    case 'u': options->skip_unknown = true; return true;
+    case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
+    case 'w': return read_count(options, "workers", value, 1, MICAP_WORKERS_MAX, &options->worker_count);
+    case 'm':
+        if (options->module_count == sizeof options->modules / sizeof *options->modules)
+            return complain("%s: too many modules", options->command), false;
+        options->modules[options->module_count++] = value;
+        return true;
+    case 'x':
+        options->expected_hash = value;
+        return (strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16) ||
+               (complain("%s: a hash has 16 digits from 0 to f, not \"%s\"", options->command, value), false);
+    default:
+        options->dt = strtof(value, &behind);
+        return (behind != value && !*behind && options->dt > 0 && options->dt <= 3600) ||
+               (complain("%s: a frame lasts more than 0 and up to 3600 seconds, not \"%s\"", options->command, value),
+                false);
+    }
+}
+
 static bool set(options *options, char letter, const char *value)
 {
     switch (letter) {
@@ -62,7 +103,8 @@ static bool set(options *options, char letter, const char *value)
                                                            : MICA_BYTE_ORDER_NATIVE;
         return options->byte_order ||
                (complain("%s: the byte order is little or big, not \"%s\"", options->command, value), false);
-    default: {
+    default: return set_for_run(options, letter, value);
+    case 'c': {
         char *behind = NULL;
         long level = value ? strtol(value, &behind, 10) : 9;
         options->compression = (int)level;

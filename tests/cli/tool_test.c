@@ -1,31 +1,9 @@
 /* The tool as a user meets it: command lines, what they print, and their exit codes. */
 #define _DEFAULT_SOURCE 1 /* popen */
 
-#include "../support/level.h"
-#include "../support/test.h"
+#include "tool.h"
 
 #include "mica/compile.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-
-static char output[1 << 16];
-
-/* Runs the tool in the scratch folder; returns its exit code, and what it said in `output`, errors included. */
-static int run(const char *arguments)
-{
-    char command[1024], folder[128];
-    snprintf(folder, sizeof folder, "%s", scratch(""));
-    snprintf(command, sizeof command, "cd '%s' && '%s' %s 2>&1", folder, getenv("MICA_TOOL"), arguments);
-    FILE *pipe = popen(command, "r");
-    ck_assert_ptr_nonnull(pipe);
-    size_t count = fread(output, 1, sizeof output - 1, pipe);
-    output[count] = 0;
-    int status = pclose(pipe);
-    ck_assert_msg(WIFEXITED(status), "%s: it did not end by itself", arguments);
-    return WEXITSTATUS(status);
-}
 
 static void write_text(const char *name, const char *text)
 {
@@ -54,14 +32,9 @@ static void prepare(void)
     write_text("broken.json", "{\"entities\": [");
 }
 
-/* In order: later ones use what earlier ones wrote. */
-static const struct step {
-    const char *arguments;
-    int status;
-    const char *fragment;
-} steps[] = {
+static const step steps[] = {
     {"", 2, "mica COMMAND [options] FILE..."},
-    {"help", 0, "Exit codes: 0 fine, 1 files differ (diff), 2 wrong usage or bad input."},
+    {"help", 0, "Exit codes: 0 fine, 1 files differ (diff) or a run went wrong (run), 2 wrong usage or bad input."},
     {"--help", 0, "compile    JSON to a resource"},
     {"--version", 0, "mica 0."},
     {"help compile", 0, "--schema FILE"},
@@ -129,13 +102,7 @@ static const struct step {
 START_TEST(every_command_does_what_its_help_says)
 {
     prepare();
-    for (uint32_t i = 0; i < COUNT_OF(steps); ++i) {
-        int status = run(steps[i].arguments);
-        ck_assert_msg(status == steps[i].status, "mica %s: exit code %d, expected %d\n%s", steps[i].arguments, status,
-                      steps[i].status, output);
-        ck_assert_msg(*steps[i].fragment ? strstr(output, steps[i].fragment) != NULL : !*output,
-                      "mica %s: expected \"%s\", found\n%s", steps[i].arguments, steps[i].fragment, output);
-    }
+    expect_steps(steps, COUNT_OF(steps));
 }
 END_TEST
 

@@ -29,6 +29,17 @@ rm -rf "$scratch/stage"
 cmake --install "$build" --prefix "$scratch/stage" >/dev/null
 build_consumer find_package -DCMAKE_PREFIX_PATH="$scratch/stage"
 
+# A module for the installed tool, built with the installed Mica.
+tool=$scratch/stage/bin/mica
+cmake -G Ninja -S "$source/examples/modules" -B "$scratch/module" -DCMAKE_PREFIX_PATH="$scratch/stage" >/dev/null
+cmake --build "$scratch/module"
+"$tool" compile -q "$source/examples/modules/level.json" -o "$scratch/level.mica"
+run_module() { # prints the answer when things have fallen
+    "$tool" run -q -n 30 -m "$scratch/module/gravity.so" --save "$scratch/end.mica" "$scratch/level.mica" &&
+        "$tool" diff "$scratch/level.mica" "$scratch/end.mica" | grep -q '^~ /apple Height' && echo 42
+}
+answer "mica run" run_module
+
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/stage" -name mica.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # the flags are words

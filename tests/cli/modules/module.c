@@ -1,0 +1,64 @@
+/* Modules that mica run must refuse, or that go wrong: one source, one definition each. */
+#include "mica/flow.h"
+#include "mica/module.h"
+
+typedef struct Number { uint32_t value; } Number;
+MICA_COMPONENT(Number, value)
+
+#ifdef WRONG_VERSION
+const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR + 1, MICA_MODULE_CHECKED_};
+#elif defined(WRONG_CHECKED)
+const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR, !MICA_MODULE_CHECKED_};
+#elif !defined(WITHOUT_INFO)
+const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR, MICA_MODULE_CHECKED_};
+#endif
+
+mica_result absent_everywhere(void);
+
+#ifdef OWN_MICA /* as when a libmica is linked in */
+mica_world *mica_world_create(const mica_world_def *def)
+{
+    (void)def;
+    return NULL;
+}
+#endif
+
+static void count(mica_view *view)
+{
+    Number *number = mica_write(view, Number);
+    for (uint32_t i = 0; i < view->count; ++i)
+        number[i].value += 1;
+}
+
+#ifdef COMPLAINS
+static void complain(const mica_frame *frame)
+{
+    if (frame->tick == 2)
+        for (int i = 0; i < 12; ++i)
+            mica_world_report(frame->world, MICA_ERROR_DATA, "the third frame is not to my taste");
+}
+#endif
+
+#ifndef WITHOUT_MAIN
+mica_result mica_module_main(mica_world *world)
+{
+    mica_define(world, Number);
+    mica_system_add(world, MICA_SYSTEM(count, MICA_WRITE(Number)));
+#    ifdef COMPLAINS
+    mica_system_add(world, MICA_SYSTEM_ONCE(complain));
+#    elif defined(REPORTS)
+    mica_world_report(world, MICA_ERROR_DATA, "the module is not in the mood");
+#    elif defined(FAILS)
+    return MICA_ERROR_LIMIT;
+#    elif defined(UNRESOLVED)
+    return absent_everywhere();
+#    endif
+    return MICA_OK;
+}
+#else
+mica_result mica_module_mane(mica_world *world);
+mica_result mica_module_mane(mica_world *world)
+{
+    return mica_system_add(world, MICA_SYSTEM(count, MICA_WRITE(Number))).id ? MICA_OK : MICA_ERROR_LIMIT;
+}
+#endif

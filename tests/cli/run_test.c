@@ -1,0 +1,115 @@
+/* mica run: levels, modules that are right and modules that are wrong. */
+#define _DEFAULT_SOURCE 1 /* popen */
+
+#include "tool.h"
+
+enum { THINGS = 5000 };
+
+static void save_level(const char *name, bool with_stranger)
+{
+    mica_world *world = mica_world_create(NULL);
+    for (int i = 0; i < THINGS; ++i)
+        mica_create(world, MICA_WITH(Number, {(uint32_t)i}));
+    if (with_stranger)
+        mica_create(world, MICA_WITH(Number, {7}), MICA_WITH(Frozen));
+    ck_assert_int_eq(mica_save(world, scratch(name), NULL), MICA_OK);
+    mica_world_destroy(world);
+}
+
+/* Modules are found in m/. */
+static void prepare(void)
+{
+    save_level("level.mica", false);
+    save_level("strange.mica", true);
+    char command[512];
+    snprintf(command, sizeof command, "ln -sfn '%s' '%s'", getenv("MICA_MODULES"), scratch("m"));
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(mica_write_file(scratch("text.so"), "text", 4, NULL), MICA_OK);
+}
+
+static const step steps[] = {
+    {"help run", 0, "--module LIBRARY"},
+    {"run", 2, "mica: run: expected a file; try mica help run"},
+    {"run --output x level.mica", 2, "there is no option --output"},
+    {"run --frames many level.mica", 2, "run: the number of frames is 0 to 1000000000, not \"many\""},
+    {"run --frames=-1 level.mica", 2, "run: the number of frames is 0 to 1000000000, not \"-1\""},
+    {"run --workers 0 level.mica", 2, "run: the number of workers is 1 to 256, not \"0\""},
+    {"run --workers 2x level.mica", 2, "run: the number of workers is 1 to 256, not \"2x\""},
+    {"run --dt 0 level.mica", 2, "run: a frame lasts more than 0 and up to 3600 seconds, not \"0\""},
+    {"run --dt nan level.mica", 2, "not \"nan\""},
+    {"run --expect 12 level.mica", 2, "run: a hash has 16 digits from 0 to f, not \"12\""},
+    {"run missing.mica", 2, "mica: missing.mica: No such file or directory"},
+    {"run text.so", 2, "mica: text.so: at byte 4: the file has 4 bytes"},
+    {"run -m missing.so level.mica", 2, "mica: run: missing.so can't be loaded: ./missing.so: cannot open"},
+    {"run -m text.so level.mica", 2, "mica: run: text.so can't be loaded: ./text.so: "},
+    {"run -m m/unresolved.so level.mica", 2, "m/unresolved.so: undefined symbol: absent_everywhere"},
+    {"run -m m/without_info.so level.mica", 2, "m/without_info.so has no mica_module_info: write its entry point with"},
+    {"run -m m/without_main.so level.mica", 2, "m/without_main.so has no mica_module_main: write its entry point with"},
+    {"run -m m/wrong_version.so level.mica", 2, "m/wrong_version.so was built for Mica 0.2, and this is 0.1: build it"},
+    {"run -m m/wrong_checked.so level.mica", 2, "MICA_CHECKED, and this tool with"},
+    {"run -m m/own_mica.so level.mica", 2, "m/own_mica.so brings a Mica of its own: link it with mica::module"},
+    {"run -m m/fails.so level.mica", 2, "mica: run: mica_module_main of m/fails.so failed: "},
+    {"run -m m/reports.so level.mica", 2, "mica: run: the module is not in the mood\n"},
+    {"run -m m/counts.so -m m/counts.so level.mica", 2, "mica: run: "},
+    {"run level.mica", 2, "the world does not know component Number"},
+    {"run level.mica", 2, "mica: run: level.mica can't be spawned: "},
+    {"run -m m/counts.so strange.mica", 2, "the world does not know component Frozen"},
+    {"run -m m/counts.so --skip-unknown strange.mica", 0, "5001 entities"},
+    {"run --skip-unknown level.mica", 0, "60 frames in"},
+    {"run -m m/counts.so -n 0 level.mica", 0, "0 frames in"},
+    {"run -m m/counts.so -n 1500 -q level.mica", 0, ""},
+    {"run -m m/counts.so level.mica", 0, "\ncount "},
+    {"run -m m/counts.so level.mica level.mica", 0, "10000 entities"},
+    {"run -m m/counts.so --json -n 3 level.mica", 0, "{\"name\": \"count\", \"runs\": 3, \"time_ns\": "},
+    {"run -m m/counts.so --json -n 3 level.mica", 0, "\"entities\": 5000,"},
+    {"run -m m/counts.so -x 0123456789abcdef --save x.mica level.mica", 1, ", not 0123456789abcdef\n"},
+    {"run -m m/complains.so --save x.mica level.mica", 1, "run: frame 3: the third frame is not to my taste\n"},
+    {"run -m m/complains.so --save x.mica level.mica", 1, "mica: run: and 2 more\n"},
+    {"info x.mica", 2, "x.mica: No such file or directory"},
+    {"run -m m/complains.so -n 2 level.mica", 0, "2 frames in"},
+    {"run -m m/counts.so -n 1 --save /nowhere/x.mica level.mica", 2, "/nowhere/x.mica: No such file or directory"},
+    {"run -m m/counts.so -n 10 --save end.mica level.mica", 0, "saved end.mica"},
+    {"diff level.mica end.mica", 1, "Number: {\"value\": 0} -> {\"value\": 10}"},
+};
+
+START_TEST(a_run_does_what_its_help_says_and_tells_what_is_wrong)
+{
+    prepare();
+    expect_steps(steps, COUNT_OF(steps));
+}
+END_TEST
+
+START_TEST(any_number_of_workers_and_a_saved_half_way_give_the_same_hash)
+{
+    prepare();
+    ck_assert_int_eq(run("run -m m/counts.so -n 20 -w 1 level.mica"), 0);
+    const char *hash = strstr(output, "hash ");
+    ck_assert_ptr_nonnull(hash);
+    char expected[17], arguments[256];
+    snprintf(expected, sizeof expected, "%s", hash + 5);
+    snprintf(arguments, sizeof arguments, "run -m m/counts.so -n 20 -w 3 -q -x %s level.mica", expected);
+    ck_assert_msg(run(arguments) == 0, "%s", output);
+    snprintf(arguments, sizeof arguments, "run -m m/counts.so -n 19 -w 3 -q -x %s level.mica", expected);
+    ck_assert_int_eq(run(arguments), 1);
+    ck_assert_int_eq(run("run -m m/counts.so -n 12 --save half.mica level.mica"), 0);
+    snprintf(arguments, sizeof arguments, "run -m m/counts.so -n 8 -q -x %s half.mica", expected);
+    ck_assert_msg(run(arguments) == 0, "%s", output);
+}
+END_TEST
+
+START_TEST(a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else)
+{
+    prepare();
+    ck_assert_int_eq(run("run -m m/counts.so -n 1 -q --save kept.mica level.mica"), 0);
+    ck_assert_int_eq(run("run -m m/complains.so -q --save kept.mica level.mica"), 1);
+    ck_assert_int_eq(run("run -m m/counts.so -n 1 -q --save other.mica level.mica"), 0);
+    ck_assert_int_eq(run("diff kept.mica other.mica"), 0);
+    char command[512];
+    snprintf(command, sizeof command, "test \"$(ls '%s' | grep -c kept)\" = 1", scratch(""));
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+TEST_SUITE(run, a_run_does_what_its_help_says_and_tells_what_is_wrong,
+           any_number_of_workers_and_a_saved_half_way_give_the_same_hash,
+           a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else)
