@@ -53,7 +53,8 @@ static void show(const mica_world *world)
     const Health *health = mica_get(world, mica_find(world, "camp/orc"), Health);
     printf("camp at (%g, %g)%s, orc %d/%d, children:", position->x, position->y,
            mica_has(world, camp, Guarded) ? ", guarded" : "", health->current, health->maximum);
-    for (mica_entity child = mica_first_child(world, camp); !mica_is_nil(child); child = mica_next_sibling(world, child))
+    for (mica_entity child = mica_first_child(world, camp); !mica_is_nil(child);
+         child = mica_next_sibling(world, child))
         printf(" %s", mica_name_of(world, child));
     printf("\n");
 }
@@ -69,8 +70,7 @@ int main(void)
     mica_compiled compiled = compile(world);
     mica_resource *level = mica_resource_open(compiled.blob.bytes, compiled.blob.byte_count, NULL, NULL);
     mica_spawned *spawned = mica_spawn_kept(world, level, NULL);
-    mica_watch *watch =
-        mica_watch_create((const char *const *)compiled.dependencies, compiled.dependency_count, NULL);
+    mica_watch *watch = mica_watch_create((const char *const *)compiled.dependencies, compiled.dependency_count, NULL);
 
     mica_entity orc = mica_find(world, "camp/orc");
     mica_write(world, orc, Health)->current = 7; /* somebody hit it */

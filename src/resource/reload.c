@@ -153,8 +153,8 @@ static bool pair_entries(micap_reloading *work)
                                      entry->block->name);
         if (!micap_leaves_make(&work->leaves[i], work->memory, type))
             return fail_memory(work);
-        size_t bytes = entry->type->size_bytes > entry->recipe->size_bytes ? entry->type->size_bytes
-                                                                            : entry->recipe->size_bytes;
+        size_t bytes =
+            entry->type->size_bytes > entry->recipe->size_bytes ? entry->type->size_bytes : entry->recipe->size_bytes;
         alignment = entry->type->alignment > alignment ? entry->type->alignment : alignment;
         alignment = entry->recipe->alignment > alignment ? entry->recipe->alignment : alignment;
         work->value_bytes = bytes > work->value_bytes ? bytes : work->value_bytes;
@@ -173,7 +173,8 @@ static void *allocate(micap_reloading *work, size_t count, size_t bytes)
 /* Everything but recording. */
 static bool prepare(micap_reloading *work)
 {
-    size_t old_count = work->before.resource->header.entity_count, new_count = work->after.resource->header.entity_count;
+    size_t old_count = work->before.resource->header.entity_count,
+           new_count = work->after.resource->header.entity_count;
     if (new_count * work->copies > UINT32_MAX)
         return micap_reload_fail(work, MICA_ERROR_LIMIT, "reload: more than 2^32 entities");
     if (!micap_spawn_prepare_entries(&work->before) || !micap_spawn_prepare_entries(&work->after)) {
@@ -200,7 +201,8 @@ static void release(micap_reloading *work, void *array, size_t count, size_t byt
 
 static void free_work(micap_reloading *work)
 {
-    size_t old_count = work->before.resource->header.entity_count, new_count = work->after.resource->header.entity_count;
+    size_t old_count = work->before.resource->header.entity_count,
+           new_count = work->after.resource->header.entity_count;
     for (uint32_t i = 0; work->leaves && i < work->after.entry_count; ++i)
         micap_leaves_free(&work->leaves[i], work->memory);
     if (work->values)

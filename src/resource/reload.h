@@ -27,14 +27,14 @@ typedef struct micap_reloading {
     micap_memory *memory;
     micap_spawning before; /* of these, the entries: how either file's instances become values */
     micap_spawning after;
-    uint32_t *old_of_new;  /* entities that are the same; MICAP_NONE for those of one file alone */
+    uint32_t *old_of_new; /* entities that are the same; MICAP_NONE for those of one file alone */
     uint32_t *new_of_old;
-    uint32_t *old_entry;  /* by entry of the new file, the old file's of the same component, or MICAP_NONE */
-    uint32_t *new_entry;  /* and the other way round */
-    micap_leaves *leaves; /* by entry of the new file, of the program's type */
-    mica_entity *entities; /* by new index, copy after copy */
+    uint32_t *old_entry;      /* by entry of the new file, the old file's of the same component, or MICAP_NONE */
+    uint32_t *new_entry;      /* and the other way round */
+    micap_leaves *leaves;     /* by entry of the new file, of the program's type */
+    mica_entity *entities;    /* by new index, copy after copy */
     micap_siblings *siblings; /* by new index of the parent, those without one last */
-    char *values; /* room for three: what the old file says, what the new one says, what is in the world */
+    char *values;             /* room for three: what the old file says, what the new one says, what is in the world */
     size_t value_bytes;
     size_t value_alignment;
     uint32_t copies;

@@ -144,9 +144,8 @@ static bool add(micap_reloading *work, const component_of *at)
 static bool make_anew(micap_reloading *work, const component_of *at)
 {
     ++work->stats.updated_count;
-    return mica_command_remove_component(work->commands, at->entity, at->entry->component, MICA_HERE)
-               ? add(work, at)
-               : refused(work);
+    return mica_command_remove_component(work->commands, at->entity, at->entry->component, MICA_HERE) ? add(work, at)
+                                                                                                      : refused(work);
 }
 
 static bool did_file_change(const micap_reloading *work, const component_of *at)
