@@ -33,6 +33,20 @@ int micap_file_map(const char *path, micap_mapping *out_mapping)
     return problem;
 }
 
+micap_file_stamp micap_file_look(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about))
+        return (micap_file_stamp){0};
+#    ifdef __APPLE__
+    struct timespec time = about.st_mtimespec;
+#    else
+    struct timespec time = about.st_mtim;
+#    endif
+    return (micap_file_stamp){(uint64_t)time.tv_sec, (uint64_t)time.tv_nsec, (uint64_t)about.st_size,
+                              (uint64_t)about.st_ino};
+}
+
 void micap_file_unmap(micap_mapping *mapping)
 {
     if (mapping->bytes)
@@ -120,6 +134,18 @@ int micap_file_map(const char *path, micap_mapping *out_mapping)
     }
     *out_mapping = (micap_mapping){bytes, (size_t)size};
     return 0;
+}
+
+micap_file_stamp micap_file_look(const char *path)
+{
+    micap_file_stamp stamp = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return stamp;
+    stamp.identity = 1;
+    stamp.byte_count = fseek(file, 0, SEEK_END) ? 0 : (uint64_t)ftell(file);
+    fclose(file);
+    return stamp;
 }
 
 void micap_file_unmap(micap_mapping *mapping)

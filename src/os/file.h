@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct micap_mapping {
     void *bytes; /* NULL for an empty file */
@@ -15,5 +16,15 @@ typedef struct micap_mapping {
 int micap_file_map(const char *path, micap_mapping *out_mapping);
 void micap_file_unmap(micap_mapping *mapping);
 int micap_file_replace(const char *path, const void *bytes, size_t byte_count);
+
+/* How a file looks from outside. All zero: there is none. Where the system says little, only the size is known. */
+typedef struct micap_file_stamp {
+    uint64_t seconds; /* of the last change */
+    uint64_t nanoseconds;
+    uint64_t byte_count;
+    uint64_t identity; /* another one when it was replaced by rename */
+} micap_file_stamp;
+
+micap_file_stamp micap_file_look(const char *path);
 
 #endif

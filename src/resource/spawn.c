@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-static void remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
-                  const mica_entity *entities)
+void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+                       const mica_entity *entities)
 {
     if (!references->count)
         return;
@@ -90,7 +90,7 @@ static bool complete_piece(micap_spawning *work, const micap_entry *entry, const
         return run_spawn_function(work, entry, rows, piece->instance, entities);
     }
     if (entry->is_column)
-        remap(&block->references, entry->type->size_bytes, piece->values, piece->count, entities);
+        micap_spawn_remap(&block->references, entry->type->size_bytes, piece->values, piece->count, entities);
     else
         micap_plan_apply(&entry->plan, piece->values,
                          block->instances + (size_t)piece->instance * block->type->size_bytes, piece->count, entities);
@@ -187,9 +187,8 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
         return true;
     const char *from = block->instances ? block->instances + (size_t)instance * block->type->size_bytes : NULL;
     bool has_spawn = entry->rule && entry->rule->spawn;
-    bool is_plain = !entry->type->construct && !entry->type->destruct && !entry->type->copy && !entry->type->move;
     work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
-    if (from && is_plain && !has_spawn && !entry->type->many) {
+    if (from && micap_is_plain(entry->type) && !has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
         micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
         if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))

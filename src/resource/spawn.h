@@ -40,10 +40,23 @@ typedef struct micap_spawning {
     mica_result result;
 } micap_spawning;
 
+/* References in values that were copied from the file as they lie become handles. */
+void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+                       const mica_entity *entities);
+
+/* Whether values are bytes and no more, which start as zero. */
+static inline bool micap_is_plain(const mica_type *type)
+{
+    return !type->construct && !type->destruct && !type->copy && !type->move;
+}
+
 /* Reports through the world and notes the result. Returns false. */
 bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool micap_spawn_fail_memory(micap_spawning *work);
+
+/* How instances become values, without what creating entities takes. False with a report; free it in either case. */
+bool micap_spawn_prepare_entries(micap_spawning *work);
 
 /* Everything that can fail before there are entities. False with a report; free it in either case. */
 bool micap_spawn_prepare(micap_spawning *work);

@@ -32,11 +32,6 @@ static const mica_resource_rule *rule_for(const mica_spawn_def *def, mica_compon
     return NULL;
 }
 
-static bool is_plain(const mica_type *type)
-{
-    return !type->construct && !type->destruct && !type->copy && !type->move;
-}
-
 static bool check_storage(micap_spawning *work, const micap_entry *entry)
 {
     uint32_t role = !entry->type->size_bytes                         ? MICAP_ROLE_TAG
@@ -65,7 +60,7 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     bool has_spawn = entry->rule && entry->rule->spawn;
     bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
     bool is_pool = entry->type->storage == MICA_STORAGE_POOL;
-    bool is_direct = same && !has_spawn && is_plain(entry->type) && entry->recipe == entry->type;
+    bool is_direct = same && !has_spawn && micap_is_plain(entry->type) && entry->recipe == entry->type;
     if (block->role == MICAP_ROLE_TAG) {
         entry->is_separate = is_pool;
         return true;
@@ -89,8 +84,10 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     return true;
 }
 
-static bool prepare_entries(micap_spawning *work)
+bool micap_spawn_prepare_entries(micap_spawning *work)
 {
+    micap_memory_init(&work->memory, work->resource->memory.allocator);
+    work->copies = work->def->copies ? work->def->copies : 1;
     uint32_t count = work->resource->block_count;
     work->entries = micap_allocate_zeroed(&work->memory, count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
     work->order = micap_allocate_zeroed(&work->memory, count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
@@ -188,9 +185,7 @@ static bool prepare_groups(micap_spawning *work)
 
 bool micap_spawn_prepare(micap_spawning *work)
 {
-    micap_memory_init(&work->memory, work->resource->memory.allocator);
-    work->copies = work->def->copies ? work->def->copies : 1;
-    return prepare_entries(work) && prepare_groups(work);
+    return micap_spawn_prepare_entries(work) && prepare_groups(work);
 }
 
 void micap_spawn_free(micap_spawning *work)
