@@ -36,7 +36,8 @@ MICA_API mica_world *mica_world_create(const mica_world_def *def);
  * NULL is fine. Threads: owner. */
 MICA_API void mica_world_destroy(mica_world *world);
 
-/* Destroys every entity but keeps components, queries, hooks and memory. Handles to them stay dead.
+/* Destroys every entity but keeps components, queries, hooks and memory. Handles to them stay dead; their slots become
+ * free kind by kind, the last row of each first, so that what is created next has the same handles every time.
  * Returns MICA_ERROR_REFUSED while changes are being recorded. Threads: owner. */
 MICA_API mica_result mica_world_clear(mica_world *world);
 

@@ -69,6 +69,18 @@ mica_world *mica_world_create(const mica_world_def *def)
     return world;
 }
 
+/* Destroys a chunk at the end of its archetype whose values need no farewell: slots become free in the order in which
+ * rows that are destroyed one by one, the last one first, would free them. */
+static void destroy_chunk(mica_world *world, micap_chunk *chunk)
+{
+    const mica_entity *entities = micap_chunk_entities(chunk);
+    uint32_t count = chunk->count;
+    for (uint32_t row = count; row-- > 0;)
+        micap_entity_forget(world, entities[row]);
+    micap_rows_drop_last(world, chunk->archetype, count);
+    world->structure += count;
+}
+
 /* Last row first, so that nothing moves. */
 static void destroy_all(mica_world *world)
 {
@@ -79,7 +91,10 @@ static void destroy_all(mica_world *world)
                                  archetype->chunks[chunk]->count);
         while (archetype->row_count) {
             micap_chunk *chunk = archetype->chunks[archetype->tail];
-            micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
+            if (archetype->plain && !world->pools.count)
+                destroy_chunk(world, chunk);
+            else
+                micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
         }
     }
     micap_pools_clear(world);

@@ -116,6 +116,37 @@ START_TEST(clear_keeps_everything_but_the_entities)
 }
 END_TEST
 
+/* Two kinds, many chunks of each; kinds in the order of their first entity. */
+static uint64_t hash_after_a_second_life(bool at_once)
+{
+    enum { COUNT = 9000 };
+    static mica_entity entities[COUNT];
+    mica_world *world = open_world(&heard);
+    for (uint32_t i = 0; i < COUNT; ++i)
+        entities[i] = i < COUNT / 2 ? mica_create(world, MICA_WITH(Number, {i}))
+                                    : mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Frozen));
+    if (at_once)
+        ck_assert_int_eq(mica_world_clear(world), MICA_OK);
+    for (uint32_t i = COUNT / 2; !at_once && i-- > 0;)
+        ck_assert(mica_destroy(world, entities[i]));
+    for (uint32_t i = COUNT; !at_once && i-- > COUNT / 2;)
+        ck_assert(mica_destroy(world, entities[i]));
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    for (uint32_t i = 0; i < COUNT + 100; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    uint64_t hash = mica_world_hash(world);
+    close_world(world, &heard);
+    return hash;
+}
+
+START_TEST(clear_frees_handles_in_the_order_of_destroying_from_the_last_row_on)
+{
+    ck_assert_uint_eq(hash_after_a_second_life(true), hash_after_a_second_life(false));
+}
+END_TEST
+
 START_TEST(clear_is_refused_while_recording)
 {
     mica_world *world = open_world(&heard);
@@ -215,6 +246,7 @@ START_TEST(all_memory_comes_from_and_goes_back_to_the_allocator)
 END_TEST
 
 TEST_SUITE(world, worlds_live_side_by_side, malformed_defs_make_no_world, chunks_of_any_size_work_or_are_refused,
-           the_defaults_are_as_documented, clear_keeps_everything_but_the_entities, clear_is_refused_while_recording,
+           the_defaults_are_as_documented, clear_keeps_everything_but_the_entities,
+           clear_frees_handles_in_the_order_of_destroying_from_the_last_row_on, clear_is_refused_while_recording,
            the_last_error_is_taken_once, stats_count_what_is_there,
            all_memory_comes_from_and_goes_back_to_the_allocator)
