@@ -222,4 +222,36 @@ START_TEST(reloading_fails_cleanly_at_every_allocation)
 }
 END_TEST
 
-TEST_SUITE(reload_model, a_reloaded_world_is_what_the_new_file_says, reloading_fails_cleanly_at_every_allocation)
+START_TEST(keeping_and_watching_fail_cleanly_at_every_allocation)
+{
+    static faulty_allocator faulty;
+    random_source random = {1};
+    mica_blob blob = write_file(&random);
+    uint64_t k = 1;
+    for (bool reached = true; reached; ++k) {
+        faulty_allocator_init(&faulty);
+        mica_resource_def with = {.allocator = faulty_allocator_interface(&faulty)};
+        mica_world_def def = mica_world_def_default();
+        def.report = ignore_report;
+        mica_world *world = mica_world_create(&def);
+        define(world);
+        mica_resource *file = mica_resource_open(blob.bytes, blob.byte_count, &with, NULL);
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_spawned *spawned = mica_spawn_kept(world, file, NULL);
+        mica_watch *watch = mica_watch_create((const char *const[]){"a", "b"}, 2, &with.allocator);
+        reached = faulty.failures > 0;
+        REQUIRE_SAYING((!spawned || !watch) == reached, "allocation %llu", (unsigned long long)k);
+        REQUIRE(spawned || mica_world_get_stats(world).entity_count == 0);
+        mica_watch_destroy(watch);
+        mica_spawned_free(spawned);
+        mica_resource_free(file);
+        mica_world_destroy(world);
+        faulty_allocator_free(&faulty);
+    }
+    ck_assert_uint_gt(k, 6);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+TEST_SUITE(reload_model, a_reloaded_world_is_what_the_new_file_says, reloading_fails_cleanly_at_every_allocation,
+           keeping_and_watching_fail_cleanly_at_every_allocation)
