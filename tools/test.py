@@ -49,7 +49,7 @@ STAGES = {
     "checked": preset("checked"),
     "clang": preset("clang"),
     "asan": preset("asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60", "load"], ["sh", "tools/fuzz.sh", "20", "compile"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
