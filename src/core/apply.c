@@ -6,15 +6,6 @@
 #include "core/watch.h"
 #include "core/world.h"
 
-static void place_leaves(mica_world *world, const micap_type *type, micap_command *command, micap_spot spot)
-{
-    micap_row_scatter(spot, type, command->value);
-    for (uint32_t i = 0; i < type->leaf_count; ++i)
-        micap_chunk_stamps(spot.chunk, spot.row)[1 + micap_chunk_find(spot.chunk, type->leaves[i].component)->column] =
-            micap_version(world);
-    command->value = NULL;
-}
-
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
@@ -24,7 +15,8 @@ static void place_values(mica_world *world, const micap_target *target, const mi
             continue;
         const micap_type *type = command->type;
         if (type->leaves) {
-            place_leaves(world, type, command, spot);
+            micap_row_overwrite_leaves(spot, type, command->value, micap_version(world));
+            command->value = NULL;
             continue;
         }
         uint32_t column = micap_archetype_column(to, type->id);

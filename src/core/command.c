@@ -6,8 +6,6 @@
 #include "core/world.h"
 #include "mica/split.h"
 
-static char tag_value;
-
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
 {
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
@@ -319,7 +317,7 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
     micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
     if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
         return NULL;
-    return type->type.size_bytes ? command->value : &tag_value;
+    return type->type.size_bytes ? command->value : &micap_tag_value;
 }
 
 static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,

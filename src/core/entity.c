@@ -302,11 +302,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
         if (!add_value(world, spot, value.component, value.data))
             return false;
     } else if (used->type->leaves) {
-        micap_row_scatter(spot, used->type, value.data);
-        for (uint32_t i = 0; i < used->type->leaf_count; ++i)
-            micap_chunk_stamps(spot.chunk,
-                               spot.row)[1 + micap_chunk_find(spot.chunk, used->type->leaves[i].component)->column] =
-                micap_version(world);
+        micap_row_overwrite_leaves(spot, used->type, value.data, micap_version(world));
     } else if (used->type->type.size_bytes) {
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;

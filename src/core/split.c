@@ -3,6 +3,7 @@
 
 #include "core/join.h"
 #include "core/part.h"
+#include "core/part.h"
 #include "core/pooled.h"
 #include "core/report.h"
 
@@ -22,6 +23,14 @@ void micap_row_scatter(micap_spot spot, const micap_type *type, const void *valu
         else
             memset(leaf_of(spot, leaf), 0, leaf->bytes);
     }
+}
+
+void micap_row_overwrite_leaves(micap_spot spot, const micap_type *type, const void *value, mica_version version)
+{
+    micap_row_scatter(spot, type, value);
+    mica_version *stamps = micap_chunk_stamps(spot.chunk, spot.row);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        stamps[1 + micap_chunk_find(spot.chunk, type->leaves[i].component)->column] = version;
 }
 
 void micap_row_gather(micap_spot spot, const micap_type *type, void *out)
@@ -99,10 +108,8 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
     uint32_t term = 0;
     for (; term < query->term_count; ++term) {
         mica_access access = query->terms[term].access;
-        bool writes = access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
-        bool reads = writes || access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ ||
-                     access == MICA_ACCESS_EITHER || access == MICA_ACCESS_OR;
-        if (query->terms[term].component == component && (write ? writes : reads))
+        if (query->terms[term].component == component &&
+            (write ? micap_access_writes(access) : micap_access_reads(access)))
             break;
     }
     if (term == query->term_count)
