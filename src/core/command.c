@@ -311,9 +311,7 @@ static MICAP_INLINE bool set_in_strip(mica_commands *commands, mica_entity entit
                                       uint32_t bytes, mica_place place)
 {
     char *staged = record_in_strip(commands, entity, value->component, MICAP_OPERATION_VALUE, place);
-    if (staged)
-        micap_copy_few_words(staged, value->data, bytes);
-    return staged != NULL;
+    return staged && (micap_copy_few_words(staged, value->data, bytes), true);
 }
 
 /* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
@@ -384,8 +382,7 @@ bool mica_command_set_component(mica_commands *commands, mica_entity entity, mic
         return set_any(commands, entity, value, place);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
-    micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
-    return true;
+    return micap_copy_few_words(recorded->command.value, value.data, value.size_bytes), true;
 }
 
 void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,

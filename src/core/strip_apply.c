@@ -3,8 +3,6 @@
 #include "core/report.h"
 #include "core/row_run.h"
 
-enum { CHANGES_MIN = 16 }; /* fewer are not worth another way */
-
 /* The only buffer with something to apply, when that is a strip; NULL when it is not so. */
 static const micap_recording *lone_strip(const mica_world *world)
 {
@@ -13,7 +11,7 @@ static const micap_recording *lone_strip(const mica_world *world)
         const micap_recording *recording = &commands->applied;
         if (micap_recording_is_empty(recording))
             continue;
-        if (lone || recording->first_note || !recording->strip.type || recording->target_count < CHANGES_MIN)
+        if (lone || recording->first_note || !recording->strip.type)
             return NULL;
         lone = recording;
     }
