@@ -300,6 +300,7 @@ static mica_result retry_flush(const micap_leg *leg)
 mica_result micap_leg_run(micap_leg *leg)
 {
     mica_world *world = leg->world;
+    leg->has_run = false;
     if (leg->exclusive)
         return run_exclusive(leg);
     mica_result result = retry_flush(leg);
@@ -317,6 +318,7 @@ mica_result micap_leg_run(micap_leg *leg)
         micap_entities_return_lanes(world, leg->lane_count);
         return MICA_ERROR_MEMORY;
     }
+    leg->has_run = true;
     mica_defer(world);
     leg->is_measured = leg->phase->tick % MEASURE_EVERY == 0;
     /* Each system stamps a version of its own, as if they ran one after the other; what is written past their views counts as
@@ -350,6 +352,19 @@ static void line_up(micap_leg *leg)
     }
 }
 
+/* Letters are brought, events told; the first failure is returned. */
+static mica_result tell_flushed(const micap_leg *leg, mica_result result)
+{
+    const micap_flow *flow = leg->flow;
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
+        if (!flow->listeners[i].ops || !flow->listeners[i].ops->flushed)
+            continue;
+        mica_result told = flow->listeners[i].ops->flushed(leg->world, flow->listeners[i].state);
+        result = result == MICA_OK ? told : result;
+    }
+    return result;
+}
+
 mica_result micap_leg_flush(micap_leg *leg)
 {
     mica_world *world = leg->world;
@@ -366,10 +381,7 @@ mica_result micap_leg_flush(micap_leg *leg)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,
                                              &(micap_piece){.begin_ns = begin, .end_ns = micap_clock_ns()});
-    for (uint32_t i = 0; !leg->flow->has_leftovers && i < MICAP_LISTENERS; ++i)
-        if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->flushed)
-            leg->flow->listeners[i].ops->flushed(world, leg->flow->listeners[i].state);
-    return result;
+    return leg->flow->has_leftovers || leg->phase->id == MICAP_PHASE_MESSAGES ? result : tell_flushed(leg, result);
 }
 
 mica_commands *mica_view_commands(const mica_view *view)
