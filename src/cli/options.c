@@ -15,7 +15,7 @@ static const option known[] = {
     {"depfile", 'd', WITH},  {"force", 'f', WITHOUT},  {"quiet", 'q', WITHOUT},   {"json", 'j', WITHOUT},
     {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
     {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
-    {"help", 'h', WITHOUT},
+    {"root", 'r', WITH},     {"help", 'h', WITHOUT},
 };
 
 static bool is_allowed(const options *options, char letter)
@@ -88,6 +88,7 @@ static bool set(options *options, char letter, const char *value)
     switch (letter) {
     case 'o': options->output = value; return true;
     case 'd': options->depfile = value; return true;
+    case 'r': options->root = value; return true;
     case 'f': options->force = true; return true;
     case 'q': options->quiet = true; return true;
     case 'j': options->json = true; return true;
