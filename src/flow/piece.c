@@ -221,6 +221,7 @@ static void walk_driven(const micap_chain *chain, uint32_t piece, player *who)
     view->walk = chain->driver_walk;
     for (; begin < stop; begin += chain->unit_rows) {
         view->cursor = begin;
+        view->chunk = NULL; /* the loop begins anew */
         view->end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;
         while (micap_join_next(view, who->task.system->query)) {
             view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
