@@ -442,8 +442,8 @@ void *micap_join_write(mica_view *view, uint32_t term)
         return values;
     }
     if (micap_type_of(component)->type.storage != MICA_STORAGE_SINGLETON)
-        micap_chunk_stamp_column(view->chunk, micap_chunk_find(view->chunk, component)->column, view->row, view->count,
-                                 version);
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, component)->column, view->row,
+                           view->count, version);
     return values;
 }
 

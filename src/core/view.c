@@ -230,6 +230,14 @@ static inline uint32_t column_of(const mica_view *view, uint32_t term)
     return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
 }
 
+/* A call at the end, so that a view of one slice keeps nothing on the stack. */
+static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
+                                                    mica_version version)
+{
+    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    return values;
+}
+
 static inline void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
@@ -241,10 +249,10 @@ static inline void *write_term(mica_view *view, uint32_t term)
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
     mica_version version = micap_view_version(view);
-    if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
-        micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
-    else
-        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    if (MICAP_UNLIKELY(view->row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+        return write_slices(view, column, values, version);
+    micap_stamp(stamp, version);
     return values;
 }
 
