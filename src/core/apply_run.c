@@ -117,6 +117,15 @@ static void fill_holes(mica_world *world, const row_run *run)
     stamp_rows(world, run->from, run->count);
 }
 
+/* What snapshots need of all rows that come, go or move. */
+static void keep_run(mica_world *world, const row_run *run, const micap_archetype *from)
+{
+    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+    micap_keep_rows(world, run->from.chunk, first, run->count);
+    micap_keep_last_rows(world, from, run->count);
+    micap_keep_rows(world, run->to.chunk, run->to.row, run->count);
+}
+
 uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count)
 {
     if (!is_simple(targets[0]))
@@ -124,6 +133,8 @@ uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets
     row_run run = find_run(world, targets, count);
     if (run.count < 2)
         return 0;
+    if (MICAP_UNLIKELY(world->keeper.before))
+        keep_run(world, &run, targets[0]->from);
     move_columns(&run, &targets[0]->edge);
     place_values(&run, targets);
     mica_entity *entities = micap_chunk_entities(run.to.chunk) + run.to.row;
