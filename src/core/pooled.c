@@ -161,6 +161,42 @@ bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_compo
     return is_short(world, pool, entity) && remove_short(world, pool, entity);
 }
 
+bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                          uint64_t total)
+{
+    uint32_t page = UINT32_MAX;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
+            continue;
+        page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
+        if (!micap_pools_make_room(world, pool, entities[i], total))
+            return false;
+    }
+    return true;
+}
+
+void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
+                          uint32_t count)
+{
+    uint32_t bytes = pool->value_bytes;
+    for (uint32_t i = 0; i < count; ++i, values += bytes) {
+        void *value = add_short(world, pool, entities[i]);
+        if (MICAP_UNLIKELY(!value && bytes)) {
+            uint32_t row = micap_pool_row(pool, entities[i]);
+            value = micap_pool_value(pool, row);
+            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+        }
+        if (bytes)
+            micap_copy_bytes(value, values, bytes);
+    }
+}
+
+void micap_pooled_remove_all(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        remove_short(world, pool, entities[i]);
+}
+
 static void *add_now(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = pool_to_change(world, component);
