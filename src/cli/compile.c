@@ -155,6 +155,7 @@ static int compile_one(const options *options, const mica_schema *schema, const 
     }
     listener->file = input;
     mica_compile_def def = {.schema = schema,
+                            .root = options->root,
                             .byte_order = options->byte_order,
                             .compression = options->compression,
                             .error = hear_error,
