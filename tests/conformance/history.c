@@ -1,8 +1,10 @@
-/* Where two worlds differ. */
+/* Where two worlds differ; runs in files. */
 #include "conformance.h"
 #include "mica/hash.h"
+#include "mica/record.h"
 #include "parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static mica_world *make_world(void)
@@ -39,7 +41,58 @@ static void check_trees(void)
     close_world(one, 0);
 }
 
+static void take_input(mica_world *world, const void *bytes, size_t byte_count, void *context)
+{
+    (void)context;
+    mica_write_the(world, Total)->seen += *(const uint8_t *)bytes * byte_count;
+}
+
+static void fall(mica_view *view)
+{
+    Place *place = mica_write(view, Place);
+    for (uint32_t i = 0; i < view->count; ++i)
+        place[i].y -= view->dt;
+}
+
+static mica_world *make_run(void)
+{
+    mica_world *world = make_world();
+    EXPECT(mica_input_handle(world, take_input, NULL) == MICA_OK);
+    mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Place)));
+    mica_write_the(world, Total)->seen = 0;
+    return world;
+}
+
+static void check_recordings(void)
+{
+    static const char file[] = "conformance.micarec";
+    mica_world *world = make_run(), *other = make_run();
+    mica_record_def def = {.detail = MICA_RECORD_SLICES, .systems = true};
+    EXPECT(mica_record_begin(world, file, &def) == MICA_OK);
+    for (uint8_t tick = 1; tick <= 5; ++tick) {
+        EXPECT(mica_input(world, &tick, 1) == MICA_OK);
+        EXPECT(mica_step(world, 0.25f) == MICA_OK);
+    }
+    EXPECT(mica_record_end(world) == MICA_OK);
+    mica_recording *recording = mica_recording_load(file, NULL);
+    remove(file);
+    EXPECT(mica_recording_get_info(recording).tick_count == 5);
+    for (uint32_t tick = 1; tick <= 5; ++tick)
+        print_hash("recorded", tick, mica_recording_tick(recording, tick).hash);
+    size_t byte_count = 0;
+    const uint8_t *input = mica_recording_input(recording, 2, 0, &byte_count);
+    EXPECT(byte_count == 1 && input && *input == 2);
+    EXPECT(mica_replay(other, recording, NULL) && mica_world_hash(other) == mica_world_hash(world));
+    EXPECT(!mica_recording_diff(recording, recording, NULL));
+    mica_recording_error error;
+    EXPECT(!mica_recording_open("nothing", 7, &error) && error.result != MICA_OK);
+    mica_recording_free(recording);
+    mica_world_destroy(other);
+    close_world(world, 0);
+}
+
 void check_history(void)
 {
     check_trees();
+    check_recordings();
 }
