@@ -109,7 +109,7 @@ static micap_strip_outcome apply_to_pool(mica_world *world, const micap_strip *s
         return failed(world);
     mica_pool *pool = micap_pool_of(world, strip->type->id);
     bool is_removal = strip->operation == MICAP_OPERATION_REMOVE;
-    if (!pool->is_short)
+    if (!pool->is_short || world->keeper.before)
         return MICAP_STRIP_NONE;
     for (const micap_strip_block *block = strip->first; !is_removal && block; block = block->next)
         if (!micap_pooled_reserve(world, pool, block->entities, block->count, count)) {
