@@ -95,6 +95,7 @@ def stage_pages():
     for source, page in ELSEWHERE.items():
         if source.endswith(".md"):
             write(page, rewrite((ROOT / source).read_text(encoding="utf-8"), source, page))
+    shutil.copy(ROOT / "docs/site/site.css", STAGE)
     write("license.md", "# Licence\n\n" + (ROOT / "LICENSE").read_text(encoding="utf-8"))
 
 

@@ -97,7 +97,7 @@ class Filter:
             body = " ".join(self.lines[index:end + 1])[len(macro.group(0)):]
             behind = next((n for n in re.findall(r"\bmica_[a-z_]+(?=\()", body) if n not in ("mica_type_id", macro.group(1))), None)
             if behind:
-                self.out.append(f"/** Sugar over {behind}. */")
+                self.out.append(f"/** Sugar over {behind}(). */")
         self.out.append(line)
         return index + 1
 

@@ -5,8 +5,8 @@
 
 Samples are fenced blocks of c and cpp. A block with a main function is a whole program: it is compiled as it stands and
 run, and must exit with 0; a fenced block of text behind it is what it must print. All other blocks of a page are
-fragments of one program: declarations go to file scope, statements become a function, and the functions are
-called in the order of the page, with `world`, an empty world at first. A report of that world is a failure.
+fragments of one program: declarations go to file scope, statements are run in the order of the page, with `world`, an
+empty world at first. A report of that world is a failure.
 What fragments need besides stands in a comment that readers don't see, one per language; when it defines
 before_samples(), that is called first:
 
@@ -19,7 +19,7 @@ before_samples(), that is called first:
 A comment on the line before a block changes what is done with it:
 
     <!-- sample: skip REASON -->      nothing: code of others, say
-    <!-- sample: compile -->          compiled, not run
+    <!-- sample: compile -->          compiled by itself, not run
     <!-- sample: file NAME -->        written to the folder in which the page's samples run; of any language
     <!-- sample: run -->              sh, run behind the programs, with the tool `mica` on the path
 """
@@ -34,9 +34,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECONDS_MAX = 60
 
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused", "-ffp-contract=off"]
-COMPILERS = {"c": [os.environ.get("CC", "gcc"), "-std=c17", "-O1", *WARNINGS],
-             "cpp": [os.environ.get("CXX", "g++"), "-std=c++17", "-O1", *WARNINGS]}
+FLAGS = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-ffp-contract=off"]
+BRIEF = ["-fmax-errors=3", "-ftrack-macro-expansion=0"] # a description without its struct would give hundreds of lines
+COMPILERS = {"c": ["gcc", "-std=c17", *FLAGS, *BRIEF], "cpp": ["g++", "-std=c++17", *FLAGS, *BRIEF]}
 SUFFIXES = {"c": ".c", "cpp": ".cpp"}
 
 FENCE = re.compile(r"^```(\w*)\s*$")
@@ -166,24 +166,23 @@ def is_declaration(item):
 
 
 def fragment_program(page, blocks, language, prelude):
-    """Joins the fragments of a page to one program."""
-    functions, calls = [], []
-    place = lambda line: f'#line {line} "{page}"'
+    """Joins the fragments of a page to one program. Each opens a block inside the one before: later fragments see what
+    earlier ones declared, and may declare it anew."""
+    outside, inside, depth = [prelude], [], 0
     if re.search(r"\bbefore_samples\(", prelude):
-        calls.append("    before_samples();")
+        inside.append("before_samples();")
     for block in blocks:
-        outside, inside = [], []
+        statements = []
         for start, item in split_items(block.text):
-            (outside if is_declaration(item) else inside).extend([place(block.line + start), *item])
-        functions.extend(outside)
-        if inside:
-            name = f"sample_at_line_{block.line}"
-            functions.extend([f"static void {name}(void)", "{", *inside, "}"])
-            if block.mark != "compile":
-                calls.append(f"    {name}();")
-    body = WORLD[language].format(functions="\n".join([prelude, *functions]), calls="\n".join(calls))
+            (outside if is_declaration(item) else statements).extend([f'#line {block.line + start} "{page}"', *item])
+        if block.mark == "compile":
+            outside.extend([f"static void not_called_{block.line}(void)", "{", *statements, "}"])
+        elif statements:
+            inside.extend(["{", *statements])
+            depth += 1
+    inside.append("}" * depth)
     header = '#include "mica/flow.h"\n#include <stdio.h>\n' if language == "c" else '#include "mica/mica.hpp"\n#include <cstdio>\n'
-    return header + body
+    return header + WORLD[language].format(functions="\n".join(outside), calls="\n".join(inside))
 
 
 class Runner:
