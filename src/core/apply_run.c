@@ -57,8 +57,19 @@ static void copy_backward(char *to, const char *last, uint64_t bytes, uint32_t c
         micap_copy_small(to, last, bytes);
 }
 
-void micap_run_move_columns(const micap_row_run *run, const micap_edge *edge)
+/* What snapshots need of all rows that come, go or move. */
+static void keep_run(mica_world *world, const micap_row_run *run)
 {
+    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+    micap_keep_rows(world, run->from.chunk, first, run->count);
+    micap_keep_last_rows(world, run->from.chunk->archetype, run->count);
+    micap_keep_rows(world, run->to.chunk, run->to.row, run->count);
+}
+
+void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge)
+{
+    if (MICAP_UNLIKELY(world->keeper.before))
+        keep_run(world, run);
     const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(run->to.chunk);
     bool widen = edge->shortcut == MICAP_SHORTCUT_WIDEN;
     uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
@@ -129,7 +140,7 @@ uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets
     micap_row_run run = find_run(world, targets, count);
     if (run.count < 2)
         return 0;
-    micap_run_move_columns(&run, &targets[0]->edge);
+    micap_run_move_columns(world, &run, &targets[0]->edge);
     place_values(&run, targets);
     mica_entity *entities = micap_chunk_entities(run.to.chunk) + run.to.row;
     for (uint32_t i = 0; i < run.count; ++i) {

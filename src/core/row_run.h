@@ -16,7 +16,7 @@ typedef struct micap_row_run {
 micap_row_run micap_run_begin(micap_spot from, const micap_archetype *to, uint32_t count);
 
 /* Moves the columns both have. What only `to` has stays raw, and entities and records are left to the caller. */
-void micap_run_move_columns(const micap_row_run *run, const micap_edge *edge);
+void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge);
 
 /* Afterwards: the rows exist where they went, and no more where they came from. */
 void micap_run_end(mica_world *world, const micap_row_run *run);

@@ -64,7 +64,7 @@ static uint32_t move_run(mica_world *world, const micap_edge *edge, const mica_e
 {
     micap_row_run run = micap_run_begin(micap_locate(world, entities[0]), edge->end, count);
     run.count = find_run(world, &run, entities);
-    micap_run_move_columns(&run, edge);
+    micap_run_move_columns(world, &run, edge);
     memcpy(micap_chunk_entities(run.to.chunk) + run.to.row, entities, run.count * sizeof *entities);
     for (uint32_t i = 0; i < run.count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
@@ -107,7 +107,7 @@ static micap_strip_outcome apply_to_pool(mica_world *world, const micap_strip *s
         return failed(world);
     mica_pool *pool = micap_pool_of(world, strip->type->id);
     bool is_removal = strip->operation == MICAP_OPERATION_REMOVE;
-    if (!pool->is_short)
+    if (!pool->is_short || world->keeper.before)
         return MICAP_STRIP_NONE;
     for (const micap_strip_block *block = strip->first; !is_removal && block; block = block->next)
         if (!micap_pooled_reserve(world, pool, block->entities, block->count, count)) {

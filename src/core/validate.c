@@ -1,4 +1,5 @@
 /* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+#include "core/keep.h"
 #include "core/report.h"
 #include "core/world.h"
 
@@ -176,5 +177,7 @@ mica_result mica_world_validate(mica_world *world)
     }
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
+    if (!micap_keep_validate(world))
+        return MICA_ERROR_INVALID;
     return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }
