@@ -142,11 +142,17 @@ static void move_lane(mica_pool *pool, uint32_t lane, char *to)
     }
 }
 
-/* Large buffers ask for huge pages: whole ones. */
+/* Large buffers ask for huge pages: whole ones. In checked builds all have pages of their own, to be lent. */
 static size_t round_buffer(const mica_pool *pool, size_t bytes, size_t *out_alignment)
 {
     uint32_t alignment = pool->type->type.alignment;
     *out_alignment = alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
+#ifdef MICA_CHECKED
+    if (bytes < HUGE_BYTES) {
+        *out_alignment = alignment > MICAP_PAGE_BYTES ? alignment : MICAP_PAGE_BYTES;
+        return micap_align_up(bytes, MICAP_PAGE_BYTES);
+    }
+#endif
     if (bytes < HUGE_BYTES)
         return bytes;
     *out_alignment = HUGE_BYTES;

@@ -349,7 +349,7 @@ START_TEST(a_rare_component_in_a_huge_world_costs_what_its_index_costs)
             ck_assert_uint_eq(item_number(world, entities[i * 99000], component), i);
         bytes[index] = mica_pool_get_stats(mica_pool_of_component(world, component)).memory_bytes;
     }
-    ck_assert_uint_lt(bytes[MICA_INDEX_HASH], 4096);
+    ck_assert_uint_lt(bytes[MICA_INDEX_HASH], STOPS_AT_MISTAKES ? 8192 : 4096); /* checked: pages, to be lent */
     ck_assert_uint_lt(bytes[MICA_INDEX_MAP], 11 * 33000);
     ck_assert_uint_gt(bytes[MICA_INDEX_DIRECT], WORLD * sizeof(Item) / 2);
     close_world(world, &heard);
@@ -396,7 +396,8 @@ START_TEST(a_pool_never_changes_an_archetype)
     mica_remove(world, entity, Burning);
     mica_set(world, entity, Aligned, {{3}});
     ck_assert_int_eq(mica_flush(world), MICA_OK);
-    ck_assert_ptr_eq(mica_get(world, entity, Number), where);
+    if (!STOPS_AT_MISTAKES) /* where every address ends with the flush */
+        ck_assert_ptr_eq(mica_get(world, entity, Number), where);
     ck_assert(!mica_has(world, entity, Burning) && mica_get(world, entity, Aligned)->words[0] == 3);
     close_world(world, &heard);
 }
