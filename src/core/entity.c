@@ -52,28 +52,28 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
 {
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
-        return micap_pooled_get(world, entity, component);
+        return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component))
-        return get_any(world, entity, component);
-    return micap_finder_value(finder, spot.row);
+        return micap_lend(world, entity, component, get_any(world, entity, component), 1);
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
-        return micap_pooled_write(world, entity, component);
+        return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
-        return write_any(world, entity, component);
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
     if (micap_is_older(world, stamp))
-        return write_any(world, entity, component);
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     micap_stamp(stamp, micap_version(world));
-    return micap_finder_value(finder, spot.row);
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)

@@ -1,3 +1,4 @@
+#include "core/checked.h"
 #include "core/world.h"
 
 #include "base/assert.h"
@@ -125,6 +126,7 @@ void mica_world_destroy(mica_world *world)
     destroy_all(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_lend_drop(world);
     release(world);
 }
 
