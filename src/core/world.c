@@ -81,8 +81,9 @@ static void destroy_chunk(mica_world *world, micap_chunk *chunk)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
     uint32_t count = chunk->count;
-    for (uint32_t row = count; row-- > 0;)
-        micap_entity_forget(world, entities[row]);
+    micap_entities_give_many(&world->entities, entities, count);
+    for (uint32_t row = count; world->names.count && row-- > 0;)
+        micap_name_forget(world, entities[row]);
     micap_rows_drop_last(world, chunk->archetype, count);
     world->structure += count;
 }
