@@ -39,15 +39,14 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
     const mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!pool || !pool->is_quick))
         return get_any(world, entity, component);
-    uint32_t row;
-    if (pool->kind == MICAP_POOL_MAP) {
-        row = micap_map_find(&pool->index, entity);
-    } else {
-        row = entity.index;
-        if (row >= pool->row_limit || !mica_same(pool->owners[row], entity) || mica_is_nil(entity))
-            return NULL;
-    }
-    return MICAP_LIKELY(row != MICAP_ROW_NONE) ? micap_pool_value(pool, row) : NULL;
+    uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT, at = entity.index & (MICAP_MAP_PAGE_ENTRIES - 1);
+    uint64_t row = entity.index;
+    if (pool->kind == MICAP_POOL_MAP)
+        row = MICAP_LIKELY(page < pool->index.page_count) ? micap_map_row_of(pool->index.pages[page][at], entity)
+                                                          : UINT64_MAX;
+    else if (row < pool->row_limit && (!mica_same(pool->owners[row], entity) || mica_is_nil(entity)))
+        return NULL;
+    return MICAP_LIKELY(row < pool->row_limit) ? pool->values + row * pool->value_bytes : NULL;
 }
 
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component)
