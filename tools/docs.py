@@ -37,7 +37,7 @@ SECTIONS = (
     ("Communication", "stream message request observer"),
     ("Hierarchy and mathematics", "hierarchy transform math"),
     ("Snapshots and differences", "snapshot history delta hash record"),
-    ("Resources", "resource compile reload draft module"),
+    ("Resources", "resource compile library reload draft module"),
 )
 HIDDEN = ("for_each.h", "checked.h")
 
