@@ -27,7 +27,7 @@ ELSEWHERE = {
     "include/mica": "reference.md",
     "examples": "examples/index.md",
 }
-LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+LINK = re.compile(r"(\]\()([^)\s#]*)(?:#([^)\s]*))?\)")
 
 # The reading order of the headers; what is not named here comes last.
 SECTIONS = (
@@ -37,7 +37,7 @@ SECTIONS = (
     ("Communication", "stream message request observer"),
     ("Hierarchy and mathematics", "hierarchy transform math"),
     ("Snapshots and differences", "snapshot history delta hash record"),
-    ("Resources", "resource compile reload draft module"),
+    ("Resources", "resource compile library reload draft module"),
 )
 HIDDEN = ("for_each.h", "checked.h")
 
@@ -59,18 +59,26 @@ def target_of(path):
     return path.removeprefix("docs/") if path.startswith("docs/") else None
 
 
+def anchors_of(path):
+    """Returns the anchors that mkdocs gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
 def rewrite(text, source, page):
     """Returns a page with its links, which are relative to where it lies in the repository, turned to the site."""
 
     def turn(match):
-        link = match.group(2)
+        start, link, anchor = match.groups()
         if "://" in link or link.startswith("mailto:"):
             return match.group(0)
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link)) if link else source
         target = target_of(path) if (ROOT / path).exists() else None
-        if not target:
-            raise Broken(f"{source}: the link to {link} leads nowhere on the site")
-        return match.group(1) + posixpath.relpath(target, posixpath.dirname(page) or ".") + match.group(3)
+        if not target or (anchor and anchor not in anchors_of(path)):
+            raise Broken(f"{source}: the link to {link}{'#' + anchor if anchor else ''} leads nowhere on the site")
+        turned = posixpath.relpath(target, posixpath.dirname(page) or ".") if link else ""
+        return f"{start}{turned}{'#' + anchor if anchor else ''})"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else LINK.sub(turn, part) for part in parts)

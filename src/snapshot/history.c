@@ -40,11 +40,13 @@ mica_history *mica_history_create(mica_world *world, uint32_t capacity)
     return history;
 }
 
-void micap_history_free(mica_history *history)
+mica_history *micap_history_free(mica_history *history)
 {
     micap_memory *memory = &history->world->memory;
+    mica_history *next = history->next;
     MICAP_RELEASE_ARRAY(memory, history->moments, history->capacity);
     micap_release(memory, history, sizeof *history, MICAP_ARRAY_ALIGNMENT);
+    return next;
 }
 
 void mica_history_destroy(mica_history *history)
@@ -56,8 +58,7 @@ void mica_history_destroy(mica_history *history)
     mica_history **link = &micap_snapshots_of(history->world)->histories;
     while (*link != history)
         link = &(*link)->next;
-    *link = history->next;
-    micap_history_free(history);
+    *link = micap_history_free(history);
 }
 
 mica_result mica_history_take(mica_history *history, uint64_t tick)
