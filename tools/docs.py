@@ -26,6 +26,7 @@ ELSEWHERE = {
     "LICENSE": "license.md",
     "include/mica": "reference.md",
     "examples": "examples/index.md",
+    "docs/mica.1": "tool.md",
 }
 LINK = re.compile(r"(\]\()([^)\s#]*)(?:#([^)\s]*))?\)")
 
@@ -157,6 +158,17 @@ def stage_reference():
     write("reference.md", "\n".join(lines))
 
 
+def stage_manual():
+    """The manual page of the tool, as HTML within a page."""
+    done = subprocess.run(["mandoc", "-W", "error,stop", "-T", "html", "-O", "fragment", "docs/mica.1"], cwd=ROOT,
+                          stdout=subprocess.PIPE, text=True, check=False)
+    html = re.sub(r'<table class="(head|foot)">.*?</table>\n', "", done.stdout, flags=re.DOTALL)
+    html = re.sub(r'<a class="permalink" [^>]*>(.*?)</a>', r"\1", html, flags=re.DOTALL)
+    html = re.sub(r'<h1 class="Sh"([^>]*)>(.*?)</h1>', lambda m: f"<h2{m.group(1)}>{m.group(2).capitalize()}</h2>", html)
+    write("tool.md", f"# The tool\n\n{html}")
+    return done.returncode
+
+
 def run_doxygen():
     configuration = (ROOT / "docs/site/Doxyfile").read_text(encoding="utf-8") + f"\nOUTPUT_DIRECTORY = {STAGE}\n"
     return subprocess.run(["doxygen", "-"], cwd=ROOT, input=configuration, text=True, check=False).returncode
@@ -173,7 +185,7 @@ def main():
     stage_reference()
     if "--check" in sys.argv[1:]:
         return 0
-    failed = run_doxygen()
+    failed = stage_manual() or run_doxygen()
     # Python's own warnings about the packages that mkdocs stands on are nobody's business here.
     environment = dict(os.environ, PYTHONWARNINGS="ignore")
     failed = failed or subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", "docs/site/mkdocs.yml"],
