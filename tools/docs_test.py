@@ -19,7 +19,9 @@ LINKS = (
     ("docs/guide/start.md", "[h](nowhere.md)", None),
     ("docs/guide/start.md", "[h](queries.md#nothing)", None),
     ("docs/guide/start.md", "[h](#nothing)", None),
-    ("docs/guide/start.md", "[h](../../src/core/world.c)", None),
+    ("docs/guide/start.md", "[h](../../src/core)", None),
+    ("docs/guide/start.md", "[h](../../src/core/world.c)", "[h](../source/src/core/world.c.md)"),
+    ("README.md", '<img src="docs/chunk.svg" width="400">', '<img src="chunk.svg" width="400">'),
 )
 
 HEADER = """\
