@@ -184,12 +184,8 @@ static bool change_short(mica_world *world, const micap_target *target)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
         return micap_pooled_remove_short(world, target->entity, command->type->id);
-    if (command->operation != MICAP_OPERATION_VALUE)
-        return false;
-    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
-    if (value && command->value)
-        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
-    return value != NULL;
+    return command->operation == MICAP_OPERATION_VALUE && (command->value || !command->type->type.size_bytes) &&
+           micap_pooled_set_short(world, target->entity, command->type->id, command->value);
 }
 
 static void destroy(mica_world *world, const micap_target *target)

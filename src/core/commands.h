@@ -46,12 +46,11 @@ typedef struct micap_target {
     micap_archetype *to;   /* NULL when it is destroyed */
 } micap_target;
 
-/* How a target is recorded: most have one command. */
+/* How a target is recorded: most have one command, and a small value lies right behind it. */
 typedef struct micap_recorded {
-    micap_target target;
+    _Alignas(max_align_t) micap_target target;
     micap_command command; /* the first, when there is one */
 } micap_recorded;
-_Static_assert(sizeof(micap_recorded) % 16 == 0, "a small value that lies behind it is aligned");
 
 /* A change that was refused when it was recorded may leave a target with nothing to do. */
 static inline bool micap_target_is_empty(const micap_target *target)

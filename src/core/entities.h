@@ -207,6 +207,9 @@ static inline void micap_entity_give(micap_entities *entities, mica_entity entit
         micap_entity_retire(entities, entity.index);
 }
 
+/* The same for many, the last one first. */
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count);
+
 /* Gives back a handle that nobody has seen. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
 {

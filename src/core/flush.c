@@ -419,6 +419,7 @@ mica_result mica_flush(mica_world *world)
     if (world->recording_depth && --world->recording_depth)
         return MICA_OK;
     micap_entities_settle(world);
+    uint64_t structure = world->structure;
     mica_result result = apply_rounds(world, true);
     if (world->pools.dead_count && !is_anything_recorded(world, true)) { /* or nothing changes, for another try */
         micap_pools_flush(world);
@@ -426,6 +427,8 @@ mica_result mica_flush(mica_world *world)
     }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
+    if (world->structure != structure)
+        micap_lend_end(world);
     return result;
 }
 

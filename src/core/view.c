@@ -227,7 +227,7 @@ const void *mica_view_read(const mica_view *view, mica_component component)
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
-            return read_term(view, i);
+            return micap_lend_column(view, i, read_term(view, i));
     report_column(view, component, false);
     return NULL;
 }
@@ -289,7 +289,7 @@ void *mica_view_write(mica_view *view, mica_component component)
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
-            return write_term(view, i);
+            return micap_lend_column(view, i, write_term(view, i));
     report_column(view, component, true);
     return NULL;
 }
@@ -298,7 +298,7 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
     micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
-        return read_term(view, term);
+        return micap_lend_column(view, term, read_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
@@ -307,7 +307,7 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
 {
     micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
-        return write_term(view, term);
+        return micap_lend_column(view, term, write_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
@@ -359,9 +359,11 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 {
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
-        for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
-                                                                           : view.columns[term];
+        for (uint32_t term = 0; term < query->term_count; ++term) {
+            bool writes = micap_access_writes(query->terms[term].access);
+            columns[term] =
+                micap_lend_column(&view, term, writes ? micap_view_write_term(&view, term) : view.columns[term]);
+        }
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)
