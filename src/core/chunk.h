@@ -41,8 +41,8 @@ typedef struct micap_lane {
 
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
-    uint32_t number; /* in the world's table of chunks */
-    uint32_t index;  /* among the chunks of its archetype */
+    _Alignas(8) uint32_t number; /* in the world's table of chunks */
+    uint32_t index;              /* among the chunks of its archetype */
     uint32_t count;
     uint32_t capacity;
     uint32_t finder_mask; /* the size of the table of finders, less 1 */
@@ -57,7 +57,7 @@ typedef struct micap_chunk {
 } micap_chunk;
 
 /* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
-_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 48,
+_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 64,
                "chunks have as many rows on every machine");
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
