@@ -57,7 +57,7 @@ typedef struct micap_chunk {
 } micap_chunk;
 
 /* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
-_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 64,
+_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 48,
                "chunks have as many rows on every machine");
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
