@@ -46,10 +46,9 @@ STAGES = {
                 ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
-    "checked": preset("checked"),
     "clang": preset("clang"),
     "asan": preset("asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "load"], ["sh", "tools/fuzz.sh", "20", "compile"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 

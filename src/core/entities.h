@@ -77,6 +77,12 @@ static inline uint32_t micap_record_row(uint64_t record)
     return (uint32_t)record & 0xFFFF;
 }
 
+/* Whether a record names the row that lies `count` rows behind that of another, whatever the generations. */
+static inline bool micap_record_follows(uint64_t record, uint64_t first, uint32_t count)
+{
+    return !((record ^ (first + count)) << 24);
+}
+
 /* The record of an index that exists. */
 static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t index)
 {

@@ -50,7 +50,9 @@ struct mica_query {
     uint32_t column_capacity;
     uint32_t term_count;
     mica_term terms[MICA_TERMS_MAX];
-    uint32_t term_bytes[MICA_TERMS_MAX]; /* the size of a term's values; 0 for one without a column */
+    uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
+    uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */
+    uint32_t pool_steps[MICA_TERMS_MAX];  /* and of pools only */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
     micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */

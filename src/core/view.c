@@ -171,11 +171,9 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         prefetch_columns(query, next, at.match);
 }
 
-bool mica_view_next(mica_view *view)
+/* Whole chunks, one after the other. */
+static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *query)
 {
-    mica_query *query = view->query;
-    if (MICAP_UNLIKELY(!query || query->special || view->structure != view->world->structure))
-        return next_special(view, query);
     step at = {view->match, view->chunk_index};
     micap_chunk *chunk = next_chunk(query, &at);
     view->match = at.match;
@@ -186,6 +184,17 @@ bool mica_view_next(mica_view *view)
         prefetch_ahead(query, at);
     micap_view_show(view, query, chunk, 0, chunk->count);
     return true;
+}
+
+/* Each way is a call at the end, so that this keeps nothing on the stack. */
+bool mica_view_next(mica_view *view)
+{
+    mica_query *query = view->query;
+    if (MICAP_UNLIKELY(!query || view->structure != view->world->structure))
+        return next_special(view, query);
+    if (!query->special)
+        return next_whole(view, query);
+    return view->walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
 }
 
 static void report_column(const mica_view *view, mica_component component, bool write)
@@ -238,13 +247,26 @@ static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t co
     return values;
 }
 
-static inline void *write_term(mica_view *view, uint32_t term)
+/* Of a loop with pools: views of one row must be cheap. */
+static inline void *write_joined(mica_view *view, uint32_t term)
+{
+    if (MICAP_UNLIKELY(!view->query->chunk_steps[term] || view->count > 1))
+        return micap_join_write(view, term);
+    uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
+    if (micap_is_older(view->world, stamp))
+        return write_slices(view, column, view->columns[term], micap_view_version(view));
+    micap_stamp(stamp, micap_view_version(view));
+    return view->columns[term];
+}
+
+static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
         return no_column(view, term);
     if (MICAP_UNLIKELY(view->query->join_count))
-        return micap_join_write(view, term);
+        return write_joined(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;

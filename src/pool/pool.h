@@ -62,7 +62,6 @@ struct mica_pool {
     uint32_t data_lane_count; /* from lanes[1] on */
     char *buffer;
     size_t buffer_bytes;
-    size_t buffer_alignment;
     void *scratch; /* one value, for swapping what can't be copied as bytes */
     micap_pool_group *group;
     char *staged; /* values on their way in while rows of the dead go: see core/pooled_create.c */
