@@ -265,12 +265,12 @@ void micap_pools_clear(mica_world *world)
 size_t micap_pools_trim(mica_world *world)
 {
     size_t given = 0;
-    if (world->keeper.before) /* what is unused now may be needed again */
-        return 0;
-    for (uint32_t i = 0; i < world->pools.count; ++i) {
+    for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pools_sweep(world, world->pools.all[i]);
+    if (world->keeper.before) /* snapshots may need again what is unused now */
+        return 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
         given += micap_pool_trim(world->pools.all[i]);
-    }
     world->structure += given != 0;
     given += micap_map_trim(&world->pools.masks);
     micap_arena_trim(&world->pools.arena);
