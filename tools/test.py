@@ -49,7 +49,8 @@ STAGES = {
     "checked": preset("checked"),
     "clang": preset("clang"),
     "asan": preset("asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "load"], ["sh", "tools/fuzz.sh", "20", "compile"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60", "load"], ["sh", "tools/fuzz.sh", "20", "compile"],
+             ["sh", "tools/fuzz.sh", "10", "delta"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
