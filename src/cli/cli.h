@@ -3,6 +3,7 @@
 #define MICAP_CLI_CLI_H
 
 #include "mica/compile.h"
+#include "mica/library.h"
 #include "mica/record.h"
 
 enum {
@@ -22,6 +23,7 @@ typedef struct options {
     uint32_t schema_count;
     const char *output;
     const char *depfile;
+    const char *root; /* NULL: the folder of the file */
     mica_byte_order byte_order;
     int compression;
     bool json;
@@ -74,6 +76,9 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Loads a resource of any byte order; NULL with a message. */
 mica_resource *load_or_complain(const char *path);
 
+/* A library for what a file refers to, of the root that was given or else the file's folder; NULL with a message. */
+mica_library *library_beside(const options *options, const char *path);
+
 /* Writes bytes to a file, or to standard output for NULL. Returns the exit code. */
 int write_output(const char *path, const void *bytes, size_t byte_count);
 
@@ -84,5 +89,9 @@ bool schema_add_any(mica_schema *schema, const char *path);
 
 /* Loads a shared library, once and for all, and lets it define and add what it has. False with a message. */
 bool module_load(const char *path, mica_world *world);
+
+/* The rules of all modules that were loaded, asked for once. False with a message. */
+bool module_rules(mica_world *world, const mica_library *library, const mica_resource_rule **out_rules,
+                  uint32_t *out_count);
 
 #endif

@@ -19,6 +19,9 @@ enum {
 typedef struct run {
     const options *options;
     mica_world *world;
+    mica_library *library; /* what levels refer to */
+    const mica_resource_rule *rules;
+    uint32_t rule_count;
     uint64_t frame; /* from 1 on; 0 before the first */
     uint64_t time_ns;
     mica_recording *recording; /* to replay; NULL: frames as the options say */
@@ -50,9 +53,15 @@ static bool has_reports(run *run)
 
 static int spawn_levels(run *run)
 {
-    mica_spawn_def def = {.skip_unknown = run->options->skip_unknown};
+    mica_spawn_def def = {
+        .rules = run->rules, .rule_count = run->rule_count, .skip_unknown = run->options->skip_unknown};
     for (uint32_t i = run->recording ? 1 : 0; i < run->options->input_count; ++i) {
+        mica_resource_error error;
         mica_resource *level = load_or_complain(run->options->inputs[i]);
+        if (level && mica_library_load_assets(run->library, level, &error) != MICA_OK) {
+            mica_resource_free(level);
+            return complain("run: %s refers to what can't be loaded: %s", run->options->inputs[i], error.text);
+        }
         mica_result result = level ? mica_spawn(run->world, level, &def) : MICA_ERROR_DATA;
         mica_resource_free(level);
         if (level && result != MICA_OK)
@@ -74,6 +83,9 @@ static int prepare(run *run)
     for (uint32_t i = 0; i < options->module_count; ++i)
         if (!module_load(options->modules[i], run->world))
             return EXIT_BAD;
+    run->library = library_beside(options, options->inputs[run->recording && options->input_count > 1 ? 1 : 0]);
+    if (!run->library || !module_rules(run->world, run->library, &run->rules, &run->rule_count))
+        return EXIT_BAD;
     if (has_reports(run) || spawn_levels(run) != EXIT_FINE || has_reports(run))
         return EXIT_BAD;
     uint32_t kept = options->frame_count < FRAMES_KEPT ? options->frame_count : FRAMES_KEPT;
@@ -182,13 +194,15 @@ int run_run(const options *options)
     int status = prepare(&run);
     if (status == EXIT_FINE)
         status = run_frames(&run);
-    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, NULL) != MICA_OK)
+    mica_save_def save = {.rules = run.rules, .rule_count = run.rule_count, .library = run.library};
+    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, &save) != MICA_OK)
         status = EXIT_BAD; /* the world has said why */
     if (status == EXIT_FINE && options->json)
         status = write_results(&run);
     else if (status == EXIT_FINE && !options->quiet)
         status = print_results(&run);
     mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
     return status;
 }
 
@@ -230,6 +244,7 @@ int run_replay(const options *options)
     if (status == EXIT_FINE)
         status = replay(&run);
     mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
     mica_recording_free(run.recording);
     return status;
 }

@@ -96,6 +96,7 @@ bool micap_entities_init(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     pthread_mutex_init(&entities->lock, NULL);
+    entities->keeper = &world->keeper;
     micap_arena_init(&entities->arena, &world->memory);
     atomic_init(&entities->directory, NULL);
     atomic_init(&entities->page_count, 0);
@@ -246,6 +247,34 @@ void micap_entity_retire(micap_entities *entities, uint32_t index)
 {
     /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */
     *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
+}
+
+/* Frees those at the end of a list whose slots lie right before one that was just freed, each before the next: the usual case, and
+ * a plain loop. Returns how many. */
+static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const mica_entity *list, uint32_t count)
+{
+    micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), given = 0;
+    if (page->first_free != slot) /* it was retired */
+        return 0;
+    for (; given < slot && given < count; ++given) {
+        mica_entity entity = list[count - 1 - given];
+        if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
+            break;
+        page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
+    }
+    page->first_free = (uint16_t)(slot - given);
+    entities->free_count += given;
+    return given;
+}
+
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    while (count) {
+        mica_entity last = list[--count];
+        micap_entity_give(entities, last);
+        count -= give_neighbours(entities, last.index, list, count);
+    }
 }
 
 bool micap_entities_add_lane(mica_world *world)

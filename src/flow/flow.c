@@ -81,7 +81,8 @@ static bool add_built_in_phases(micap_flow *flow)
     } built_in[MICAP_BUILT_IN_PHASES] = {{"begin", MICA_PHASE_BEGIN},
                                          {"fixed", MICA_PHASE_FIXED},
                                          {"update", MICA_PHASE_UPDATE},
-                                         {"end", MICA_PHASE_END}};
+                                         {"end", MICA_PHASE_END},
+                                         {"(messages)", MICAP_PHASE_MESSAGES}};
     mica_world *world = flow->world;
     if (!MICAP_RESERVE(&world->memory, flow->phases, &flow->phase_capacity, MICAP_BUILT_IN_PHASES))
         return false;

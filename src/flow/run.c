@@ -50,27 +50,24 @@ static void end_systems(const micap_chain *chain)
                 chain->leg->base + 1 + chain->systems[i]->order - chain->leg->systems[0]->order;
 }
 
-/* The usual small system: its view was prepared with the plan. */
+/* The usual small system: its view was prepared with the plan. Leaves this thread with the system's task. */
 static inline void run_ready(const micap_leg *leg, micap_chain *chain)
 {
-    const micap_system *system = chain->systems[0];
+    const micap_system *system = chain->ready_task.system;
     mica_view *view = &chain->ready_view;
     micap_here *here = &chain->ready_task.here;
     here->version = view->version = leg->base + 1 + chain->order;
     here->commands = NULL;
     here->defers = 0;
     view->dt = system->frame.dt;
-    view->since = system->last_version;
-    micap_here *before = micap_here_now; /* a system of another world, maybe */
     micap_here_now = here;
     system->view(view);
-    micap_here_now = before;
 }
 
-/* The same for one that need not be asked anything: a hundred of these are what an idle game runs. */
+/* The same for one that need not be asked anything. */
 static inline void run_plain(const micap_leg *leg, micap_chain *chain)
 {
-    mica_frame *frame = &chain->systems[0]->frame;
+    mica_frame *frame = &chain->ready_task.system->frame;
     frame->dt = leg->dt;
     frame->alpha = leg->alpha;
     frame->seconds = leg->seconds;
@@ -111,6 +108,7 @@ static void run_one_by_one(const micap_leg *leg, micap_chain *chain)
 static void run_here(const micap_leg *leg, micap_chain *chain)
 {
     start_systems(chain);
+    chain->ready_view.since = chain->systems[0]->last_version;
     if (MICAP_UNLIKELY(leg->flow->is_one_by_one))
         run_one_by_one(leg, chain);
     else if (chain->is_ready && !leg->flow->has_probe)
@@ -139,6 +137,7 @@ static void note_cost(micap_chain *chain, uint64_t ns)
 static void run_alone(const micap_leg *leg)
 {
     bool is_plain = !leg->is_measured && !leg->has_inactive && !leg->flow->has_probe && !leg->flow->is_one_by_one;
+    micap_here *before = micap_here_now; /* a system of another world, maybe */
     for (uint32_t i = 0; i < leg->chain_count; ++i) {
         micap_chain *chain = &leg->chains[leg->run_order[i]];
         if (chain->is_plain && is_plain) {
@@ -155,6 +154,7 @@ static void run_alone(const micap_leg *leg)
         run_here(leg, chain);
         note_cost(chain, micap_clock_ns() - begin);
     }
+    micap_here_now = before;
 }
 
 static void start_chain(micap_chain *chain, uint32_t worker);
@@ -300,6 +300,7 @@ static mica_result retry_flush(const micap_leg *leg)
 mica_result micap_leg_run(micap_leg *leg)
 {
     mica_world *world = leg->world;
+    leg->has_run = false;
     if (leg->exclusive)
         return run_exclusive(leg);
     mica_result result = retry_flush(leg);
@@ -317,6 +318,7 @@ mica_result micap_leg_run(micap_leg *leg)
         micap_entities_return_lanes(world, leg->lane_count);
         return MICA_ERROR_MEMORY;
     }
+    leg->has_run = true;
     mica_defer(world);
     leg->is_measured = leg->phase->tick % MEASURE_EVERY == 0;
     /* Each system stamps a version of its own, as if they ran one after the other; what is written past their views counts as
@@ -350,6 +352,19 @@ static void line_up(micap_leg *leg)
     }
 }
 
+/* Letters are brought, events told; the first failure is returned. */
+static mica_result tell_flushed(const micap_leg *leg, mica_result result)
+{
+    const micap_flow *flow = leg->flow;
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
+        if (!flow->listeners[i].ops || !flow->listeners[i].ops->flushed)
+            continue;
+        mica_result told = flow->listeners[i].ops->flushed(leg->world, flow->listeners[i].state);
+        result = result == MICA_OK ? told : result;
+    }
+    return result;
+}
+
 mica_result micap_leg_flush(micap_leg *leg)
 {
     mica_world *world = leg->world;
@@ -366,10 +381,7 @@ mica_result micap_leg_flush(micap_leg *leg)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,
                                              &(micap_piece){.begin_ns = begin, .end_ns = micap_clock_ns()});
-    for (uint32_t i = 0; !leg->flow->has_leftovers && i < MICAP_LISTENERS; ++i)
-        if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->flushed)
-            leg->flow->listeners[i].ops->flushed(world, leg->flow->listeners[i].state);
-    return result;
+    return leg->flow->has_leftovers || leg->phase->id == MICAP_PHASE_MESSAGES ? result : tell_flushed(leg, result);
 }
 
 mica_commands *mica_view_commands(const mica_view *view)

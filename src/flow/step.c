@@ -115,7 +115,8 @@ static void run_phases(frame_run *run)
         }
         for (; first < end; ++first) {
             phase = flow->phases[first];
-            if (!phase->is_enabled || !phase->leg_count || (run->from && run->from->def.phase != phase->id))
+            if (!phase->is_enabled || !phase->leg_count || phase->id == MICAP_PHASE_MESSAGES ||
+                (run->from && run->from->def.phase != phase->id))
                 continue;
             float dt = phase->fixed_seconds > 0 ? (float)phase->fixed_seconds : run->is_paused ? run->real_dt : run->dt;
             run_phase(run, phase, dt, flow->time.alpha);

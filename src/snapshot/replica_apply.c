@@ -177,9 +177,9 @@ static void write_column(micap_delta_work *work, const micap_archetype *archetyp
         micap_spot spot = spot_of_row(archetype, slice->row + done);
         uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
         uint32_t count = left < room ? left : room;
+        micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
         write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
                      values + (size_t)done * type->type.size_bytes, count);
-        micap_chunk_stamp_column(spot.chunk, column, spot.row, count, micap_version(work->world));
         done += count;
     }
 }

@@ -1,5 +1,6 @@
 /* Modules that mica run must refuse, or that go wrong: one source, one definition each. */
 #include "mica/flow.h"
+#include "mica/library.h"
 #include "mica/module.h"
 
 #include <stdlib.h>
@@ -31,6 +32,29 @@ static void count(mica_view *view)
     for (uint32_t i = 0; i < view->count; ++i)
         number[i].value += 1;
 }
+
+#ifdef RULES
+/* One more than the file says, and refuses to spawn a single one. */
+static bool spawn(const mica_spawn_run *run, void *context)
+{
+    Number *number = run->values;
+    const Number *instance = run->instances;
+    for (uint32_t i = 0; i < run->count; ++i)
+        number[i].value = instance[i].value + 1;
+    return *(const mica_library **)context && run->count > 1;
+}
+
+static const mica_library *shared;
+static mica_resource_rule rules[] = {{.spawn = spawn, .context = &shared}};
+
+MICA_MODULE_RULES(world, library, out_rule_count)
+{
+    shared = library;
+    rules[0].component = mica_define(world, Number);
+    *out_rule_count = 1;
+    return rules;
+}
+#endif
 
 #ifdef COMPLAINS
 static void complain(const mica_frame *frame)
