@@ -57,7 +57,7 @@ static bool lies_as_hashed(const micap_type *type)
     return true;
 }
 
-static void hash_values(micap_hasher *hasher, const micap_type *type, const char *values, uint32_t count)
+void micap_hash_values(micap_hasher *hasher, const micap_type *type, const char *values, uint32_t count)
 {
     if (type->companion == MICAP_COMPANION_ENABLED || lies_as_hashed(type)) {
         micap_hasher_bytes(hasher, values, (size_t)count * type->type.size_bytes);
@@ -88,7 +88,7 @@ static uint64_t hash_component(const micap_archetype *archetype, const micap_typ
     micap_hasher_integer(&hasher, type->name_hash, 8);
     uint32_t column = micap_archetype_column(archetype, type->id);
     for (uint32_t i = 0; column != MICAP_COLUMN_TAG && i < archetype->chunk_count; ++i)
-        hash_values(&hasher, type, micap_chunk_column(archetype->chunks[i], column), archetype->chunks[i]->count);
+        micap_hash_values(&hasher, type, micap_chunk_column(archetype->chunks[i], column), archetype->chunks[i]->count);
     return micap_hasher_finish(&hasher);
 }
 
@@ -114,7 +114,7 @@ static uint64_t hash_singletons(const mica_world *world)
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hasher_integer(&hasher, component->type->name_hash, 8);
-        hash_values(&hasher, component->type, component->singleton, 1);
+        micap_hash_values(&hasher, component->type, component->singleton, 1);
         sum += micap_hasher_finish(&hasher);
     }
     return sum;
@@ -140,7 +140,7 @@ static void hash_pool_row(micap_hasher *hasher, const mica_pool *pool, uint32_t 
 {
     hash_owner(hasher, pool->owners[row]);
     if (pool->values)
-        hash_values(hasher, pool->type, micap_pool_value(pool, row), 1);
+        micap_hash_values(hasher, pool->type, micap_pool_value(pool, row), 1);
     else
         hash_leaves(hasher, pool, row);
     if (pool->enabled)
