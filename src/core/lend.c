@@ -54,26 +54,33 @@ static void stop(const void *owner, const void *address)
     micap_violation(world, "uses a pointer from long before the last flush");
 }
 
+static bool is_within(const char *value, char *pages, size_t bytes, char **out_pages, size_t *out_bytes)
+{
+    *out_pages = pages;
+    *out_bytes = bytes;
+    return pages && value >= pages && value < pages + bytes;
+}
+
+static bool find_region(const micap_arena *arena, const char *value, char **out_pages, size_t *out_bytes)
+{
+    for (uint32_t i = 0; i < arena->region_count; ++i)
+        if (is_within(value, arena->regions[i].base, (size_t)MICAP_BLOCK_BYTES_MIN << arena->regions[i].order,
+                      out_pages, out_bytes))
+            return true;
+    return false;
+}
+
 /* The pages a value lies in; false when they are not the world's own to map again. */
 static bool find_pages(const mica_world *world, mica_component component, const char *value, char **out_pages,
                        size_t *out_bytes)
 {
     if (!micap_memory_is_default(&world->memory))
         return false;
-    if (micap_is_pooled(component)) {
-        const mica_pool *pool = micap_pool_of(world, component);
-        *out_pages = pool ? pool->buffer : NULL;
-        *out_bytes = pool ? pool->buffer_bytes : 0;
-        return pool && pool->buffer_alignment >= MICAP_PAGE_BYTES && value >= *out_pages &&
-               value < *out_pages + *out_bytes;
-    }
-    for (uint32_t i = 0; i < world->arena.region_count; ++i) {
-        *out_pages = world->arena.regions[i].base;
-        *out_bytes = (size_t)MICAP_BLOCK_BYTES_MIN << world->arena.regions[i].order;
-        if (value >= *out_pages && value < *out_pages + *out_bytes)
-            return true;
-    }
-    return false;
+    if (!micap_is_pooled(component))
+        return find_region(&world->arena, value, out_pages, out_bytes);
+    const mica_pool *pool = micap_pool_of(world, component);
+    return pool && (find_region(pool->index.arena, value, out_pages, out_bytes) ||
+                    is_within(value, pool->buffer, pool->buffer_bytes, out_pages, out_bytes));
 }
 
 void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,

@@ -200,9 +200,11 @@ bool micap_listen(mica_world *world, micap_listener_id id, const micap_listener_
         return false;
     flow->listeners[id].ops = ops;
     flow->listeners[id].state = state;
-    flow->has_probe = false;
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i)
+    flow->has_probe = flow->is_one_by_one = false;
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
         flow->has_probe |= flow->listeners[i].ops && flow->listeners[i].ops->ran;
+        flow->is_one_by_one |= flow->listeners[i].ops && flow->listeners[i].ops->system_ran;
+    }
     return true;
 }
 

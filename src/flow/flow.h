@@ -192,6 +192,7 @@ typedef struct micap_flow {
     bool has_leftovers; /* a flush could not be made; it is tried again before more systems run */
 
     mica_time time;
+    float asked_dt; /* of the last frame, as mica_step was told */
     double scale;
     bool is_paused;
     bool is_let_through; /* one frame of the pause */
@@ -207,7 +208,8 @@ typedef struct micap_flow {
         const micap_listener_ops *ops;
         void *state;
     } listeners[MICAP_LISTENERS];
-    bool has_probe; /* a listener wants to know each piece */
+    bool has_probe;     /* a listener wants to know each piece */
+    bool is_one_by_one; /* a listener wants to see the world behind each system */
 } micap_flow;
 
 /* The flow of a world, made when there is none; NULL with a report when memory is short. */

@@ -72,6 +72,7 @@ typedef enum micap_listener_id {
     MICAP_LISTENER_OBSERVERS,
     MICAP_LISTENER_STATS,
     MICAP_LISTENER_TRACE,
+    MICAP_LISTENER_RECORD,
     MICAP_LISTENERS,
 } micap_listener_id;
 
@@ -101,6 +102,9 @@ typedef struct micap_listener_ops {
     void (*frame_end)(mica_world *world, void *state);
     /* A piece of work has ended, in the thread that did it. Where one listens, the clock is read for each. */
     void (*ran)(mica_world *world, void *state, const micap_piece *piece);
+    /* A system has seen all its rows; what it recorded is not applied yet. Where one listens, systems run one by one in the
+     * owner's thread. */
+    void (*system_ran)(mica_world *world, void *state, const struct micap_system *system);
     /* A system goes: forget it. */
     void (*system_removed)(mica_world *world, void *state, const struct micap_system *system);
     void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);

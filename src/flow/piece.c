@@ -185,6 +185,7 @@ static void play_driven(const micap_chain *chain, player *who, uint32_t begin, u
     view->driver = chain->driver;
     view->walk = chain->driver_walk;
     view->cursor = begin;
+    view->chunk = NULL; /* the loop begins anew */
     view->end = end;
     while (micap_join_next(view, who->task.system->query)) {
         view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;

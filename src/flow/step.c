@@ -174,6 +174,7 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     flow->is_let_through = false;
     run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
     flow->is_stepping = true;
+    flow->asked_dt = dt;
     flow->time.dt = run.dt;
     flow->time.seconds += run.dt;
     ++flow->time.frame;

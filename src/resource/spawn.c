@@ -265,11 +265,9 @@ static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t 
 /* How many links there are to make in one copy. */
 static uint32_t count_links(const micap_spawning *work)
 {
-    uint32_t count = 0, entity_count = work->resource->header.entity_count;
-    bool roots_too = !mica_is_nil(work->def->parent);
-    for (uint32_t i = 0; !work->def->link && i < entity_count; ++i)
-        count += roots_too || micap_number(work->resource, MICAP_SECTION_PARENTS, i) != MICAP_NONE;
-    return count;
+    if (work->def->link)
+        return 0;
+    return mica_is_nil(work->def->parent) ? work->resource->child_count : work->resource->header.entity_count;
 }
 
 /* Links children to parents in the order they were written, so that siblings keep theirs. What hooks have killed stays out. */

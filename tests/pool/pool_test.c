@@ -349,7 +349,7 @@ START_TEST(a_rare_component_in_a_huge_world_costs_what_its_index_costs)
             ck_assert_uint_eq(item_number(world, entities[i * 99000], component), i);
         bytes[index] = mica_pool_get_stats(mica_pool_of_component(world, component)).memory_bytes;
     }
-    ck_assert_uint_lt(bytes[MICA_INDEX_HASH], STOPS_AT_MISTAKES ? 8192 : 4096); /* checked: pages, to be lent */
+    ck_assert_uint_lt(bytes[MICA_INDEX_HASH], 4096);
     ck_assert_uint_lt(bytes[MICA_INDEX_MAP], 11 * 33000);
     ck_assert_uint_gt(bytes[MICA_INDEX_DIRECT], WORLD * sizeof(Item) / 2);
     close_world(world, &heard);
