@@ -133,17 +133,31 @@ void micap_pools_update_short(mica_pool *pool)
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 
-void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
-    if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+    if (pool->kind != MICAP_POOL_TAG)
         micap_pool_keep(pool, row, 1);
-    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
-        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
     if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
         row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
     micap_pool_drop_row(pool, row, micap_version(world));
     ++world->structure;
+}
+
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE)) {
+        if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+            micap_pool_keep(pool, row, 1);
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    }
+    drop_row(world, pool, row);
+}
+
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    drop_row(world, pool, micap_pool_row(pool, entity));
+    micap_pools_leave_mask(world, pool, entity.index);
 }
 
 void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
