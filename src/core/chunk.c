@@ -116,8 +116,9 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->finder_mask = finder_count(archetype) - 1;
     chunk->lanes_offset = micap_lane_offset(archetype, 0);
     chunk->order = (uint8_t)order;
-    uint64_t bytes = walk_layout(archetype, capacity, chunk->color_bytes, chunk);
-    MICAP_ASSERT(chunk->color_bytes + bytes <= (uint64_t)1 << order, "a chunk ends within its block");
+    uint64_t bytes = walk_layout(archetype, capacity, (uint32_t)chunk->color_lines * MICAP_CACHE_LINE, chunk);
+    MICAP_ASSERT(chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
+                 "a chunk ends within its block");
     (void)bytes;
     fill_finders(chunk);
     memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
@@ -180,7 +181,7 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     uint32_t color_bytes = color_bytes_of(number, bytes);
     micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
     chunk->number = number;
-    chunk->color_bytes = (uint16_t)color_bytes;
+    chunk->color_lines = (uint8_t)(color_bytes / MICAP_CACHE_LINE);
     chunk->born = (uint32_t)world->keeper.serial;
     chunks->by_number[number] = chunk;
     ++chunks->count;
@@ -238,5 +239,5 @@ void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
     chunks->first_free = chunk->number;
     --chunks->count;
     chunks->bytes -= bytes;
-    micap_arena_release(&world->arena, (char *)chunk - chunk->color_bytes, bytes);
+    micap_arena_release(&world->arena, (char *)chunk - chunk->color_lines * MICAP_CACHE_LINE, bytes);
 }

@@ -49,10 +49,10 @@ typedef struct micap_chunk {
     uint32_t lanes_offset;
     uint32_t stamps_offset;
     uint32_t entities_offset;
-    uint16_t stride;      /* stamps per slice: 1 + columns */
-    uint16_t color_bytes; /* how far the chunk begins behind its block */
-    uint8_t order;        /* the block has 2^order bytes */
-    uint32_t born;        /* the serial of the first snapshot that may have it */
+    uint16_t stride;     /* stamps per slice: 1 + columns */
+    uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
+    uint8_t order;       /* the block has 2^order bytes */
+    uint32_t born;       /* the serial of the first snapshot that may have it */
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
 
