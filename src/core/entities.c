@@ -222,11 +222,20 @@ static void relink_page(micap_entities *entities, uint32_t page_index)
         page->records[last] |= MICAP_SLOT_END;
 }
 
+/* Relinking changes any of them. */
+static void keep_page(const micap_entities *entities, uint32_t page)
+{
+    for (uint32_t slot = 0; entities->keeper->before && slot < MICAP_PAGE_RECORDS; slot += 64)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | slot);
+}
+
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_entities *all = &world->entities;
     micap_entities_settle(world);
     for (uint32_t i = 0; i < count; ++i) {
+        if (!i || entities[i].index >> MICAP_PAGE_SHIFT != entities[i - 1].index >> MICAP_PAGE_SHIFT)
+            keep_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
         open_unused(all, entities[i].index);
         uint64_t *record = micap_record_at(all, entities[i].index);
         *record = micap_record_pack(entities[i].generation, MICAP_CHUNK_PENDING, micap_record_row(*record));
@@ -234,12 +243,16 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
         if (i + 1 == count || entities[i + 1].index >> MICAP_PAGE_SHIFT != page)
             relink_page(all, page);
     }
-    for (uint32_t *link = &all->first_page; *link;) {
+    for (uint32_t *link = &all->first_page, before = 0; *link;) {
         micap_page *page = &all->pages[*link - 1];
-        if (page->first_free == MICAP_SLOT_END)
+        if (page->first_free == MICAP_SLOT_END) {
+            if (before && all->keeper->before)
+                micap_keep_record(all, (before - 1) << MICAP_PAGE_SHIFT);
             *link = page->next;
-        else
+        } else {
+            before = *link;
             link = &page->next;
+        }
     }
 }
 
