@@ -208,6 +208,10 @@ static void release(mica_world *world, void *state)
 }
 
 static const micap_listener_ops listener = {
+    .save = micap_streams_save,
+    .drop = micap_streams_drop,
+    .prepare = micap_streams_prepare,
+    .load = micap_streams_load,
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,

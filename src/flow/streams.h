@@ -72,6 +72,12 @@ typedef struct micap_streams {
 
 micap_streams *micap_streams_of(mica_world *world);
 
+/* For snapshots: see micap_listener_ops. */
+void *micap_streams_save(mica_world *world, void *state);
+void micap_streams_drop(mica_world *world, void *state, void *saved);
+bool micap_streams_prepare(mica_world *world, void *state, const void *saved);
+void micap_streams_load(mica_world *world, void *state, const void *saved);
+
 /* Adds a reader, who begins with what is still there. False when memory is short. */
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system);
 

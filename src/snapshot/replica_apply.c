@@ -194,9 +194,9 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
             micap_is_row(spot) ? micap_archetype_column(spot.chunk->archetype, type->id) : MICAP_COLUMN_NONE;
         if (column >= MICAP_COLUMN_TAG)
             continue;
+        micap_touch_column(work->world, spot.chunk, column, spot.row, 1, micap_version(work->world));
         write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
                      values + (size_t)i * type->type.size_bytes, 1);
-        micap_chunk_stamp_column(spot.chunk, column, spot.row, 1, micap_version(work->world));
     }
 }
 
