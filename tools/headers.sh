@@ -16,4 +16,5 @@ for header in include/mica/*.h; do
         compile $compiler c++ c++17 "$header"
     done
 done
+for compiler in gcc clang; do compile $compiler c++ c++17 include/mica/mica.hpp; done
 exit $failed

@@ -45,11 +45,12 @@ STAGES = {
     "symbols": [*RELEASE, ["cmake", "--build", "--preset", "release", "--target", *(f"{name}_shared" for name in LIBRARIES)],
                 ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
+    "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
+                ["python3", "tools/docs.py", "--check"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
-    "checked": preset("checked"),
     "clang": preset("clang"),
     "asan": preset("asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "load"], ["sh", "tools/fuzz.sh", "20", "compile"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 

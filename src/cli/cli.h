@@ -4,11 +4,13 @@
 
 #include "mica/compile.h"
 #include "mica/library.h"
+#include "mica/record.h"
 
 enum {
     EXIT_FINE = 0,
-    EXIT_DIFFERENT = 1, /* mica diff: the files differ; mica run: a frame reported errors, or another hash came out */
-    EXIT_BAD = 2,       /* wrong usage, or bad input */
+    EXIT_DIFFERENT =
+        1, /* mica diff: the files differ; mica replay: the run does; mica run: a frame reported errors, or another hash came out */
+    EXIT_BAD = 2, /* wrong usage, or bad input */
     INPUTS_MAX = 4096,
 };
 
@@ -31,6 +33,9 @@ typedef struct options {
     const char *modules[64];
     uint32_t module_count;
     const char *save;
+    const char *record;
+    mica_record_detail detail;
+    bool systems;
     const char *expected_hash;
     uint32_t frame_count;
     float dt;
@@ -57,6 +62,10 @@ int run_check(const options *options);
 int run_diff(const options *options);
 int run_schema(const options *options);
 int run_run(const options *options);
+int run_replay(const options *options);
+
+/* What mica diff does with two recordings. */
+int diff_recordings(const options *options);
 
 /* False with a message when the command line makes no sense. */
 bool options_parse(options *options, int argument_count, char **arguments);

@@ -44,9 +44,10 @@ const command commands[] = {
      "  -r, --root FOLDER      where the program loads resources from; the folder of each file unless said\n"
      "  -j, --json             as JSON\n",
      "rjq", 1, INPUTS_MAX, run_check},
-    {"diff", "what differs between two resources",
+    {"diff", "what differs between two resources, or recordings",
      "mica diff [--json] A B\n\n"
-     "Compares entities by path, and their components by name and value. Exit code 0 when equal, 1 when not.\n\n"
+     "Compares entities by path, and their components by name and value; of two recordings, names the first tick, system,\n"
+     "component and rows that differ. Exit code 0 when equal, 1 when not.\n\n"
      "  -j, --json             as JSON\n",
      "jq", 2, 2, run_diff},
     {"schema", "the components of files, as JSON",
@@ -65,12 +66,29 @@ const command commands[] = {
      "  -S, --save FILE        save the world at the end\n"
      "  -x, --expect HASH      exit code 1, and nothing saved, when the world has another hash at the end\n"
      "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -R, --record FILE      record the run, for mica replay\n"
+     "  -D, --detail DETAIL    what a recording can tell of a difference: world (the tick), slices (and component and\n"
+     "                         rows), entities\n"
+     "  -y, --systems          and system: they run one by one, and the world is hashed behind each\n"
      "  -q, --quiet            say nothing but errors\n"
      "  -j, --json             as JSON\n\n"
      "What the world reports ends the run: exit code 2 before the first frame, 1 after the frame that reported it; nothing\n"
      "is saved then.\n\n"
      "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
-     "mntwrSxuqj", 1, INPUTS_MAX, run_run},
+     "mntwrSxuRDyqj", 1, INPUTS_MAX, run_run},
+    {"replay", "run a recording again, and check it",
+     "mica replay [--module LIBRARY]... [options] RECORDING LEVEL.mica...\n\n"
+     "Sets up the world as mica run does, runs the frames of the recording with their input, and compares the hash of each. Exit\n"
+     "code 0 when all are the same; 1 when not, and the first tick, system, component, rows and entity that differ are named, as\n"
+     "far as the recording knows them.\n\n"
+     "  -m, --module LIBRARY   what to load, in this order\n"
+     "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
+     "  -r, --root FOLDER      where levels load resources from; the folder of the first unless said\n"
+     "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -q, --quiet            say nothing but errors and differences\n\n"
+     "  mica run --module ./libgame.so --record run.micarec --detail slices level.mica\n"
+     "  mica replay --module ./libgame.so run.micarec level.mica\n",
+     "mwruq", 1, INPUTS_MAX, run_replay},
     {0},
 };
 

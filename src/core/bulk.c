@@ -38,6 +38,8 @@ static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, 
     while (run < count && micap_record_row(records[run - 1]) == slot + run)
         ++run;
     uint32_t next = micap_record_row(records[run - 1]);
+    for (uint32_t i = 0; MICAP_UNLIKELY(entities->keeper->before) && i < run; ++i)
+        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
     for (uint32_t i = 0; i < run; ++i) {
         uint32_t generation = micap_record_generation(records[i]);
         records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
@@ -54,6 +56,8 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
+    if (world->keeper.before)
+        micap_keep_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
         micap_spot rest = {chunk, spot.row + i};
         uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)

@@ -96,6 +96,7 @@ bool micap_entities_init(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     pthread_mutex_init(&entities->lock, NULL);
+    entities->keeper = &world->keeper;
     micap_arena_init(&entities->arena, &world->memory);
     atomic_init(&entities->directory, NULL);
     atomic_init(&entities->page_count, 0);
@@ -190,6 +191,8 @@ static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const 
         mica_entity entity = list[count - 1 - given];
         if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
             break;
+        if (MICAP_UNLIKELY(entities->keeper->before))
+            micap_keep_record(entities, entity.index);
         page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
     }
     page->first_free = (uint16_t)(slot - given);

@@ -102,14 +102,6 @@ bool micap_join_continues(const mica_query *query, const micap_found *first, con
     return true;
 }
 
-static void *column_of(const mica_view *view, const mica_query *query, uint32_t term)
-{
-    mica_component component = query->terms[term].component;
-    if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
-        return micap_component_of(&view->world->components, component)->singleton;
-    return micap_finder_value(micap_chunk_find(view->chunk, component), view->row);
-}
-
 /* Of a split component there is none: see micap_join_row. */
 static void *join_column(const micap_join *join, uint32_t row)
 {
@@ -127,7 +119,7 @@ void micap_join_show(mica_view *view, const mica_query *query, const micap_found
             view->columns[i] = join_column(&query->joins[join], first->rows[join]);
             ++join;
         } else {
-            view->columns[i] = query->term_bytes[i] ? column_of(view, query, i) : NULL;
+            view->columns[i] = query->term_bytes[i] ? micap_join_chunk_column(view, query, i) : NULL;
         }
     }
 }
@@ -195,17 +187,6 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     view->walk = (uint8_t)choose_walk(query, driver, group);
 }
 
-/* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
-static bool archetype_fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
-{
-    if (view->fitting == archetype)
-        return true;
-    if (!micap_query_matches_archetype(query, archetype))
-        return false;
-    view->fitting = archetype;
-    return true;
-}
-
 static mica_entity owner_at(const mica_query *query, const mica_pool *driver, uint32_t at)
 {
     if (MICAP_LIKELY(driver->owners != NULL))
@@ -228,7 +209,7 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
         if (!micap_is_row(out->spot))
             return false;
         if (query->asks_chunks &&
-            (!archetype_fits(view, query, out->spot.chunk->archetype) ||
+            (!micap_join_fits(view, query, out->spot.chunk->archetype) ||
              (query->filter_count && !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->since))))
             return false;
     }
@@ -274,50 +255,6 @@ static bool next_plain(mica_view *view, const mica_query *query)
     return true;
 }
 
-/* Shows rows of the driver whose owners lie one after the other in a chunk, where something is read of it. */
-static void show_owners(mica_view *view, const mica_query *query, uint32_t at, micap_spot spot, uint32_t count)
-{
-    view->count = count;
-    view->cursor = at + count;
-    view->entities = view->driver->owners + at;
-    view->chunk = spot.chunk;
-    view->row = spot.row;
-    uint32_t join = 0;
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        if (micap_is_pooled(query->terms[i].component))
-            view->columns[i] = join_column(&query->joins[join++], at);
-        else
-            view->columns[i] = query->term_bytes[i] ? column_of(view, query, i) : NULL;
-    }
-}
-
-/* Pools in step, and one look-up per owner. */
-static bool next_owner(mica_view *view, const mica_query *query)
-{
-    const mica_pool *driver = view->driver;
-    const mica_world *world = query->world;
-    uint32_t at = micap_pool_next_used(driver, view->cursor);
-    micap_spot spot = {0};
-    for (;; at = micap_pool_next_used(driver, at + 1)) {
-        if (at >= view->end)
-            return false;
-        spot = micap_locate(world, driver->owners[at]);
-        if (archetype_fits(view, query, spot.chunk->archetype))
-            break;
-    }
-    uint32_t end = micap_pool_run_end(driver, at), count = 1;
-    if (end > view->end)
-        end = view->end;
-    for (; at + count < end; ++count) {
-        mica_entity owner = driver->owners[at + count];
-        if (*micap_record_at(&world->entities, owner.index) !=
-            micap_record_pack(owner.generation, spot.chunk->number, spot.row + count))
-            break;
-    }
-    show_owners(view, query, at, spot, count);
-    return true;
-}
-
 /* The rows of a pool, one by one. */
 static bool next_driven(mica_view *view, const mica_query *query)
 {
@@ -338,6 +275,48 @@ static bool next_driven(mica_view *view, const mica_query *query)
     return true;
 }
 
+/* Whether the index of a pool alone decides a term. */
+static bool is_quick(const micap_join *join)
+{
+    const mica_pool *pool = join->pool;
+    return pool->kind == MICAP_POOL_MAP && !pool->dead_count && !pool->enabled && join->access <= MICA_ACCESS_HAS;
+}
+
+/* How many of some entities follow each other in a pool from a row on, or, where no column is read, are in it. */
+static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities, uint32_t count, uint32_t row)
+{
+    const micap_index *index = &join->pool->index;
+    uint32_t run = 0;
+    if (join->has_column)
+        while (run < count && micap_map_find(index, entities[run]) == row + run)
+            ++run;
+    else
+        while (run < count && micap_map_find(index, entities[run]) != MICAP_ROW_NONE)
+            ++run;
+    return run;
+}
+
+/* How far a run goes on that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
+ * one. */
+static uint32_t quick_run(const mica_query *query, const micap_found *first, const mica_entity *entities,
+                          uint32_t count)
+{
+    enum { ROWS = 128 };
+    if (query->has_pooled_group)
+        return 0;
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        if (!is_quick(&query->joins[i]))
+            return 0;
+    for (uint32_t run = 1, step, most; run < count; run += step) {
+        step = most = count - run < ROWS ? count - run : ROWS;
+        for (uint32_t i = 0; i < query->join_count; ++i)
+            step = run_in_pool(&query->joins[i], entities + run, step, first->rows[i] + run);
+        if (step < most)
+            return run + step;
+    }
+    return count;
+}
+
 /* A run of rows of a chunk in which all joins are found, within [*row, end). */
 static uint32_t next_joined_run(const mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row,
                                 uint32_t end, micap_found *first)
@@ -352,6 +331,10 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
         if (find_joins(query, NULL, 0, view->since, first))
             break;
     }
+    *row = at;
+    uint32_t quick = quick_run(query, first, entities + at, end - at);
+    if (quick)
+        return quick;
     micap_found found;
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
@@ -359,7 +342,6 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
         if (!find_joins(query, NULL, 0, view->since, &found) || !micap_join_continues(query, first, &found, count))
             break;
     }
-    *row = at;
     return count;
 }
 
@@ -401,7 +383,7 @@ bool micap_join_next(mica_view *view, mica_query *query)
         return next_in_chunks(view, query);
     switch (view->walk) {
     case MICAP_WALK_PLAIN: return next_plain(view, query);
-    case MICAP_WALK_CHUNKS: return next_owner(view, query);
+    case MICAP_WALK_CHUNKS: return micap_join_next_owner(view, query);
     default: return next_driven(view, query);
     }
 }
@@ -439,11 +421,10 @@ void *micap_join_write(mica_view *view, uint32_t term)
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)
             micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
-        return values;
+    } else if (view->query->chunk_steps[term]) {
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, component)->column, view->row,
+                           view->count, version);
     }
-    if (micap_type_of(component)->type.storage != MICA_STORAGE_SINGLETON)
-        micap_chunk_stamp_column(view->chunk, micap_chunk_find(view->chunk, component)->column, view->row, view->count,
-                                 version);
     return values;
 }
 

@@ -20,6 +20,23 @@ typedef struct micap_found {
     uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
 } micap_found;
 
+/* The column of a term that is not on a pool, from the row on with which the view begins. */
+void *micap_join_chunk_column(const mica_view *view, const mica_query *query, uint32_t term);
+
+/* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
+static inline bool micap_join_fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
+{
+    if (MICAP_LIKELY(view->fitting == archetype))
+        return true;
+    if (!micap_query_matches_archetype(query, archetype))
+        return false;
+    view->fitting = archetype;
+    return true;
+}
+
+/* The next run of rows of a driver that is walked as MICAP_WALK_CHUNKS. */
+bool micap_join_next_owner(mica_view *view, const mica_query *query);
+
 /* Looks a living entity up in everything the query asks for; false when it does not match. */
 bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out);
 

@@ -180,9 +180,11 @@ static void compile_terms(mica_query *query)
         query->is_row_level[i] = is_group(term.access) && is_in_pooled_group(query, i);
         query->has_pooled_group |= query->is_row_level[i];
         if (micap_is_pooled(term.component)) {
+            query->pool_steps[i] = query->term_bytes[i];
             add_join(query, term);
             continue;
         }
+        query->chunk_steps[i] = is_singleton(term.component) ? 0 : query->term_bytes[i];
         query->asks_chunks |= !is_singleton(term.component);
         query->reads_chunks |= has_column(term.access) && !is_singleton(term.component);
         if (term.access == MICA_ACCESS_WITHOUT)
@@ -374,6 +376,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
         return NULL;
     }
     query->index = queries->count;
+    query->id = queries->made++;
     queries->all[queries->count++] = query;
     return query;
 }

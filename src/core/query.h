@@ -50,7 +50,9 @@ struct mica_query {
     uint32_t column_capacity;
     uint32_t term_count;
     mica_term terms[MICA_TERMS_MAX];
-    uint32_t term_bytes[MICA_TERMS_MAX]; /* the size of a term's values; 0 for one without a column */
+    uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
+    uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */
+    uint32_t pool_steps[MICA_TERMS_MAX];  /* and of pools only */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
     micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */
@@ -66,6 +68,7 @@ struct mica_query {
     uint64_t banned;                   /* and of what must not */
     mica_version last_mark;
     uint32_t index; /* in the world's list of queries */
+    uint64_t id;    /* of no other query of this world */
     char *name;
     mica_place place;
 
@@ -86,6 +89,7 @@ typedef struct micap_queries {
     mica_query **all;
     uint32_t count;
     uint32_t capacity;
+    uint64_t made; /* so far */
 } micap_queries;
 
 /* Tells all queries about a new archetype. False when memory is short: no query knows it then. */

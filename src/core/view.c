@@ -171,11 +171,9 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
         prefetch_columns(query, next, at.match);
 }
 
-bool mica_view_next(mica_view *view)
+/* Whole chunks, one after the other. */
+static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *query)
 {
-    mica_query *query = view->query;
-    if (MICAP_UNLIKELY(!query || query->special || view->structure != view->world->structure))
-        return next_special(view, query);
     step at = {view->match, view->chunk_index};
     micap_chunk *chunk = next_chunk(query, &at);
     view->match = at.match;
@@ -186,6 +184,17 @@ bool mica_view_next(mica_view *view)
         prefetch_ahead(query, at);
     micap_view_show(view, query, chunk, 0, chunk->count);
     return true;
+}
+
+/* Each way is a call at the end, so that this keeps nothing on the stack. */
+bool mica_view_next(mica_view *view)
+{
+    mica_query *query = view->query;
+    if (MICAP_UNLIKELY(!query || view->structure != view->world->structure))
+        return next_special(view, query);
+    if (!query->special)
+        return next_whole(view, query);
+    return view->walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
 }
 
 static void report_column(const mica_view *view, mica_component component, bool write)
@@ -218,7 +227,7 @@ const void *mica_view_read(const mica_view *view, mica_component component)
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
-            return read_term(view, i);
+            return micap_lend_column(view, i, read_term(view, i));
     report_column(view, component, false);
     return NULL;
 }
@@ -230,21 +239,42 @@ static inline uint32_t column_of(const mica_view *view, uint32_t term)
     return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
 }
 
-static inline void *write_term(mica_view *view, uint32_t term)
+/* Of a loop with pools: views of one row must be cheap. */
+static inline void *write_joined(mica_view *view, uint32_t term)
+{
+    if (MICAP_UNLIKELY(!view->query->chunk_steps[term] || view->count > 1))
+        return micap_join_write(view, term);
+    uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
+    if (micap_is_older(view->world, stamp))
+        return micap_join_write(view, term);
+    micap_stamp(stamp, micap_view_version(view));
+    return view->columns[term];
+}
+
+/* A call at the end, so that a view of one slice keeps nothing on the stack. */
+static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
+                                                    mica_version version)
+{
+    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    return values;
+}
+
+static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
 {
     void *values = view->columns[term];
     if (MICAP_UNLIKELY(!values))
         return no_column(view, term);
     if (MICAP_UNLIKELY(view->query->join_count))
-        return micap_join_write(view, term);
+        return write_joined(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
     mica_version version = micap_view_version(view);
-    if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
-        micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
-    else
-        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    if (MICAP_UNLIKELY(view->row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+        return write_slices(view, column, values, version);
+    micap_stamp(stamp, version);
     return values;
 }
 
@@ -259,7 +289,7 @@ void *mica_view_write(mica_view *view, mica_component component)
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
-            return write_term(view, i);
+            return micap_lend_column(view, i, write_term(view, i));
     report_column(view, component, true);
     return NULL;
 }
@@ -268,7 +298,7 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
     micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
-        return read_term(view, term);
+        return micap_lend_column(view, term, read_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
@@ -277,7 +307,7 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
 {
     micap_check_view(view);
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
-        return write_term(view, term);
+        return micap_lend_column(view, term, write_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
@@ -329,9 +359,11 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 {
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
-        for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
-                                                                           : view.columns[term];
+        for (uint32_t term = 0; term < query->term_count; ++term) {
+            bool writes = micap_access_writes(query->terms[term].access);
+            columns[term] =
+                micap_lend_column(&view, term, writes ? micap_view_write_term(&view, term) : view.columns[term]);
+        }
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)

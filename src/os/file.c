@@ -1,15 +1,16 @@
-#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
-#    define _DEFAULT_SOURCE 1 /* for mkstemp and fsync, which strict C17 hides */
+/* Systems with POSIX; windows.c has the others. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
+#    define _DEFAULT_SOURCE 1 /* for fsync, which strict C17 hides */
 #endif
 #include "os/file.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__linux__) || defined(__APPLE__)
+#ifndef _WIN32
+#    include <errno.h>
 #    include <fcntl.h>
+#    include <stdatomic.h>
+#    include <stdio.h>
+#    include <stdlib.h>
+#    include <string.h>
 #    include <sys/mman.h>
 #    include <sys/stat.h>
 #    include <unistd.h>
@@ -54,6 +55,14 @@ void micap_file_unmap(micap_mapping *mapping)
     *mapping = (micap_mapping){0};
 }
 
+static int sync_file(int file)
+{
+    while (fsync(file))
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}
+
 static int write_all(int file, const char *bytes, size_t byte_count)
 {
     while (byte_count) {
@@ -65,11 +74,12 @@ static int write_all(int file, const char *bytes, size_t byte_count)
         bytes += written;
         byte_count -= (size_t)written;
     }
-    return fsync(file) ? errno : 0;
+    return sync_file(file);
 }
 
-/* The rename itself is only safe once the folder is on the disk. That some file systems can't do that is no failure. */
-static void sync_folder(char *path)
+/* The rename itself is only safe once the folder is on the disk. A folder that can't be opened, or a file system that
+ * does not sync folders, is no failure; a disk that fails is. */
+static int sync_folder(char *path)
 {
     char *slash = strrchr(path, '/');
     const char *folder = ".";
@@ -78,29 +88,37 @@ static void sync_folder(char *path)
         folder = path;
     }
     int file = open(folder, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        fsync(file);
+    int problem = file < 0 ? errno : sync_file(file);
+    if (file >= 0)
         close(file);
+    return problem == EIO || problem == ENOSPC || problem == EDQUOT ? problem : 0;
+}
+
+/* A file that was not there, beside the target and named after it. mkstemp would give it to its owner alone, and who may
+ * read it is only known by setting the mask of the whole process. */
+static int create_beside(const char *path, char *out_temporary, size_t capacity)
+{
+    static atomic_uint next;
+    for (uint32_t tries = 0; tries < 1000; ++tries) {
+        unsigned number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+        snprintf(out_temporary, capacity, "%s.%lx-%x", path, (unsigned long)getpid(), number);
+        int file = open(out_temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST)
+            return file;
     }
+    return -1;
 }
 
 int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
 {
-    static const char suffix[] = ".XXXXXX";
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof suffix);
+    size_t capacity = strlen(path) + sizeof ".0123456789abcdef-01234567";
+    char *temporary = malloc(capacity);
     if (!temporary)
         return ENOMEM;
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, suffix, sizeof suffix);
-    int file = mkstemp(temporary);
+    int file = create_beside(path, temporary, capacity);
     int problem = file < 0 ? errno : 0;
     if (!problem) {
-        mode_t mask = umask(0);
-        umask(mask);
         problem = write_all(file, bytes, byte_count);
-        if (!problem && fchmod(file, 0666 & ~mask))
-            problem = errno;
         if (close(file) && !problem)
             problem = errno;
         if (!problem && rename(temporary, path))
@@ -108,71 +126,10 @@ int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
         if (problem)
             unlink(temporary);
         else
-            sync_folder(temporary);
+            problem = sync_folder(temporary);
     }
     free(temporary);
     return problem;
 }
 
-#else
-
-/* Without mapping: the whole file in memory. */
-int micap_file_map(const char *path, micap_mapping *out_mapping)
-{
-    *out_mapping = (micap_mapping){0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return errno ? errno : EIO;
-    long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
-    bool fine = size >= 0 && fseek(file, 0, SEEK_SET) == 0 && (size == 0 || bytes) &&
-                fread(bytes, 1, (size_t)size, file) == (size_t)size;
-    fclose(file);
-    if (!fine) {
-        free(bytes);
-        return EIO;
-    }
-    *out_mapping = (micap_mapping){bytes, (size_t)size};
-    return 0;
-}
-
-micap_file_stamp micap_file_look(const char *path)
-{
-    micap_file_stamp stamp = {0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return stamp;
-    stamp.identity = 1;
-    stamp.byte_count = fseek(file, 0, SEEK_END) ? 0 : (uint64_t)ftell(file);
-    fclose(file);
-    return stamp;
-}
-
-void micap_file_unmap(micap_mapping *mapping)
-{
-    free(mapping->bytes);
-    *mapping = (micap_mapping){0};
-}
-
-int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
-{
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof ".new");
-    if (!temporary)
-        return ENOMEM;
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, ".new", sizeof ".new");
-    FILE *file = fopen(temporary, "wb");
-    bool fine = file && fwrite(bytes, 1, byte_count, file) == byte_count;
-    if (file)
-        fine = fclose(file) == 0 && fine;
-    if (fine) {
-        remove(path);
-        fine = rename(temporary, path) == 0;
-    }
-    if (!fine)
-        remove(temporary);
-    free(temporary);
-    return fine ? 0 : EIO;
-}
 #endif

@@ -1,12 +1,21 @@
-#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+/* Systems with POSIX; windows.c has the others. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #    define _DEFAULT_SOURCE 1 /* for MAP_ANONYMOUS and madvise, which strict C17 hides */
 #endif
 #include "os/pages.h"
 
+#include "os/lease.h"
+
 #include <stdint.h>
 
-#if defined(__linux__) || defined(__APPLE__)
+#if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #    include <sys/mman.h>
+
+#    if defined(MICA_CHECKED) && defined(__linux__)
+enum { KIND = MAP_SHARED }; /* what is leased is mapped twice */
+#    else
+enum { KIND = MAP_PRIVATE };
+#    endif
 
 void *micap_pages_allocate(size_t bytes, size_t alignment)
 {
@@ -14,7 +23,7 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
         return NULL;
     /* Take more than needed, then give back what is before and behind the aligned part. */
     size_t slack = alignment > MICAP_PAGE_BYTES ? alignment : 0;
-    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, KIND | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
     size_t before = slack ? (alignment - ((uintptr_t)raw & (alignment - 1))) & (alignment - 1) : 0;
@@ -32,24 +41,20 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 
 void micap_pages_release(void *pages, size_t bytes)
 {
+#    ifdef MICA_CHECKED
+    micap_lease_forget(pages);
+#    endif
     munmap(pages, bytes);
 }
 
-#else
+#elif !defined(_WIN32)
+/* No virtual memory, as in WebAssembly: the heap's. */
 #    include <stdlib.h>
 #    include <string.h>
-#    ifdef _WIN32
-#        include <malloc.h>
-#        define aligned_pages(bytes, alignment) _aligned_malloc(bytes, alignment)
-#        define free_pages(pages) _aligned_free(pages)
-#    else
-#        define aligned_pages(bytes, alignment) aligned_alloc(alignment, bytes)
-#        define free_pages(pages) free(pages)
-#    endif
 
 void *micap_pages_allocate(size_t bytes, size_t alignment)
 {
-    void *pages = aligned_pages(bytes, alignment);
+    void *pages = aligned_alloc(alignment, bytes);
     if (pages)
         memset(pages, 0, bytes);
     return pages;
@@ -58,6 +63,6 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 void micap_pages_release(void *pages, size_t bytes)
 {
     (void)bytes;
-    free_pages(pages);
+    free(pages);
 }
 #endif

@@ -9,6 +9,7 @@
 #define MICAP_POOL_INDEX_H
 
 #include "base/arena.h"
+#include "base/keep.h"
 #include "mica/describe.h"
 
 #define MICAP_ROW_NONE UINT32_MAX
@@ -26,6 +27,9 @@ typedef struct micap_index {
     uint32_t *slots; /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
+    micap_keeper *keeper;
+    uint64_t keep_place; /* of its first block of entries in logs */
+    micap_keep_kind keep_kind;
 } micap_index;
 
 /* What pages without entries point to; never written. */
@@ -36,14 +40,21 @@ static inline uint64_t micap_map_entry(mica_entity entity, uint32_t row)
     return (uint64_t)entity.generation << 32 | (row + 1);
 }
 
-/* The row of an entity, stale handles excepted; the entry of nil is 0, which gives MICAP_ROW_NONE. */
+/* The row that an entry gives an entity, as a number that is no row, and larger than all of them, when it is another's or empty:
+ * one comparison tells all that can be wrong. */
+static inline uint64_t micap_map_row_of(uint64_t entry, mica_entity entity)
+{
+    return entry - ((uint64_t)entity.generation << 32) - 1;
+}
+
+/* The row of an entity, stale handles excepted; nil's is MICAP_ROW_NONE. */
 static inline uint32_t micap_map_find(const micap_index *index, mica_entity entity)
 {
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT;
     if (page >= index->page_count)
         return MICAP_ROW_NONE;
-    uint64_t entry = index->pages[page][entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)];
-    return entry >> 32 == entity.generation ? (uint32_t)entry - 1 : MICAP_ROW_NONE;
+    uint64_t row = micap_map_row_of(index->pages[page][entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)], entity);
+    return row < MICAP_ROW_NONE ? (uint32_t)row : MICAP_ROW_NONE;
 }
 
 /* The entry of an index, or NULL when its page is not there. */
@@ -53,6 +64,17 @@ static inline uint64_t *micap_map_at(const micap_index *index, uint32_t entity_i
     if (page >= index->page_count || index->pages[page] == micap_map_no_entries)
         return NULL;
     return &index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
+enum { MICAP_MAP_BLOCK = 64 }; /* entries that are kept at once for a snapshot */
+
+/* Keeps what snapshots need of an entry whose page is there, before it changes. */
+static inline void micap_map_keep(const micap_index *index, uint32_t entity_index)
+{
+    if (MICAP_UNLIKELY(index->keeper->before))
+        micap_keep_bytes(index->keeper, index->keep_kind, index->keep_place + entity_index / MICAP_MAP_BLOCK, 0,
+                         micap_map_at(index, entity_index & ~(uint32_t)(MICAP_MAP_BLOCK - 1)),
+                         MICAP_MAP_BLOCK * sizeof(uint64_t));
 }
 
 /* Makes room for an entry; false when memory is short. */

@@ -6,29 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef MICA_TEST_INCLUDE
-#    define MICA_TEST_INCLUDE "include"
-#endif
-
 typedef struct compilation {
     bool works;
     char said[8192];
 } compilation;
 
-/* The programs lie beside this file, wherever it is compiled from. */
+/* Tests run in the project's root. */
 static compilation compile(const char *program, const char *options)
 {
     compilation result = {false, ""};
     const char *compiler = getenv("CC");
-    const char *slash = strrchr(__FILE__, '/');
     char said_path[] = "/tmp/mica_compile_fail_XXXXXX", command[2048];
     int said = mkstemp(said_path);
     ck_assert_msg(said >= 0, "a file for what the compiler says is made");
-    int length = snprintf(
-        command, sizeof command,
-        "LC_ALL=C %s -std=c17 -Wall -Wextra -Werror -fsyntax-only %s -I'%s' '%.*s/compile_fail/%s.c' > '%s' 2>&1",
-        compiler && *compiler ? compiler : "cc", options, MICA_TEST_INCLUDE, slash ? (int)(slash - __FILE__) : 1,
-        slash ? __FILE__ : ".", program, said_path);
+    int length = snprintf(command, sizeof command,
+                          "LC_ALL=C %s -std=c17 -Wall -Wextra -Werror -fsyntax-only %s -Iinclude "
+                          "'tests/core/compile_fail/%s.c' > '%s' 2>&1",
+                          compiler && *compiler ? compiler : "cc", options, program, said_path);
     ck_assert_msg(length > 0 && length < (int)sizeof command, "the command fits");
     result.works = system(command) == 0;
     ssize_t count = read(said, result.said, sizeof result.said - 1);

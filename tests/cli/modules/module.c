@@ -3,6 +3,8 @@
 #include "mica/library.h"
 #include "mica/module.h"
 
+#include <stdlib.h>
+
 typedef struct Number { uint32_t value; } Number;
 MICA_COMPONENT(Number, value)
 
@@ -63,6 +65,15 @@ static void complain(const mica_frame *frame)
 }
 #endif
 
+#ifdef STRAYS /* what a deterministic program must not do: look outside */
+static void stray(mica_view *view)
+{
+    Number *number = mica_write(view, Number);
+    if (view->frame->tick == 2 && getenv("STRAY"))
+        number[view->count - 1].value += 1;
+}
+#endif
+
 #ifndef WITHOUT_MAIN
 mica_result mica_module_main(mica_world *world)
 {
@@ -70,6 +81,8 @@ mica_result mica_module_main(mica_world *world)
     mica_system_add(world, MICA_SYSTEM(count, MICA_WRITE(Number)));
 #    ifdef COMPLAINS
     mica_system_add(world, MICA_SYSTEM_ONCE(complain));
+#    elif defined(STRAYS)
+    mica_system_add(world, MICA_SYSTEM(stray, MICA_WRITE(Number)));
 #    elif defined(REPORTS)
     mica_world_report(world, MICA_ERROR_DATA, "the module is not in the mood");
 #    elif defined(FAILS)

@@ -1,0 +1,42 @@
+// The same from C++: what a function takes is what is asked for, and a component may own memory.
+#include "mica/mica.hpp"
+
+#include <cstdio>
+#include <string>
+
+struct Position { float x, y; };
+struct Velocity { float x, y; };
+struct Title { std::string text; int rank = 1; };
+MICA_COMPONENT(Position, x, y)
+MICA_COMPONENT(Velocity, x, y)
+MICA_COMPONENT(Title, rank) // the text is carried along, not described
+MICA_POOL_TAG(Anchored)
+
+int main()
+{
+    mica::world world;
+    mica_entity ship = world.create(Position{0, 0}, Velocity{1, 2}, Title{"the ship of the line Victory"});
+    mica_entity rock = world.create(Position{5, 5}, Title{"a rock"});
+    mica_entity buoy = world.create(Position{9, 0}, Velocity{-1, 0});
+    world.add<Anchored>(buoy);
+
+    world.system("move", [](Position &position, const Velocity &velocity, const mica_frame &frame) {
+        position.x += velocity.x * frame.dt;
+        position.y += velocity.y * frame.dt;
+    }, mica::without<Anchored>);
+    for (int frame = 0; frame < 60; ++frame)
+        world.step(1.0f / 60);
+
+    auto show = world.query([&](mica_entity who, const Position &position, const Title *title) {
+        std::printf("%s is at %.1f, %.1f%s\n", title ? title->text.c_str() : "something", position.x, position.y,
+                    world.has<Anchored>(who) ? ", anchored" : "");
+    });
+    show.run();
+
+    world.write<Title>(rock)->text = "a rock with a light house";
+    world.remove<Velocity>(ship); // it moves to other columns, and its title moves along
+    world.remove<Anchored>(buoy);
+    world.step(1);
+    show.run();
+    std::printf("%d things have a place\n", static_cast<int>(show.count()));
+}

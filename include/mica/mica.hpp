@@ -1,0 +1,459 @@
+/* Mica for C++17: the same world with types instead of macros. Header-only; everything of mica/mica.h works beside it.
+ *
+ *     struct Position { float x, y; };
+ *     struct Velocity { float x, y; };
+ *     MICA_COMPONENT(Position, x, y)                          in the namespace of the type
+ *     MICA_COMPONENT(Velocity, x, y)
+ *
+ *     mica::world world;
+ *     mica_entity ship = world.create(Position{0, 0}, Velocity{1, 2});
+ *     world.each([](Position &position, const Velocity &velocity) { position.x += velocity.x; });
+ *
+ *     world.system("move", [](Position &position, const Velocity &velocity, const mica_frame &frame) {
+ *         position.x += velocity.x * frame.dt;
+ *     });
+ *     world.step(1.0f / 60);
+ *
+ * What a function takes is what is asked for: T & writes, const T & reads, T * and const T * are optional (nullptr where the
+ * entity has none), mica_entity is the entity itself, const mica_frame & the moment. The call is inlined into a loop over
+ * plain arrays. mica::with<T...> and mica::without<T...> as further arguments of each, query and system say what else must or
+ * must not be there:
+ *
+ *     world.each([](Position &position) { position.y = 0; }, mica::with<Grounded>, mica::without<Flying>);
+ *
+ * A component may be any type that can be moved without throwing: what is not trivially copyable gets the functions Mica
+ * needs from its constructors and destructor. Fields that own something (std::string, std::vector) are left out of the
+ * description: they are carried along, and not hashed or saved. MICA_COMPONENT_OPAQUE(T) describes none.
+ */
+#ifndef MICA_HPP
+#define MICA_HPP
+
+#ifndef __cplusplus
+#    error "mica/mica.hpp is for C++; include mica/mica.h"
+#endif
+
+#include "mica/flow.h"
+#include "mica/mica.h"
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace mica {
+
+/* Stands for a type in overloads. */
+template <class T> struct type_tag {};
+
+/* The id of a component described with one of the macros below, in the namespace of its type. Threads: any. */
+template <class T> mica_component id()
+{
+    return mica_type_id(&mica_type_for(type_tag<std::remove_cv_t<T>>{}));
+}
+
+/* Must be there, must not be there: further arguments of each, query and system. */
+template <class... T> struct with_t {};
+template <class... T> struct without_t {};
+template <class... T> inline constexpr with_t<T...> with{};
+template <class... T> inline constexpr without_t<T...> without{};
+
+namespace detail {
+
+template <class T> constexpr mica_kind integer_kind()
+{
+    if constexpr (sizeof(T) == 1)
+        return std::is_signed_v<T> ? MICA_KIND_I8 : MICA_KIND_U8;
+    else if constexpr (sizeof(T) == 2)
+        return std::is_signed_v<T> ? MICA_KIND_I16 : MICA_KIND_U16;
+    else if constexpr (sizeof(T) == 4)
+        return std::is_signed_v<T> ? MICA_KIND_I32 : MICA_KIND_U32;
+    else
+        return std::is_signed_v<T> ? MICA_KIND_I64 : MICA_KIND_U64;
+}
+
+template <class T, class = void> struct is_described : std::false_type {};
+template <class T>
+struct is_described<T, std::void_t<decltype(mica_type_for(type_tag<T>{}))>> : std::true_type {};
+
+template <class T> constexpr mica_kind kind_of()
+{
+    if constexpr (std::is_same_v<T, bool>)
+        return MICA_KIND_BOOL;
+    else if constexpr (std::is_same_v<T, char>)
+        return MICA_KIND_CHAR;
+    else if constexpr (std::is_same_v<T, float>)
+        return MICA_KIND_F32;
+    else if constexpr (std::is_same_v<T, double>)
+        return MICA_KIND_F64;
+    else if constexpr (std::is_same_v<T, mica_entity>)
+        return MICA_KIND_ENTITY;
+    else if constexpr (std::is_integral_v<T>)
+        return integer_kind<T>();
+    else
+        return MICA_KIND_NONE;
+}
+
+/* The description of a field; of one with a described type, that type says its kind. */
+template <class Member> mica_field field(const char *name, std::size_t offset)
+{
+    using element = std::remove_all_extents_t<Member>;
+    constexpr mica_kind kind = kind_of<element>();
+    static_assert(kind != MICA_KIND_NONE || is_described<element>::value,
+                  "the type of this field has no description: describe it before, or leave the field out");
+    mica_field result = {};
+    result.name = name;
+    result.offset = static_cast<uint32_t>(offset);
+    result.element_bytes = sizeof(element);
+    result.count = static_cast<uint32_t>(sizeof(Member) / sizeof(element));
+    result.kind = kind;
+    if constexpr (kind == MICA_KIND_NONE)
+        result.type = &mica_type_for(type_tag<element>{});
+    return result;
+}
+
+/* Life of values that own something. An exception on the way undoes what was done and is a false. */
+template <class T> struct life {
+    static bool construct(void *values, uint32_t count, void *)
+    {
+        return fill(static_cast<T *>(values), count, [](T *at, uint32_t) { new (at) T(); });
+    }
+    static bool copy(void *to, const void *from, uint32_t count, void *)
+    {
+        if constexpr (std::is_copy_constructible_v<T>)
+            return fill(static_cast<T *>(to), count,
+                        [from](T *at, uint32_t i) { new (at) T(static_cast<const T *>(from)[i]); });
+        else
+            return count == 0;
+    }
+    static void move(void *to, void *from, uint32_t count, void *)
+    {
+        static_assert(std::is_nothrow_move_constructible_v<T>, "a component must move without throwing");
+        for (uint32_t i = 0; i < count; ++i) {
+            T *source = static_cast<T *>(from) + i;
+            new (static_cast<T *>(to) + i) T(std::move(*source));
+            source->~T();
+        }
+    }
+    static void destruct(void *values, uint32_t count, void *)
+    {
+        for (uint32_t i = 0; i < count; ++i)
+            (static_cast<T *>(values) + i)->~T();
+    }
+
+  private:
+    template <class Make> static bool fill(T *values, uint32_t count, const Make &make)
+    {
+        uint32_t made = 0;
+#ifdef __cpp_exceptions
+        try {
+            for (; made < count; ++made)
+                make(values + made, made);
+        } catch (...) {
+            destruct(values, made, nullptr);
+            return false;
+        }
+#else
+        for (; made < count; ++made)
+            make(values + made, made);
+#endif
+        return true;
+    }
+};
+
+template <class T> mica_type describe(const char *name, const mica_field *fields, std::size_t count, mica_storage storage)
+{
+    mica_type type = {};
+    type.name = name;
+    type.fields = fields;
+    type.field_count = static_cast<uint32_t>(count);
+    type.size_bytes = sizeof(T);
+    type.alignment = alignof(T);
+    type.kind = MICA_KIND_STRUCT;
+    type.storage = storage;
+    if constexpr (!std::is_trivially_default_constructible_v<T>)
+        type.construct = life<T>::construct; /* also for the values that its members start with */
+    if constexpr (!std::is_trivially_copyable_v<T>) {
+        type.construct = life<T>::construct;
+        type.copy = life<T>::copy;
+        type.move = life<T>::move;
+        type.destruct = life<T>::destruct;
+    }
+    return type;
+}
+
+inline mica_type describe_tag(const char *name, mica_storage storage)
+{
+    mica_type type = {};
+    type.name = name;
+    type.kind = MICA_KIND_STRUCT;
+    type.storage = storage;
+    return type;
+}
+
+/* What a parameter of a function asks for. */
+template <class Parameter> struct parameter;
+template <class T> struct parameter<T &> {
+    static constexpr mica_access access = std::is_const_v<T> ? MICA_ACCESS_READ : MICA_ACCESS_WRITE;
+    static constexpr bool is_term = true;
+    using component = std::remove_const_t<T>;
+    static T &at(void *column, mica_view &, uint32_t row) { return static_cast<T *>(column)[row]; }
+};
+template <class T> struct parameter<T *> {
+    static constexpr mica_access access = std::is_const_v<T> ? MICA_ACCESS_MAYBE_READ : MICA_ACCESS_MAYBE_WRITE;
+    static constexpr bool is_term = true;
+    using component = std::remove_const_t<T>;
+    static T *at(void *column, mica_view &, uint32_t row) { return column ? static_cast<T *>(column) + row : nullptr; }
+};
+template <> struct parameter<mica_entity> {
+    static constexpr bool is_term = false;
+    static mica_entity at(void *, mica_view &view, uint32_t row) { return view.entities[row]; }
+};
+template <> struct parameter<const mica_frame &> {
+    static constexpr bool is_term = false;
+    static const mica_frame &at(void *, mica_view &view, uint32_t) { return *view.frame; }
+};
+
+template <class Function> struct signature : signature<decltype(&Function::operator())> {};
+template <class Result, class... P> struct signature<Result (*)(P...)> {
+    using parameters = std::tuple<P...>;
+};
+template <class Class, class Result, class... P> struct signature<Result (Class::*)(P...)> {
+    using parameters = std::tuple<P...>;
+};
+template <class Class, class Result, class... P> struct signature<Result (Class::*)(P...) const> {
+    using parameters = std::tuple<P...>;
+};
+
+template <class... P> constexpr bool takes_frame(const std::tuple<P...> *)
+{
+    return (std::is_same_v<P, const mica_frame &> || ...);
+}
+
+template <class Parameter> void append_term(std::vector<mica_term> &terms)
+{
+    if constexpr (parameter<Parameter>::is_term)
+        terms.push_back({id<typename parameter<Parameter>::component>(), parameter<Parameter>::access});
+}
+template <class... T> void append_filter(std::vector<mica_term> &terms, with_t<T...>)
+{
+    (terms.push_back({id<T>(), MICA_ACCESS_HAS}), ...);
+}
+template <class... T> void append_filter(std::vector<mica_term> &terms, without_t<T...>)
+{
+    (terms.push_back({id<T>(), MICA_ACCESS_WITHOUT}), ...);
+}
+template <class... P, class... Filter> std::vector<mica_term> terms_of(const std::tuple<P...> *, Filter... filter)
+{
+    std::vector<mica_term> terms;
+    (append_term<P>(terms), ...);
+    (append_filter(terms, filter), ...);
+    return terms;
+}
+
+/* The column of a parameter in this view, stamped as written where it asks for that; nullptr where it asks for none. */
+template <class Parameter> void *column_of(mica_view &view, uint32_t &next_term)
+{
+    if constexpr (parameter<Parameter>::is_term) {
+        uint32_t term = next_term++;
+        constexpr mica_access access = parameter<Parameter>::access;
+        if constexpr (access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE)
+            return mica_view_write_at(&view, term);
+        else
+            return const_cast<void *>(mica_view_read_at(&view, term));
+    } else {
+        (void)view, (void)next_term;
+        return nullptr;
+    }
+}
+
+template <class Function, class... P, std::size_t... I>
+void call_for_rows(mica_view &view, Function &function, const std::tuple<P...> *, std::index_sequence<I...>)
+{
+    uint32_t next_term = 0;
+    void *const columns[sizeof...(P) + 1] = {column_of<P>(view, next_term)..., nullptr}; /* from left to right */
+    for (uint32_t row = 0, count = view.count; row < count; ++row)
+        function(parameter<P>::at(columns[I], view, row)...);
+}
+template <class Function> void call_for_rows(mica_view &view, Function &function)
+{
+    using parameters = typename signature<Function>::parameters;
+    call_for_rows(view, function, static_cast<const parameters *>(nullptr),
+                  std::make_index_sequence<std::tuple_size_v<parameters>>{});
+}
+
+struct world_deleter {
+    void operator()(mica_world *world) const { mica_world_destroy(world); }
+};
+struct query_deleter {
+    void operator()(mica_query *query) const { mica_query_destroy(query); }
+};
+
+} // namespace detail
+
+/* A query and what it calls. It must go before its world does. */
+template <class Function> class query {
+  public:
+    query(mica_query *made, Function function) : query_(made), function_(std::move(function)) {}
+
+    /* Calls the function for every entity that matches. Threads: as mica_query_begin. */
+    void run()
+    {
+        if (query_)
+            for (mica_view view = mica_query_begin(query_.get()); mica_view_next(&view);)
+                detail::call_for_rows(view, function_);
+    }
+    uint64_t count() const { return query_ ? mica_query_count(query_.get()) : 0; }
+    mica_query *get() const { return query_.get(); }
+    explicit operator bool() const { return query_ != nullptr; }
+
+  private:
+    std::unique_ptr<mica_query, detail::query_deleter> query_;
+    Function function_;
+};
+
+class world {
+    template <class Function> using parameters_of = const typename detail::signature<Function>::parameters;
+
+  public:
+    /* Throws std::bad_alloc when memory is short; without exceptions, get() is nullptr then. */
+    explicit world(const mica_world_def *def = nullptr) : world_(mica_world_create(def))
+    {
+#ifdef __cpp_exceptions
+        if (!world_)
+            throw std::bad_alloc();
+#endif
+    }
+
+    mica_world *get() const { return world_.get(); }
+    operator mica_world *() const { return world_.get(); }
+
+    /* Creates an entity with these components. Nil when it can't. */
+    template <class... T> mica_entity create(const T &...values)
+    {
+        const mica_value list[sizeof...(T) + 1] = {{id<T>(), sizeof(T), &values}..., {0, 0, nullptr}};
+        return mica_create_values(get(), list, sizeof...(T));
+    }
+    bool destroy(mica_entity entity) { return mica_destroy(get(), entity); }
+    bool is_alive(mica_entity entity) const { return mica_is_alive(get(), entity); }
+
+    /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_get_the and mica_write_the. */
+    template <class T> const T *read(mica_entity entity) const
+    {
+        return static_cast<const T *>(mica_get_component(get(), entity, id<T>()));
+    }
+    template <class T> T *write(mica_entity entity)
+    {
+        return static_cast<T *>(mica_write_component(get(), entity, id<T>()));
+    }
+    template <class T> bool set(mica_entity entity, const T &value)
+    {
+        return mica_set_component(get(), entity, mica_value{id<T>(), sizeof(T), &value});
+    }
+    template <class T> T *add(mica_entity entity)
+    {
+        return static_cast<T *>(mica_add_component(get(), entity, id<T>()));
+    }
+    template <class T> bool remove(mica_entity entity) { return mica_remove_component(get(), entity, id<T>()); }
+    template <class T> bool has(mica_entity entity) const { return mica_has_component(get(), entity, id<T>()); }
+    template <class T> const T *read_the() { return static_cast<const T *>(mica_singleton_get(get(), id<T>())); }
+    template <class T> T *write_the() { return static_cast<T *>(mica_singleton_write(get(), id<T>())); }
+
+    /* Makes a query that calls the function when it runs. One that can't be made reports why, and matches nothing. */
+    template <class Function, class... Filter> mica::query<Function> query(Function function, Filter... filter)
+    {
+        static_assert(!detail::takes_frame(static_cast<parameters_of<Function> *>(nullptr)),
+                      "only a system has a frame");
+        std::vector<mica_term> terms = terms_for<Function>(filter...);
+        mica_query_def def = {};
+        def.terms = terms.data();
+        def.term_count = static_cast<uint32_t>(terms.size());
+        return {mica_query_create(get(), &def), std::move(function)};
+    }
+
+    /* Calls the function for every entity that matches, once; in a loop, keep a query instead. */
+    template <class Function, class... Filter> void each(Function function, Filter... filter)
+    {
+        query(std::move(function), filter...).run();
+    }
+
+    /* Adds a system that calls the function, in parallel where that is worth it: what it captures is shared by all workers.
+     * Zero with a report when it can't. A mica_system_def before the name says the phase and the rest. */
+    template <class Function, class... Filter> mica_system system(const char *name, Function function, Filter... filter)
+    {
+        return system(mica_system_def{}, name, std::move(function), filter...);
+    }
+    template <class Function, class... Filter>
+    mica_system system(mica_system_def def, const char *name, Function function, Filter... filter)
+    {
+        std::vector<mica_term> terms = terms_for<Function>(filter...);
+        auto kept = std::make_shared<Function>(std::move(function));
+        def.name = name;
+        def.terms = terms.data();
+        def.term_count = static_cast<uint32_t>(terms.size());
+        def.context = kept.get();
+        def.view = [](mica_view *view) {
+            detail::call_for_rows(*view, *static_cast<Function *>(view->frame->context));
+        };
+        mica_system added = mica_system_add(get(), &def);
+        if (added.id)
+            functions_.push_back(std::move(kept));
+        return added;
+    }
+
+    /* Runs a frame: see mica_step. */
+    mica_result step(float dt) { return mica_step(get(), dt); }
+    uint64_t hash() const { return mica_world_hash(get()); }
+
+  private:
+    template <class Function, class... Filter> static std::vector<mica_term> terms_for(Filter... filter)
+    {
+        return detail::terms_of(static_cast<parameters_of<Function> *>(nullptr), filter...);
+    }
+
+    std::vector<std::shared_ptr<void>> functions_; /* of systems: they go behind the world */
+    std::unique_ptr<mica_world, detail::world_deleter> world_;
+};
+
+} // namespace mica
+
+/* Descriptions, as in mica/describe.h but for the traits; a field of a described type needs no parentheses. */
+#undef MICA_STRUCT
+#undef MICA_COMPONENT
+#undef MICA_COMPONENT_OPAQUE
+#undef MICA_POOL
+#undef MICA_SINGLETON
+#undef MICA_TAG
+#undef MICA_POOL_TAG
+#define MICA_STRUCT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, __VA_ARGS__)
+#define MICA_COMPONENT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, __VA_ARGS__)
+#define MICA_COMPONENT_OPAQUE(T)                                                                                       \
+    inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
+    {                                                                                                                  \
+        static mica_type type = ::mica::detail::describe<T>(#T, nullptr, 0, MICA_STORAGE_CHUNK);                       \
+        return type;                                                                                                   \
+    }
+#define MICA_POOL(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, __VA_ARGS__)
+#define MICA_SINGLETON(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_SINGLETON, __VA_ARGS__)
+#define MICA_TAG(T) MICA_CPP_TAG_(T, MICA_STORAGE_TAG)
+#define MICA_POOL_TAG(T) MICA_CPP_TAG_(T, MICA_STORAGE_POOL)
+
+#define MICA_CPP_TYPE_(T, storage, ...)                                                                                \
+    inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
+    {                                                                                                                  \
+        static const mica_field fields[] = {MICA_FOR_EACH_(MICA_CPP_FIELD_, T, __VA_ARGS__)};                          \
+        static mica_type type = ::mica::detail::describe<T>(#T, fields, sizeof fields / sizeof *fields, storage);      \
+        return type;                                                                                                   \
+    }
+#define MICA_CPP_FIELD_(T, name) ::mica::detail::field<decltype(T::name)>(#name, offsetof(T, name)),
+#define MICA_CPP_TAG_(T, storage)                                                                                      \
+    struct T;                                                                                                          \
+    inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
+    {                                                                                                                  \
+        static mica_type type = ::mica::detail::describe_tag(#T, storage);                                             \
+        return type;                                                                                                   \
+    }
+
+#endif

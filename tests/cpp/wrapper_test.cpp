@@ -1,0 +1,199 @@
+// mica/mica.hpp: types that own memory live and die in step, and parameters of functions ask for what they say.
+#include "mica/mica.hpp"
+#include "support/test.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+// Counts its living instances, and refuses the copy it is told to refuse.
+struct Owner {
+    static inline int living, copies_left;
+    std::string text;
+    Owner() { ++living; }
+    explicit Owner(const char *value) : text(value) { ++living; }
+    Owner(const Owner &other) : text(other.text)
+    {
+        if (copies_left-- == 0)
+            throw std::runtime_error("no copy");
+        ++living;
+    }
+    Owner(Owner &&other) noexcept : text(std::move(other.text)) { ++living; }
+    Owner &operator=(const Owner &) = default;
+    ~Owner() { --living; }
+};
+struct Point { float x, y; };
+struct Box { Point corners[2]; int color = 7; };
+struct Speed { float value; };
+struct MoveOnly { std::unique_ptr<int> value; };
+struct Clock { int ticks; };
+
+MICA_STRUCT(Point, x, y)
+MICA_COMPONENT(Box, corners, color)
+MICA_COMPONENT_OPAQUE(Owner)
+MICA_POOL(Speed, value)
+MICA_COMPONENT_OPAQUE(MoveOnly)
+MICA_SINGLETON(Clock, ticks)
+MICA_TAG(Frozen)
+MICA_POOL_TAG(Marked)
+
+void stay_silent(const mica_report *, void *) {}
+
+mica_world_def silent()
+{
+    mica_world_def def = mica_world_def_default();
+    def.report = stay_silent;
+    return def;
+}
+
+START_TEST(values_that_own_memory_live_as_long_as_their_entities)
+{
+    Owner::living = 0;
+    Owner::copies_left = 1000;
+    {
+        mica::world world;
+        const std::string lengthy(100, 'x'); // beyond what a string keeps in itself
+        mica_entity entities[50];
+        for (mica_entity &entity : entities)
+            entity = world.create(Owner(lengthy.c_str()));
+        ck_assert_int_eq(Owner::living, 50);
+        for (int i = 0; i < 50; i += 2)
+            ck_assert(world.set(entities[i], Box{})); // moves the row
+        world.destroy(entities[0]);
+        ck_assert_int_eq(Owner::living, 49);
+        for (int i = 1; i < 50; ++i)
+            ck_assert_str_eq(world.read<Owner>(entities[i])->text.c_str(), lengthy.c_str());
+        ck_assert(world.remove<Owner>(entities[1]));
+        ck_assert_int_eq(Owner::living, 48);
+    }
+    ck_assert_int_eq(Owner::living, 0);
+}
+END_TEST
+
+START_TEST(a_constructor_that_throws_leaves_the_world_as_it_was)
+{
+    Owner::living = 0;
+    mica_world_def def = silent();
+    mica::world world(&def);
+    uint64_t before = world.hash();
+    Owner original("a");
+    Owner::copies_left = 0;
+    ck_assert(mica_is_nil(world.create(original)));
+    ck_assert_int_eq(Owner::living, 1);
+    ck_assert_uint_eq(world.hash(), before);
+    ck_assert(mica_world_validate(world) == MICA_OK);
+}
+END_TEST
+
+START_TEST(a_type_that_only_moves_is_added_and_never_copied)
+{
+    mica_world_def def = silent();
+    mica::world world(&def);
+    ck_assert(mica_is_nil(world.create(MoveOnly{})));
+    mica_entity entity = world.create();
+    world.add<MoveOnly>(entity)->value = std::make_unique<int>(42);
+    world.add<Frozen>(entity);
+    ck_assert_int_eq(*world.read<MoveOnly>(entity)->value, 42);
+}
+END_TEST
+
+START_TEST(members_start_with_the_values_their_type_gives_them)
+{
+    mica::world world;
+    ck_assert_int_eq(world.add<Box>(world.create())->color, 7);
+    ck_assert_int_eq(world.read_the<Clock>()->ticks, 0);
+    world.write_the<Clock>()->ticks = 3;
+    ck_assert_int_eq(world.read_the<Clock>()->ticks, 3);
+}
+END_TEST
+
+START_TEST(fields_of_described_types_are_described_with_them)
+{
+    const mica_type &box = mica_type_for(mica::type_tag<Box>{});
+    ck_assert_uint_eq(box.field_count, 2);
+    ck_assert_uint_eq(box.fields[0].count, 2);
+    ck_assert_ptr_eq(box.fields[0].type, &mica_type_for(mica::type_tag<Point>{}));
+    ck_assert_uint_eq(box.fields[1].offset, sizeof(Point) * 2);
+
+    mica::world one, other;
+    one.create(Box{{{1, 2}, {3, 4}}, 5});
+    other.create(Box{{{1, 2}, {3, 5}}, 5});
+    ck_assert(one.hash() != other.hash());
+}
+END_TEST
+
+START_TEST(parameters_say_what_is_asked_for)
+{
+    mica::world world;
+    mica_entity plain = world.create(Point{1, 0}), fast = world.create(Point{2, 0}, Speed{10});
+    mica_entity cold = world.create(Point{4, 0}, Speed{20});
+    world.add<Frozen>(cold);
+    world.add<Marked>(fast);
+
+    float sum = 0;
+    world.each([&](const Point &point) { sum += point.x; });
+    ck_assert_float_eq(sum, 7);
+    sum = 0;
+    world.each([&](const Point &point, const Speed *speed) { sum += point.x + (speed ? speed->value : 100); });
+    ck_assert_float_eq(sum, 7 + 100 + 10 + 20);
+    world.each([](Point &point, const Speed &speed) { point.y = speed.value; }, mica::without<Frozen>);
+    ck_assert_float_eq(world.read<Point>(fast)->y, 10);
+    ck_assert_float_eq(world.read<Point>(cold)->y, 0);
+    mica_entity found = mica_nil();
+    world.each([&](mica_entity entity) { found = entity; }, mica::with<Marked>);
+    ck_assert(mica_same(found, fast));
+    ck_assert_uint_eq(world.query([](const Point &) {}, mica::with<Frozen>).count(), 1);
+    ck_assert(!world.has<Speed>(plain));
+}
+END_TEST
+
+START_TEST(what_is_written_counts_as_changed_and_what_is_read_does_not)
+{
+    mica::world world;
+    world.create(Point{1, 0});
+    mica_term changed = {mica::id<Point>(), MICA_ACCESS_CHANGED};
+    mica_query_def def = {};
+    def.terms = &changed;
+    def.term_count = 1;
+    mica_query *query = mica_query_create(world, &def);
+    auto is_changed = [&] {
+        mica_view view = mica_query_begin(query);
+        return mica_view_next(&view);
+    };
+    ck_assert(is_changed());
+    world.each([](const Point &) {});
+    ck_assert(!is_changed());
+    world.each([](Point &) {});
+    ck_assert(is_changed());
+    mica_query_destroy(query);
+}
+END_TEST
+
+START_TEST(systems_call_their_function_over_all_workers)
+{
+    mica::world world;
+    for (int i = 0; i < 10000; ++i)
+        world.create(Point{static_cast<float>(i), 0}, Speed{1});
+    std::atomic<int> calls{0};
+    mica_system_def def = {};
+    def.split = MICA_SPLIT_EVEN;
+    ck_assert(world.system(def, "move", [&](Point &point, const Speed &speed, const mica_frame &frame) {
+        point.y += speed.value * frame.dt;
+        calls.fetch_add(1, std::memory_order_relaxed);
+    }).id);
+    ck_assert(world.step(0.5f) == MICA_OK);
+    ck_assert(world.step(0.5f) == MICA_OK);
+    ck_assert_int_eq(calls.load(), 20000);
+    world.each([](const Point &point) { ck_assert_float_eq(point.y, 1); });
+}
+END_TEST
+
+} // namespace
+
+TEST_SUITE(cpp_wrapper, values_that_own_memory_live_as_long_as_their_entities,
+           a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
+           members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
+           parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           systems_call_their_function_over_all_workers)
