@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <string.h>
 
 static reports heard;
@@ -328,7 +330,39 @@ START_TEST(a_batch_with_pools_gives_the_world_that_creating_many_gives)
 }
 END_TEST
 
-TEST_SUITE(batch, rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
+/* Slots are freed and taken as runs, in pages that a snapshot keeps. */
+START_TEST(a_snapshot_brings_back_what_was_cleared_and_made_anew)
+{
+    static Mark marks[MANY];
+    static mica_entity entities[MANY];
+    const mica_value columns[] = {MICA_COLUMN(Number, numbers), {MICA_ID(Mark), 0, marks}};
+    mica_world *world = open_world_of_small_chunks(&heard);
+    for (int cancelled = 0; cancelled < 2; ++cancelled) {
+        mica_create_many(world, MANY, columns, 2, entities);
+        for (uint32_t i = 0; i < MANY; i += 1 + i % 100)
+            mica_destroy(world, entities[i]);
+        uint64_t hash = mica_world_hash(world);
+        mica_snapshot before = mica_snapshot_take(world);
+        for (int round = 0; round < 2; ++round) {
+            mica_world_clear(world);
+            mica_batch *batch = begin(world, &(mica_batch_group){MANY, 2, columns, 0}, 1);
+            if (cancelled)
+                mica_batch_cancel(batch);
+            else
+                mica_batch_commit(batch, NULL, 0);
+            expect_valid(world);
+            ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+            expect_valid(world);
+            ck_assert_uint_eq(mica_world_hash(world), hash);
+        }
+        ck_assert(mica_snapshot_drop(world, before));
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(batch, a_snapshot_brings_back_what_was_cleared_and_made_anew,
+           rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
            a_batch_with_pools_gives_the_world_that_creating_many_gives, groups_are_created_in_order_with_their_columns,
            a_batch_gives_the_world_that_creating_many_gives, columns_with_a_period_repeat,
            values_are_completed_before_hooks_see_them, hooks_run_in_the_order_asked_for_then_by_id,
