@@ -276,6 +276,8 @@ static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const 
         mica_entity entity = list[count - 1 - given];
         if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
             break;
+        if (MICAP_UNLIKELY(entities->keeper->before))
+            micap_keep_record(entities, entity.index);
         page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
     }
     page->first_free = (uint16_t)(slot - given);
