@@ -169,9 +169,9 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count | world->keeper.before ||
-                       !micap_is_row(spot) || !archetype->plain || archetype->hook_mask ||
-                       entity.generation == MICAP_GENERATION_MAX))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
+                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX ||
+                       micap_pools_mask(&world->pools, entity.index)))
         return destroy_any(world, entity);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
