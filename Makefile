@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style analyse coverage docs dist install clean
+.PHONY: help test demo bench check-long count-update format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -53,6 +53,10 @@ docs: ## the site: guide, headers, examples; warnings are errors; into build/doc
 
 dist: setup-build ## the core as two files, mica.h and mica.c, tried with the conformance program; into build/dist
 	@sh tools/dist.sh
+
+deb: TARGET = all
+deb: release ## a Debian package of libraries, headers and the tool; into build/deb
+	@cd build/release && cpack -G DEB -B ../deb
 
 install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said
