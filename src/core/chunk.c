@@ -116,8 +116,9 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->finder_mask = finder_count(archetype) - 1;
     chunk->lanes_offset = micap_lane_offset(archetype, 0);
     chunk->order = (uint8_t)order;
-    uint64_t bytes = walk_layout(archetype, capacity, chunk->color_bytes, chunk);
-    MICAP_ASSERT(chunk->color_bytes + bytes <= (uint64_t)1 << order, "a chunk ends within its block");
+    uint64_t bytes = walk_layout(archetype, capacity, (uint32_t)chunk->color_lines * MICAP_CACHE_LINE, chunk);
+    MICAP_ASSERT(chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
+                 "a chunk ends within its block");
     (void)bytes;
     fill_finders(chunk);
     memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
@@ -180,7 +181,7 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     uint32_t color_bytes = color_bytes_of(number, bytes);
     micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
     chunk->number = number;
-    chunk->color_bytes = (uint16_t)color_bytes;
+    chunk->color_lines = (uint8_t)(color_bytes / MICAP_CACHE_LINE);
     chunk->born = (uint32_t)world->keeper.serial;
     chunks->by_number[number] = chunk;
     ++chunks->count;
@@ -188,6 +189,15 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     micap_chunk_lay_out(chunk, archetype, order, micap_chunk_capacity(archetype, bytes));
     MICAP_ASSERT(chunk->capacity > 0, "a chunk has room for a row");
     return chunk;
+}
+
+const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
+{
+    const micap_chunk *chunk = world->chunks.by_number[number];
+    if ((uintptr_t)chunk & 1)
+        return NULL;
+    const micap_archetype *archetype = chunk->archetype;
+    return chunk->index < archetype->chunk_count && archetype->chunks[chunk->index] == chunk ? chunk : NULL;
 }
 
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk)
@@ -226,6 +236,8 @@ void micap_chunks_sweep(mica_world *world)
             chunks->retired[kept++] = chunks->retired[i];
         else
             micap_chunk_destroy(world, chunks->retired[i].chunk);
+    if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
+        ++world->keeper.serial;
     chunks->retired_count = kept;
 }
 
@@ -238,5 +250,5 @@ void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
     chunks->first_free = chunk->number;
     --chunks->count;
     chunks->bytes -= bytes;
-    micap_arena_release(&world->arena, (char *)chunk - chunk->color_bytes, bytes);
+    micap_arena_release(&world->arena, (char *)chunk - chunk->color_lines * MICAP_CACHE_LINE, bytes);
 }

@@ -64,8 +64,8 @@ static bool is_within(const char *value, char *pages, size_t bytes, char **out_p
 static bool find_region(const micap_arena *arena, const char *value, char **out_pages, size_t *out_bytes)
 {
     for (uint32_t i = 0; i < arena->region_count; ++i)
-        if (is_within(value, arena->regions[i].base, (size_t)MICAP_BLOCK_BYTES_MIN << arena->regions[i].order, out_pages,
-                      out_bytes))
+        if (is_within(value, arena->regions[i].base, (size_t)MICAP_BLOCK_BYTES_MIN << arena->regions[i].order,
+                      out_pages, out_bytes))
             return true;
     return false;
 }

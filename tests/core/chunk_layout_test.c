@@ -48,9 +48,10 @@ static void expect_sound_layout(const micap_chunk *chunk, const shape *of)
             ck_abort_msg("column %u of %u lies wrong, alignment %u", i, archetype->column_count, of->alignment);
         end = offset + lane.bytes * chunk->capacity;
     }
-    if (chunk->color_bytes + end > (uint64_t)1 << chunk->order)
+    if (chunk->color_lines * MICAP_CACHE_LINE + end > (uint64_t)1 << chunk->order)
         ck_abort_msg("%u columns, alignment %u: a block of %llu bytes is used up to %llu", archetype->column_count,
-                     of->alignment, 1ull << chunk->order, (unsigned long long)(chunk->color_bytes + end));
+                     of->alignment, 1ull << chunk->order,
+                     (unsigned long long)(chunk->color_lines * MICAP_CACHE_LINE + end));
 }
 
 START_TEST(the_columns_of_every_chunk_lie_within_its_block)
