@@ -35,6 +35,7 @@ if [ "${1:-build}" = check ]; then
     need clang clang
     need clang-format clang-format
     need clang-tidy clang-tidy
+    need cppcheck cppcheck
     need valgrind valgrind
     need python3 python3
     need nm binutils
