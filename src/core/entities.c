@@ -222,10 +222,23 @@ static void relink_page(micap_entities *entities, uint32_t page_index)
         page->records[last] |= MICAP_SLOT_END;
 }
 
+/* Keeps what snapshots need of the free lists, when slots are taken from the middle of them. */
+static void keep_lists(const micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    for (uint32_t page = entities->first_page; page; page = entities->pages[page - 1].next)
+        for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; slot += 64)
+            micap_keep_record(entities, (page - 1) << MICAP_PAGE_SHIFT | slot);
+    for (uint32_t i = 0; i < count; ++i)
+        if (list[i].index < entities->high_water)
+            micap_keep_record(entities, list[i].index);
+}
+
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_entities *all = &world->entities;
     micap_entities_settle(world);
+    if (MICAP_UNLIKELY(all->keeper->before))
+        keep_lists(all, entities, count);
     for (uint32_t i = 0; i < count; ++i) {
         open_unused(all, entities[i].index);
         uint64_t *record = micap_record_at(all, entities[i].index);

@@ -44,7 +44,7 @@ typedef enum micap_strip_outcome {
     MICAP_STRIP_FAILED, /* with a report; nothing has changed, and it can be tried again */
 } micap_strip_outcome;
 
-/* Applies what the buffers put aside, when it is a single strip for entities of one archetype, with no hooks to call. */
+/* Applies what the buffers put aside, when it is one change for entities of one archetype, with no hooks to call. */
 micap_strip_outcome micap_strip_apply(mica_world *world);
 
 #endif

@@ -77,7 +77,7 @@ typedef struct micap_chain {
     atomic_uint waiting_for; /* chains that are not done yet */
     uint32_t level;          /* of its priority */
 
-    /* The archetypes its systems match, by rising id, and for each and each system the match of its query. */
+    /* The archetypes its systems match, by rising id (0 of them: they are not listed yet), and for each and each system the match of its query. */
     micap_archetype **archetypes;
     uint32_t *matches; /* NULL for a single system: the same number */
     uint32_t archetype_count;
@@ -226,6 +226,12 @@ void micap_system_free(micap_flow *flow, micap_system *system);
 /* Takes down what was removed; outside of frames. */
 void micap_flow_forget_removed(micap_flow *flow);
 void micap_phase_free(micap_flow *flow, micap_phase *phase);
+
+/* For snapshots: see micap_module_ops. */
+void *micap_flow_save(mica_world *world, void *state);
+void micap_flow_drop(mica_world *world, void *state, void *saved);
+bool micap_flow_prepare(mica_world *world, void *state, const void *saved);
+void micap_flow_load(mica_world *world, void *state, const void *saved);
 
 /* A copy of a text in the world's memory, and its end. */
 char *micap_text_copy(mica_world *world, const char *text);

@@ -76,4 +76,7 @@ struct mica_sender {
     mica_delta delta; /* the one under way */
 };
 
+/* Whether a part of the world, which now has this hash, has changed since the base of the delta under way. */
+bool micap_delta_has_changed(mica_sender *sender, uint64_t key, uint64_t hash);
+
 #endif

@@ -15,46 +15,6 @@ static bool is_excluded(const mica_sender *sender, const micap_type *type)
     return !micap_delta_can_carry(type);
 }
 
-static micap_delta_track *find_track(micap_delta_track *tracks, uint32_t capacity, uint64_t key)
-{
-    uint32_t at = (uint32_t)micap_hash_mix(key);
-    while (tracks[at & (capacity - 1)].key && tracks[at & (capacity - 1)].key != key)
-        ++at;
-    return &tracks[at & (capacity - 1)];
-}
-
-static bool grow_tracks(mica_sender *sender)
-{
-    uint32_t grown = sender->track_capacity ? sender->track_capacity * 2 : 64;
-    micap_memory *memory = &sender->world->memory;
-    micap_delta_track *fresh = micap_allocate_zeroed(memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
-    if (!fresh)
-        return false;
-    for (uint32_t i = 0; i < sender->track_capacity; ++i)
-        if (sender->tracks[i].key)
-            *find_track(fresh, grown, sender->tracks[i].key) = sender->tracks[i];
-    MICAP_RELEASE_ARRAY(memory, sender->tracks, sender->track_capacity);
-    sender->tracks = fresh;
-    sender->track_capacity = grown;
-    return true;
-}
-
-/* Whether a part of the world, which now has this hash, has changed since the base. */
-static bool has_changed(mica_sender *sender, uint64_t key, uint64_t hash)
-{
-    if (sender->track_count * 2 >= sender->track_capacity && !grow_tracks(sender)) {
-        sender->bytes.failed = true;
-        return true;
-    }
-    key += key == 0;
-    micap_delta_track *track = find_track(sender->tracks, sender->track_capacity, key);
-    if (track->key != key || track->hash != hash) {
-        sender->track_count += track->key != key;
-        *track = (micap_delta_track){key, hash, sender->delta.version};
-    }
-    return track->version > sender->delta.base || !sender->delta.base;
-}
-
 static uint64_t key_of(const char *what, uint64_t number)
 {
     return micap_hash_mix(micap_hash_text(what) + number);
@@ -137,6 +97,23 @@ static bool list_columns(mica_sender *sender, const micap_archetype *archetype, 
     return true;
 }
 
+/* Whether a value of a column that is sent was written since the base. */
+static bool is_written(const mica_sender *sender, const micap_archetype *archetype, const mica_version *stamps,
+                       const columns *list)
+{
+    mica_version newest = 0;
+    for (uint32_t i = 0; i <= archetype->column_count; ++i)
+        newest = stamps[i] > newest ? stamps[i] : newest;
+    if (newest <= sender->delta.base)
+        return false;
+    for (uint32_t i = 0; i < list->count; ++i) {
+        uint32_t column = micap_archetype_column(archetype, list->types[i]->id);
+        if (column != MICAP_COLUMN_TAG && stamps[1 + column] > sender->delta.base)
+            return true;
+    }
+    return stamps[0] > sender->delta.base;
+}
+
 /* One slice, when there is something in it to send. */
 static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t row, uint32_t base_row,
                       const columns *list)
@@ -146,7 +123,8 @@ static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t ro
     uint32_t left = chunk->count - row, count = left < MICA_SLICE_ROWS ? left : MICA_SLICE_ROWS, sent = 0;
     const mica_version *stamps = micap_chunk_stamps(chunk, row);
     bool is_whole = !base || stamps[0] > base;
-    uint32_t begin = bytes->count;
+    if (base && !is_written(sender, chunk->archetype, stamps, list))
+        return false;
     micap_bytes_put32(bytes, base_row + row);
     micap_bytes_put32(bytes, count);
     micap_bytes_put32(bytes, is_whole);
@@ -160,10 +138,6 @@ static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t ro
         ++sent;
     }
     put_now(bytes, sent_at, sent);
-    if (!sent && !is_whole) {
-        bytes->count = bytes->failed ? bytes->count : begin;
-        return false;
-    }
     if (is_whole)
         micap_bytes_put(bytes, micap_chunk_entities(chunk) + row, count * sizeof(mica_entity));
     for (uint32_t i = 0; !bytes->failed && i < sent; ++i) {
@@ -197,7 +171,7 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     }
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
-    bool is_told = has_changed(sender, key_of("rows", list->key), archetype->row_count);
+    bool is_told = micap_delta_has_changed(sender, key_of("rows", list->key), archetype->row_count);
     if (!slices && (!is_told || (!sender->delta.base && !archetype->row_count)) && !bytes->failed)
         bytes->count = begin;
 }
@@ -247,7 +221,8 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hasher_bytes(&hasher, pool->enabled + row, count);
-        if (has_changed(sender, key_of("toggles", pool->type->name_hash + row), micap_hasher_finish(&hasher)) ||
+        if (micap_delta_has_changed(sender, key_of("toggles", pool->type->name_hash + row),
+                                    micap_hasher_finish(&hasher)) ||
             parts & MICAP_DELTA_OWNERS)
             parts |= MICAP_DELTA_TOGGLES;
     }
@@ -283,7 +258,7 @@ static void put_pool(mica_sender *sender, const mica_pool *pool)
         slices += put_pool_slice(sender, pool, row);
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
-    bool is_told = has_changed(sender, key_of("pool", pool->type->name_hash), pool->row_limit);
+    bool is_told = micap_delta_has_changed(sender, key_of("pool", pool->type->name_hash), pool->row_limit);
     if (!slices && !is_told && !bytes->failed)
         bytes->count = begin;
 }
@@ -299,7 +274,7 @@ static void put_tags(mica_sender *sender, const mica_pool *pool)
     uint32_t limit = micap_pool_limit(pool); /* with generations: a slot may have the tag, and another entity */
     for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1))
         micap_hash_entity(&hasher, micap_pool_living_owner(sender->world, pool, row));
-    if (!has_changed(sender, key_of("tags", pool->type->name_hash), micap_hasher_finish(&hasher)))
+    if (!micap_delta_has_changed(sender, key_of("tags", pool->type->name_hash), micap_hasher_finish(&hasher)))
         return;
     uint32_t group = begin_group(bytes, MICAP_DELTA_TAGS);
     micap_bytes_put64(bytes, pool->type->name_hash);
@@ -321,7 +296,7 @@ static void put_singletons(mica_sender *sender)
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hash_values(&hasher, type, component->singleton, 1);
-        if (!has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher)))
+        if (!micap_delta_has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher)))
             continue;
         uint32_t group = begin_group(bytes, MICAP_DELTA_SINGLETON);
         micap_bytes_put64(bytes, type->name_hash);
@@ -336,7 +311,7 @@ static void put_names(mica_sender *sender)
     const mica_world *world = sender->world;
     const micap_names *names = &world->names;
     micap_bytes *bytes = &sender->bytes;
-    if (!has_changed(sender, key_of("names", 0), micap_hash_names(world)))
+    if (!micap_delta_has_changed(sender, key_of("names", 0), micap_hash_names(world)))
         return;
     uint32_t group = begin_group(bytes, MICAP_DELTA_NAMES), count_at = put_later(bytes), count = 0;
     for (uint32_t i = 0; i < names->entry_count; ++i) {
@@ -388,7 +363,7 @@ static void put_link_page(mica_sender *sender, uint32_t page)
     micap_hasher hasher;
     micap_hasher_init(&hasher);
     micap_hasher_bytes(&hasher, bytes->data + content_at, bytes->count - content_at);
-    bool is_told = has_changed(sender, key_of("links", page), micap_hasher_finish(&hasher));
+    bool is_told = micap_delta_has_changed(sender, key_of("links", page), micap_hasher_finish(&hasher));
     if (!is_told || (!sender->delta.base && !parents))
         bytes->count = bytes->failed ? bytes->count : begin;
 }
@@ -402,7 +377,7 @@ static void put_links(mica_sender *sender)
     micap_hasher hasher;
     micap_hasher_init(&hasher);
     hierarchy->ops->hash(world, hierarchy->state, &hasher);
-    if (!has_changed(sender, key_of("hierarchy", 0), micap_hasher_finish(&hasher)))
+    if (!micap_delta_has_changed(sender, key_of("hierarchy", 0), micap_hasher_finish(&hasher)))
         return;
     uint32_t limit = atomic_load_explicit(&world->entities.page_count, memory_order_relaxed) *
                      (MICAP_PAGE_RECORDS / MICAP_DELTA_LINK_PAGE);

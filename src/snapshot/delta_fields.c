@@ -41,11 +41,26 @@ bool micap_delta_bools_hold(const mica_type *type, const char *value)
     return true;
 }
 
+/* Eight lanes that only add and multiply: against accidents, at the speed of memory. The hasher of the world took three
+ * quarters of the time that encoding takes (5.0 instead of 2.9 of a copy; without any it is 1.3). */
+static void add_up(uint64_t *lanes, const char *bytes, size_t byte_count)
+{
+    for (; byte_count >= 64; bytes += 64, byte_count -= 64)
+        for (uint32_t i = 0; i < 8; ++i) {
+            uint64_t word;
+            memcpy(&word, bytes + 8 * i, sizeof word);
+            lanes[i] = (lanes[i] + word) * 0x9e3779b185ebca87u;
+        }
+    for (; byte_count; ++bytes, --byte_count)
+        lanes[0] = (lanes[0] + (unsigned char)*bytes + 1) * 0x9e3779b185ebca87u;
+}
+
 uint64_t micap_delta_checksum(const char *bytes, size_t byte_count)
 {
-    micap_hasher hasher;
-    micap_hasher_init(&hasher);
-    micap_hasher_bytes(&hasher, bytes, MICAP_DELTA_CHECKSUM_AT);
-    micap_hasher_bytes(&hasher, bytes + MICAP_DELTA_HEADER_BYTES, byte_count - MICAP_DELTA_HEADER_BYTES);
-    return micap_hasher_finish(&hasher);
+    uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = byte_count;
+    add_up(lanes, bytes, MICAP_DELTA_CHECKSUM_AT);
+    add_up(lanes, bytes + MICAP_DELTA_HEADER_BYTES, byte_count - MICAP_DELTA_HEADER_BYTES);
+    for (uint32_t i = 0; i < 8; ++i)
+        sum = micap_hash_mix(sum ^ lanes[i]);
+    return sum;
 }
