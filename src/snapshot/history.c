@@ -40,11 +40,13 @@ mica_history *mica_history_create(mica_world *world, uint32_t capacity)
     return history;
 }
 
-void micap_history_free(mica_history *history)
+mica_history *micap_history_free(mica_history *history)
 {
+    mica_history *next = history->next;
     micap_memory *memory = &history->world->memory;
     MICAP_RELEASE_ARRAY(memory, history->moments, history->capacity);
     micap_release(memory, history, sizeof *history, MICAP_ARRAY_ALIGNMENT);
+    return next;
 }
 
 void mica_history_destroy(mica_history *history)

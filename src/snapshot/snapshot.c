@@ -13,7 +13,7 @@ static void free_snapshots(mica_world *world, void *state)
 {
     micap_snapshots *snapshots = state;
     while (snapshots->histories)
-        micap_history_free(snapshots->histories);
+        snapshots->histories = micap_history_free(snapshots->histories);
     while (snapshots->newest) {
         micap_snapshot *snapshot = snapshots->newest;
         snapshots->newest = snapshot->older;

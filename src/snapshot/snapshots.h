@@ -73,8 +73,8 @@ micap_snapshots *micap_snapshots_of(mica_world *world);
 /* NULL when there is none such. */
 micap_snapshot *micap_snapshot_find(const mica_world *world, mica_snapshot snapshot);
 
-/* Gives back the memory of a history, and nothing else. */
-void micap_history_free(mica_history *history);
+/* Gives back the memory of a history, and nothing else; returns the next of the world's. */
+mica_history *micap_history_free(mica_history *history);
 
 /* How many were taken later. */
 uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snapshot);
