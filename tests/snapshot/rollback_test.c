@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { TICKS = 120, KEPT = 16, ROLLBACKS = UNDER_SANITIZER ? 150 : 1200 };
+enum { TICKS = 120, KEPT = 16, ROLLBACKS = UNDER_SANITIZER ? 100 : 700 };
 
 static void play_tick(scene *scene, uint64_t input)
 {
