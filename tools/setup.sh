@@ -40,6 +40,7 @@ if [ "${1:-build}" = check ]; then
     need python3 python3
     need nm binutils
     need diff diffutils
+    need_library libenet libenet-dev
 fi
 [ -n "$missing" ] || exit 0
 
