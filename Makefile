@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style coverage docs install clean
+.PHONY: help test demo bench check-long count-update format tidy style coverage docs dist install clean
 
 PREFIX ?= /usr/local
 
@@ -17,10 +17,12 @@ bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
 	@build/release/bench/mica_bench
 
-check-long: release ## random operations against the model, ten times as many, from a new seed; fuzzing for long
+check-long: release ## random operations against the model, ten times as many, from a new seed; fuzzing for long; all machines
 	@MICA_TEST_STEPS=200000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_core_model
 	@MICA_TEST_ROUNDS=2000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_resource_hostile
 	@sh tools/fuzz.sh 1800
+	@python3 tools/conformance.py
+	@sh tools/dist.sh
 
 count-update: setup-check release ## write the instruction counts of today into the baseline
 	@python3 tools/count.py build/release --update
@@ -43,6 +45,9 @@ coverage: setup-check ## which lines of src the tests reach
 docs: ## the site: guide, headers, examples; warnings are errors; into build/docs
 	@sh tools/setup.sh docs
 	@python3 tools/docs.py
+
+dist: setup-build ## the core as two files, mica.h and mica.c, tried with the conformance program; into build/dist
+	@sh tools/dist.sh
 
 install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said

@@ -26,8 +26,10 @@ ELSEWHERE = {
     "LICENSE": "license.md",
     "include/mica": "reference.md",
     "examples": "examples/index.md",
+    "docs/mica.1": "tool.md",
 }
-LINK = re.compile(r"(\]\()([^)\s#]*)(?:#([^)\s]*))?\)")
+LINK = re.compile(r"""(\]\(|\bsrc=")([^)\s#"]*)(?:#([^)\s]*))?([)"])""")
+FENCES = {".c": "c", ".h": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh", ".json": "json"}
 
 # The reading order of the headers; what is not named here comes last.
 SECTIONS = (
@@ -47,7 +49,7 @@ class Broken(Exception):
 
 
 def target_of(path):
-    """Returns the page of a path of the repository, or None."""
+    """Returns the page of a path of the repository: of a source without one, a page that shows it."""
     if path in ELSEWHERE:
         return ELSEWHERE[path]
     header = re.fullmatch(r"include/mica/(\w+)\.(h|hpp)", path)
@@ -56,7 +58,9 @@ def target_of(path):
     example = re.fullmatch(r"examples/(\w+)\.(c|cpp)", path)
     if example:
         return f"examples/{example.group(1)}.md"
-    return path.removeprefix("docs/") if path.startswith("docs/") else None
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    return f"source/{path}.md" if pathlib.PurePosixPath(path).suffix in FENCES else None
 
 
 def anchors_of(path):
@@ -70,15 +74,18 @@ def rewrite(text, source, page):
     """Returns a page with its links, which are relative to where it lies in the repository, turned to the site."""
 
     def turn(match):
-        start, link, anchor = match.groups()
+        start, link, anchor, end = match.groups()
         if "://" in link or link.startswith("mailto:"):
             return match.group(0)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), link)) if link else source
         target = target_of(path) if (ROOT / path).exists() else None
         if not target or (anchor and anchor not in anchors_of(path)):
             raise Broken(f"{source}: the link to {link}{'#' + anchor if anchor else ''} leads nowhere on the site")
+        if target.startswith("source/"):
+            fence = FENCES[pathlib.PurePosixPath(path).suffix]
+            write(target, f"# {path}\n\n```{fence}\n{(ROOT / path).read_text(encoding='utf-8')}```\n")
         turned = posixpath.relpath(target, posixpath.dirname(page) or ".") if link else ""
-        return f"{start}{turned}{'#' + anchor if anchor else ''})"
+        return f"{start}{turned}{'#' + anchor if anchor else ''}{end}"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else LINK.sub(turn, part) for part in parts)
@@ -157,6 +164,17 @@ def stage_reference():
     write("reference.md", "\n".join(lines))
 
 
+def stage_manual():
+    """The manual page of the tool, as HTML within a page."""
+    done = subprocess.run(["mandoc", "-W", "error,stop", "-T", "html", "-O", "fragment", "docs/mica.1"], cwd=ROOT,
+                          stdout=subprocess.PIPE, text=True, check=False)
+    html = re.sub(r'<table class="(head|foot)">.*?</table>\n', "", done.stdout, flags=re.DOTALL)
+    html = re.sub(r'<a class="permalink" [^>]*>(.*?)</a>', r"\1", html, flags=re.DOTALL)
+    html = re.sub(r'<h1 class="Sh"([^>]*)>(.*?)</h1>', lambda m: f"<h2{m.group(1)}>{m.group(2).capitalize()}</h2>", html)
+    write("tool.md", f"# The tool\n\n{html}")
+    return done.returncode
+
+
 def run_doxygen():
     configuration = (ROOT / "docs/site/Doxyfile").read_text(encoding="utf-8") + f"\nOUTPUT_DIRECTORY = {STAGE}\n"
     return subprocess.run(["doxygen", "-"], cwd=ROOT, input=configuration, text=True, check=False).returncode
@@ -173,7 +191,7 @@ def main():
     stage_reference()
     if "--check" in sys.argv[1:]:
         return 0
-    failed = run_doxygen()
+    failed = stage_manual() or run_doxygen()
     # Python's own warnings about the packages that mkdocs stands on are nobody's business here.
     environment = dict(os.environ, PYTHONWARNINGS="ignore")
     failed = failed or subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", "docs/site/mkdocs.yml"],

@@ -12,16 +12,24 @@ need_library() { # pkg-config name, package
     pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"
 }
 
-need make make
-need cmake cmake
-need ninja ninja-build
-need gcc gcc
-need pkg-config pkg-config
-[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
-need_library check check
-need_library libxxhash libxxhash-dev
-need_library libzstd libzstd-dev
-need_library jansson libjansson-dev
+if [ "${1:-build}" = docs ]; then
+    need python3 python3
+    need mkdocs mkdocs
+    need doxygen doxygen
+    need mandoc mandoc
+    [ -e /usr/share/mkdocs/themes/material ] || missing="$missing mkdocs-material"
+else
+    need make make
+    need cmake cmake
+    need ninja ninja-build
+    need gcc gcc
+    need pkg-config pkg-config
+    [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+    need_library check check
+    need_library libxxhash libxxhash-dev
+    need_library libzstd libzstd-dev
+    need_library jansson libjansson-dev
+fi
 if [ "${1:-build}" = check ]; then
     need g++ g++
     need clang clang
@@ -31,12 +39,6 @@ if [ "${1:-build}" = check ]; then
     need python3 python3
     need nm binutils
     need diff diffutils
-fi
-if [ "${1:-build}" = docs ]; then
-    need python3 python3
-    need mkdocs mkdocs
-    need doxygen doxygen
-    [ -e /usr/share/mkdocs/themes/material ] || missing="$missing mkdocs-material"
 fi
 [ -n "$missing" ] || exit 0
 

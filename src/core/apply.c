@@ -140,7 +140,7 @@ static void create(mica_world *world, micap_target *target)
     micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
-    if (world->pools.count)
+    if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);
 }
 
@@ -171,7 +171,7 @@ static void change(mica_world *world, micap_target *target)
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
     run_hooks(world, target, from, spot);
-    if (world->pools.count)
+    if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);
 }
 
@@ -200,9 +200,15 @@ static void destroy(mica_world *world, const micap_target *target)
     micap_entity_forget_pending(world, target->entity);
 }
 
+void micap_target_apply_pools(mica_world *world, const micap_target *target)
+{
+    if (!change_short(world, target))
+        change_pools(world, target);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
-    if (world->pools.count && change_short(world, target))
+    if (world->pools.count && !world->flush.is_shared && change_short(world, target))
         return;
     if (target->destroyed) {
         destroy(world, target);

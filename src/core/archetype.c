@@ -132,16 +132,21 @@ static bool reserve_lists(mica_world *world, const mica_component *components, u
     return true;
 }
 
+static void enter_table(micap_archetypes *archetypes, const micap_archetype *archetype)
+{
+    uint64_t at = archetype->set_hash;
+    while (archetypes->table[at & (archetypes->table_capacity - 1)])
+        ++at;
+    archetypes->table[at & (archetypes->table_capacity - 1)] = archetype->id + 1;
+}
+
 static void enter_lists(mica_world *world, micap_archetype *archetype)
 {
     micap_archetypes *archetypes = &world->archetypes;
     archetype->id = archetypes->count++;
     archetypes->by_id[archetype->id] = archetype;
     archetypes->signatures[archetype->id] = archetype->signature;
-    uint64_t at = archetype->set_hash;
-    while (archetypes->table[at & (archetypes->table_capacity - 1)])
-        ++at;
-    archetypes->table[at & (archetypes->table_capacity - 1)] = archetype->id + 1;
+    enter_table(archetypes, archetype);
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         micap_component *component = micap_component_of(&world->components, archetype->components[i]);
         component->archetypes[component->archetype_count++] = archetype;
@@ -204,6 +209,53 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
 bool micap_archetypes_init(mica_world *world)
 {
     return micap_archetype_of_set(world, NULL, 0) != NULL;
+}
+
+/* They came last into all lists, and in the order of their ids. */
+static void leave_lists(mica_world *world, const micap_archetype *archetype)
+{
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        micap_component *component = micap_component_of(&world->components, archetype->components[i]);
+        MICAP_ASSERT(component->archetypes[component->archetype_count - 1] == archetype, "it came last");
+        --component->archetype_count;
+    }
+    for (uint32_t i = 0; i < world->queries.count; ++i) {
+        mica_query *query = world->queries.all[i];
+        if (query->match_count && query->archetypes[query->match_count - 1] == archetype)
+            --query->match_count;
+    }
+    world->archetypes.by_id[archetype->id] = NULL;
+    --world->archetypes.count;
+}
+
+static void forget_edges(const micap_archetype *archetype, uint32_t count)
+{
+    for (uint32_t i = 0; i < archetype->edge_capacity; ++i) {
+        micap_edge *edge = &archetype->edges[i];
+        if (!edge->end || edge->end->id < count)
+            continue;
+        edge->end = NULL;
+        edge->shortcut = MICAP_SHORTCUT_NONE;
+    }
+}
+
+void micap_archetypes_forget(mica_world *world, uint32_t count)
+{
+    micap_archetypes *archetypes = &world->archetypes;
+    if (archetypes->count <= count)
+        return;
+    for (uint32_t i = 0; i < count; ++i)
+        forget_edges(archetypes->by_id[i], count);
+    memset(world->shapes, 0, sizeof world->shapes);
+    while (archetypes->count > count) {
+        micap_archetype *archetype = archetypes->by_id[archetypes->count - 1];
+        MICAP_ASSERT(!archetype->chunk_count, "an archetype that goes is empty");
+        leave_lists(world, archetype);
+        release(world, archetype);
+    }
+    memset(archetypes->table, 0, archetypes->table_capacity * sizeof *archetypes->table);
+    for (uint32_t i = 0; i < count; ++i)
+        enter_table(archetypes, archetypes->by_id[i]);
 }
 
 void micap_archetypes_free(mica_world *world)

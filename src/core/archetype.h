@@ -138,6 +138,9 @@ const micap_type *micap_type_for_entities(mica_world *world, mica_component comp
  * a report. Companions come and go with their component. */
 micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component);
 
+/* Takes away all but the first `count` archetypes; the others have no chunks. */
+void micap_archetypes_forget(mica_world *world, uint32_t count);
+
 /* Works out hook_mask anew after hooks were set. */
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype);
 

@@ -38,6 +38,8 @@ static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, 
     while (run < count && micap_record_row(records[run - 1]) == slot + run)
         ++run;
     uint32_t next = micap_record_row(records[run - 1]);
+    for (uint32_t i = 0; entities->keeper->before && i < run; ++i)
+        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
     for (uint32_t i = 0; i < run; ++i) {
         uint32_t generation = micap_record_generation(records[i]);
         records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);

@@ -191,6 +191,15 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     return chunk;
 }
 
+const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
+{
+    const micap_chunk *chunk = world->chunks.by_number[number];
+    if ((uintptr_t)chunk & 1)
+        return NULL;
+    const micap_archetype *archetype = chunk->archetype;
+    return chunk->index < archetype->chunk_count && archetype->chunks[chunk->index] == chunk ? chunk : NULL;
+}
+
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk)
 {
     micap_chunks *chunks = &world->chunks;
@@ -227,6 +236,8 @@ void micap_chunks_sweep(mica_world *world)
             chunks->retired[kept++] = chunks->retired[i];
         else
             micap_chunk_destroy(world, chunks->retired[i].chunk);
+    if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
+        ++world->keeper.serial;
     chunks->retired_count = kept;
 }
 

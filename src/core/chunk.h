@@ -41,8 +41,8 @@ typedef struct micap_lane {
 
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
-    uint32_t number; /* in the world's table of chunks */
-    uint32_t index;  /* among the chunks of its archetype */
+    _Alignas(8) uint32_t number; /* in the world's table of chunks */
+    uint32_t index;              /* among the chunks of its archetype */
     uint32_t count;
     uint32_t capacity;
     uint32_t finder_mask; /* the size of the table of finders, less 1 */
@@ -52,7 +52,7 @@ typedef struct micap_chunk {
     uint16_t stride;     /* stamps per slice: 1 + columns */
     uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
     uint8_t order;       /* the block has 2^order bytes */
-    uint32_t born;       /* the serial of the first snapshot that may have it */
+    uint32_t born; /* the serial of the first snapshot that may have it; no other chunk of this number has the same */
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
 
@@ -149,6 +149,8 @@ void micap_chunks_free(mica_world *world);
 /* A new chunk of 2^order bytes with a number, or NULL when memory or numbers are short. */
 micap_chunk *micap_chunk_create(mica_world *world, struct micap_archetype *archetype, uint32_t order);
 void micap_chunk_destroy(mica_world *world, micap_chunk *chunk);
+/* The chunk of that number; NULL when no archetype has it. */
+const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number);
 /* Puts an empty chunk aside as long as a snapshot may need it. */
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk);
 /* Takes it back. */

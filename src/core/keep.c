@@ -26,8 +26,8 @@ void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t col
     const micap_column *about = &chunk->archetype->columns[column];
     uint32_t count = micap_slice_count(chunk, row), first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS;
     size_t bytes = (size_t)count * about->bytes;
-    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_COLUMN, micap_slice_place(chunk, row), column, bytes,
-                                       about->type->type.alignment);
+    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_COLUMN, micap_slice_place(chunk, row, column),
+                                       chunk->born, bytes, about->type->type.alignment);
     if (!kept)
         return;
     const void *values = micap_chunk_value(chunk, column, first);
@@ -61,7 +61,7 @@ void micap_keep_archetype(mica_world *world, const micap_archetype *archetype)
 static void keep_slice(mica_world *world, const micap_chunk *chunk, uint32_t row)
 {
     uint32_t count = micap_slice_count(chunk, row), first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS;
-    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_ROWS, micap_slice_place(chunk, row), 0,
+    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_ROWS, micap_slice_place(chunk, row, 0), chunk->born,
                                        count * sizeof(mica_entity), _Alignof(mica_entity));
     if (!kept)
         return;
@@ -100,28 +100,23 @@ void micap_keep_record(const micap_entities *entities, uint32_t index)
     micap_keep_bytes(entities->keeper, MICAP_KEEP_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
 }
 
-/* The chunk of a place, if some archetype has it. */
-static micap_chunk *chunk_of(const mica_world *world, uint64_t place)
+const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)
 {
-    micap_chunk *chunk = world->chunks.by_number[place >> 16];
-    if ((uintptr_t)chunk & 1)
-        return NULL;
-    for (uint32_t i = 0; i < world->chunks.retired_count; ++i)
-        if (world->chunks.retired[i].chunk == chunk)
-            return NULL;
-    return chunk;
+    const micap_chunk *chunk = micap_chunk_in_use(world, (uint32_t)(kept->place >> 32));
+    return chunk && chunk->born == kept->part ? chunk : NULL;
 }
 
 void micap_keep_again(mica_world *world, const micap_kept *kept)
 {
-    micap_chunk *chunk;
-    uint32_t row = (uint32_t)(kept->place & 0xFFFF) * MICA_SLICE_ROWS;
+    const micap_chunk *chunk;
     switch ((micap_keep_kind)kept->kind) {
     case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->place]); break;
     case MICAP_KEEP_ROWS:
     case MICAP_KEEP_COLUMN:
-        if ((chunk = chunk_of(world, kept->place)))
-            micap_keep_rows(world, chunk, row, 1);
+        /* One that was given up may come back: then it had no rows here. */
+        chunk = world->chunks.by_number[kept->place >> 32];
+        if (!((uintptr_t)chunk & 1) && chunk->born == kept->part)
+            micap_keep_rows(world, chunk, micap_place_row(kept->place), 1);
         break;
     case MICAP_KEEP_RECORDS:
     case MICAP_KEEP_PAGE:
@@ -150,12 +145,13 @@ static bool check_slice(const mica_world *world, const micap_chunk *chunk, uint3
 {
     const micap_log *log = world->keeper.newest;
     const mica_version *stamps = micap_chunk_stamps(chunk, row);
-    uint64_t place = micap_slice_place(chunk, row), before = world->keeper.before;
-    if (stamps[0] >= before && !micap_log_find(log, MICAP_KEEP_ROWS, place, 0))
-        return broken(world, "rows that moved since a snapshot are kept", place, 0);
+    uint64_t before = world->keeper.before;
+    if (stamps[0] >= before && !micap_log_find(log, MICAP_KEEP_ROWS, micap_slice_place(chunk, row, 0), chunk->born))
+        return broken(world, "rows that moved since a snapshot are kept", chunk->number, row);
     for (uint32_t column = 0; column < chunk->archetype->column_count; ++column)
-        if (stamps[1 + column] >= before && !micap_log_find(log, MICAP_KEEP_COLUMN, place, column))
-            return broken(world, "values that were written since a snapshot are kept", place, column);
+        if (stamps[1 + column] >= before &&
+            !micap_log_find(log, MICAP_KEEP_COLUMN, micap_slice_place(chunk, row, column), chunk->born))
+            return broken(world, "values that were written since a snapshot are kept", chunk->number, row);
     return true;
 }
 

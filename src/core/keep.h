@@ -10,11 +10,25 @@
 /* For values with functions of their own. */
 extern const micap_keep_ops micap_keep_value_ops;
 
-/* What a place is called in a log. */
-static inline uint64_t micap_slice_place(const micap_chunk *chunk, uint32_t row)
+/* What a column of a slice is called in a log; 0 for its rows. The part is when the chunk was born, since numbers are used
+ * again. */
+static inline uint64_t micap_slice_place(const micap_chunk *chunk, uint32_t row, uint32_t column)
 {
-    return (uint64_t)chunk->number << 16 | row / MICA_SLICE_ROWS;
+    return (uint64_t)chunk->number << 32 | (uint64_t)(row / MICA_SLICE_ROWS) << 16 | column;
 }
+
+static inline uint32_t micap_place_row(uint64_t place)
+{
+    return (uint32_t)(place >> 16 & 0xFFFF) * MICA_SLICE_ROWS;
+}
+
+static inline uint32_t micap_place_column(uint64_t place)
+{
+    return place & 0xFFFF;
+}
+
+/* The chunk of a place, when some archetype has it. */
+const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept);
 
 /* How many rows a slice has. */
 static inline uint32_t micap_slice_count(const micap_chunk *chunk, uint32_t row)
@@ -46,12 +60,16 @@ void micap_handles_drop(mica_world *world, micap_handles_state *state);
 /* Makes room; false when memory is short. The other keeps what restoring will overwrite, for newer snapshots. */
 bool micap_handles_prepare(mica_world *world, const micap_handles_state *state);
 void micap_handles_keep(mica_world *world, const micap_handles_state *state);
+/* Of a block of records that was kept: those that were never used may have been, when it was. */
+void micap_handles_clear_fresh(const micap_handles_state *state, uint64_t first, uint64_t *records, uint32_t count);
 void micap_handles_restore(mica_world *world, const micap_handles_state *state);
 
 /* What pools have beside rows. */
 typedef struct micap_pools_state micap_pools_state;
 micap_pools_state *micap_pools_save(mica_world *world);
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
+/* Groups that were made since a snapshot are filled again. */
+void micap_pools_regroup(mica_world *world, const micap_pools_state *state);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);
 
 /* Keeps the name of an entity, or that it has none. */
@@ -63,8 +81,6 @@ typedef struct micap_restoring {
     micap_log *log;
     const micap_handles_state *handles;
     const struct micap_pools_state *pools;
-    uint32_t archetype_count;
-    bool forgets_archetypes; /* those that were made meanwhile */
     micap_kept_list kept;
 } micap_restoring;
 

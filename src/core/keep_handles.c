@@ -30,7 +30,8 @@ typedef void (*run_fn)(const micap_entities *entities, uint64_t begin, uint64_t 
 /* Runs of indices that were never used, and have been since. */
 static void each_fresh_run(const micap_entities *entities, const micap_handles_state *state, run_fn fn)
 {
-    fn(entities, state->fresh_next, state->fresh_end);
+    bool is_same_run = entities->fresh_end == state->fresh_end;
+    fn(entities, state->fresh_next, is_same_run ? entities->fresh_next : state->fresh_end);
     for (uint32_t i = 0; i < state->hole_count; ++i)
         if (i >= entities->hole_count || entities->holes[i] != state->holes[i])
             fn(entities, state->holes[i], (uint64_t)state->holes[i] + MICAP_ID_BLOCK);
@@ -63,6 +64,21 @@ bool micap_handles_prepare(mica_world *world, const micap_handles_state *state)
 void micap_handles_keep(mica_world *world, const micap_handles_state *state)
 {
     each_fresh_run(&world->entities, state, keep_run);
+}
+
+static bool is_fresh(const micap_handles_state *state, uint64_t index)
+{
+    return index >= state->high_water || (index >= state->fresh_next && index < state->fresh_end);
+}
+
+void micap_handles_clear_fresh(const micap_handles_state *state, uint64_t first, uint64_t *records, uint32_t count)
+{
+    bool is_hole = false;
+    for (uint32_t i = 0; i < state->hole_count; ++i)
+        is_hole |= state->holes[i] == first;
+    for (uint32_t i = 0; i < count; ++i)
+        if (is_hole || is_fresh(state, first + i))
+            records[i] = 0;
 }
 
 void micap_handles_restore(mica_world *world, const micap_handles_state *state)

@@ -138,8 +138,7 @@ static void restore_map(mica_pool *pool, micap_kept *kept)
     restore_block(&pool->index, kept);
 }
 
-/* Groups that were made meanwhile are filled again. */
-static void refill_groups(mica_world *world, const micap_pools_state *state)
+void micap_pools_regroup(mica_world *world, const micap_pools_state *state)
 {
     for (uint32_t i = 0; i < world->pools.group_count; ++i) {
         micap_pool_group *group = world->pools.groups[i];
@@ -162,5 +161,4 @@ void micap_pools_restore(const micap_restoring *restoring)
             restore_block(&world->pools.masks, restoring->kept.all[i]);
     for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pool_restore_index(world->pools.all[i]);
-    refill_groups(world, restoring->pools);
 }

@@ -128,17 +128,31 @@ void micap_pools_update_short(mica_pool *pool)
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 
-void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
-    if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+    if (pool->kind != MICAP_POOL_TAG)
         micap_pool_keep(pool, row, 1);
-    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
-        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
     if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
         row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
     micap_pool_drop_row(pool, row, micap_version(world));
     ++world->structure;
+}
+
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE)) {
+        if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+            micap_pool_keep(pool, row, 1);
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    }
+    drop_row(world, pool, row);
+}
+
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    drop_row(world, pool, micap_pool_row(pool, entity));
+    micap_pools_leave_mask(world, pool, entity.index);
 }
 
 void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
@@ -260,12 +274,12 @@ void micap_pools_clear(mica_world *world)
 size_t micap_pools_trim(mica_world *world)
 {
     size_t given = 0;
-    if (world->keeper.before) /* what is unused now may be needed again */
-        return 0;
-    for (uint32_t i = 0; i < world->pools.count; ++i) {
+    for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pools_sweep(world, world->pools.all[i]);
+    if (world->keeper.before) /* snapshots may need again what is unused now */
+        return 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
         given += micap_pool_trim(world->pools.all[i]);
-    }
     world->structure += given != 0;
     given += micap_map_trim(&world->pools.masks);
     micap_arena_trim(&world->pools.arena);

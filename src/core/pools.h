@@ -55,6 +55,9 @@ static inline uint64_t micap_pools_mask(const micap_pools *pools, uint32_t entit
     return page < pools->masks.page_count ? pools->masks.pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] : 0;
 }
 
+/* Takes back an instance that nobody has seen: no hook hears of it. */
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity);
+
 /* Notes that an entity left a pool. While every pool has a bit of its own, the bits are exact. */
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index);
 

@@ -10,33 +10,24 @@ static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn
             fn(restoring, restoring->kept.all[i]);
 }
 
-/* The chunk of a slice; NULL when the snapshot does not have it. */
-static micap_chunk *chunk_of(const micap_restoring *restoring, const micap_kept *kept)
-{
-    micap_chunk *chunk = restoring->world->chunks.by_number[kept->place >> 16];
-    return (uintptr_t)chunk & 1 || chunk->born > (uint32_t)restoring->log->serial ? NULL : chunk;
-}
-
-static uint32_t first_row(const micap_kept *kept)
-{
-    return (uint32_t)(kept->place & 0xFFFF) * MICA_SLICE_ROWS;
-}
-
 /* Values that own something, and are about to be overwritten. */
 static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
 {
-    micap_chunk *chunk = restoring->world->chunks.by_number[kept->place >> 16];
-    if (!kept->is_owned || (uintptr_t)chunk & 1)
+    const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
+    if (!kept->is_owned || !chunk)
         return;
-    uint32_t row = first_row(kept);
+    uint32_t row = micap_place_row(kept->place);
     if (micap_slice_count(chunk, row))
-        micap_values_destruct(kept->type, micap_chunk_value(chunk, kept->part, row), micap_slice_count(chunk, row));
+        micap_values_destruct(kept->type, micap_chunk_value(chunk, micap_place_column(kept->place), row),
+                              micap_slice_count(chunk, row));
 }
 
 static void restore_records(const micap_restoring *restoring, micap_kept *kept)
 {
-    memcpy(micap_record_at(&restoring->world->entities, (uint32_t)kept->place * (uint32_t)(kept->bytes / 8)),
-           kept->data, kept->bytes);
+    uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->place * count;
+    uint64_t *records = micap_record_at(&restoring->world->entities, first);
+    memcpy(records, kept->data, kept->bytes);
+    micap_handles_clear_fresh(restoring->handles, first, records, count);
 }
 
 static void restore_page(const micap_restoring *restoring, micap_kept *kept)
@@ -75,14 +66,15 @@ static void restore_archetype(const micap_restoring *restoring, micap_kept *kept
 
 static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
 {
-    const micap_chunk *chunk = chunk_of(restoring, kept);
-    if (!chunk)
+    const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
+    if (!chunk) /* it was made later, or given up before and taken back since */
         return;
-    uint32_t first = first_row(kept);
+    uint32_t first = micap_place_row(kept->place);
     const mica_entity *entities = kept->data;
-    if (kept->count)
-        memcpy(micap_chunk_entities(chunk) + first, entities, kept->count * sizeof *entities);
     micap_chunk_stamps(chunk, first)[0] = kept->stamp;
+    if (!kept->count)
+        return;
+    memcpy(micap_chunk_entities(chunk) + first, entities, kept->count * sizeof *entities);
     for (uint32_t i = 0; i < kept->count; ++i)
         *micap_record_at(&restoring->world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, chunk->number, first + i);
@@ -90,17 +82,19 @@ static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
 
 static void restore_column(const micap_restoring *restoring, micap_kept *kept)
 {
-    const micap_chunk *chunk = chunk_of(restoring, kept);
+    const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
         return;
-    uint32_t first = first_row(kept);
-    void *values = micap_chunk_value(chunk, kept->part, first);
+    uint32_t first = micap_place_row(kept->place), column = micap_place_column(kept->place);
+    micap_chunk_stamps(chunk, first)[1 + column] = kept->stamp;
+    if (!kept->count)
+        return;
+    void *values = micap_chunk_value(chunk, column, first);
     if (kept->is_owned)
         micap_values_move(kept->type, values, kept->data, kept->count);
-    else if (kept->count)
+    else
         memcpy(values, kept->data, kept->bytes);
     kept->is_owned = false;
-    micap_chunk_stamps(chunk, first)[1 + kept->part] = kept->stamp;
 }
 
 bool micap_restore_prepare(const micap_restoring *restoring)

@@ -221,6 +221,47 @@ static inline const void *read_term(const mica_view *view, uint32_t term)
     return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
 }
 
+/* Of a match whose columns are known, since the view shows it. */
+static inline uint32_t column_of(const mica_view *view, uint32_t term)
+{
+    size_t at = (size_t)view->match * view->query->term_count + term;
+    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
+}
+
+void micap_ready_fill(micap_ready *ready, mica_view *view)
+{
+    const mica_query *query = view->query;
+    *ready = (micap_ready){0};
+    view->ready = ready;
+    for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
+        uint32_t column = column_of(view, i);
+        if (!view->columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
+            continue;
+        ready->components[i] = query->terms[i].component;
+        ready->terms[i].values = view->columns[i];
+        if (micap_access_writes(query->terms[i].access) && view->row + view->count <= MICA_SLICE_ROWS)
+            ready->terms[i].stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    }
+}
+
+/* NULL when it is not ready, as in most views. */
+static inline const void *read_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS)
+        return NULL;
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
+static inline void *write_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS || !view->ready->terms[term].stamp)
+        return NULL;
+    if (micap_is_older(view->world, view->ready->terms[term].stamp))
+        return NULL;
+    micap_stamp(view->ready->terms[term].stamp, view->version);
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
 const void *mica_view_read(const mica_view *view, mica_component component)
 {
     micap_check_view(view);
@@ -230,13 +271,6 @@ const void *mica_view_read(const mica_view *view, mica_component component)
             return micap_lend_column(view, i, read_term(view, i));
     report_column(view, component, false);
     return NULL;
-}
-
-/* Of a match whose columns are known, since the view shows it. */
-static inline uint32_t column_of(const mica_view *view, uint32_t term)
-{
-    size_t at = (size_t)view->match * view->query->term_count + term;
-    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
 }
 
 /* Of a loop with pools: views of one row must be cheap. */
@@ -297,6 +331,9 @@ void *mica_view_write(mica_view *view, mica_component component)
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
     micap_check_view(view);
+    const void *ready = read_ready(view, term);
+    if (ready)
+        return ready;
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
         return micap_lend_column(view, term, read_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
@@ -306,6 +343,9 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
     micap_check_view(view);
+    void *ready = write_ready(view, term);
+    if (ready)
+        return ready;
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
         return micap_lend_column(view, term, write_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);

@@ -71,7 +71,14 @@ static void trim(mica_world *world, void *state)
     flow->is_stale = true;
 }
 
-static const micap_module_ops module_ops = {.free = release, .hash = hash, .validate = validate, .trim = trim};
+static const micap_module_ops module_ops = {.free = release,
+                                            .hash = hash,
+                                            .validate = validate,
+                                            .trim = trim,
+                                            .save = micap_flow_save,
+                                            .drop = micap_flow_drop,
+                                            .prepare = micap_flow_prepare,
+                                            .load = micap_flow_load};
 
 static bool add_built_in_phases(micap_flow *flow)
 {

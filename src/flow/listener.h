@@ -110,6 +110,11 @@ typedef struct micap_listener_ops {
     void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);
     bool (*validate)(mica_world *world, void *state);
     void (*trim)(mica_world *world, void *state);
+    /* For snapshots: as those of a module (core/module.h). */
+    void *(*save)(mica_world *world, void *state);
+    void (*drop)(mica_world *world, void *state, void *saved);
+    bool (*prepare)(mica_world *world, void *state, const void *saved);
+    void (*load)(mica_world *world, void *state, const void *saved);
     void (*free)(mica_world *world, void *state);
 } micap_listener_ops;
 

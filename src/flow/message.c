@@ -423,7 +423,37 @@ static void release(mica_world *world, void *state)
     micap_release(&world->memory, messages, sizeof *messages, MICAP_ARRAY_ALIGNMENT);
 }
 
+static void *save(mica_world *world, void *state)
+{
+    (void)world;
+    return micap_queue_save(&((const micap_messages *)state)->letters);
+}
+
+static void drop(mica_world *world, void *state, void *saved)
+{
+    (void)world;
+    micap_queue_drop_saved(&((const micap_messages *)state)->letters, saved);
+}
+
+static bool prepare(mica_world *world, void *state, const void *saved)
+{
+    (void)world;
+    return micap_queue_prepare_load(&((micap_messages *)state)->letters, saved);
+}
+
+static void load(mica_world *world, void *state, const void *saved)
+{
+    (void)world;
+    micap_messages *messages = state;
+    micap_queue_load(&messages->letters, saved);
+    messages->is_awaited = false;
+}
+
 static const micap_listener_ops listener = {
+    .save = save,
+    .drop = drop,
+    .prepare = prepare,
+    .load = load,
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,

@@ -168,7 +168,17 @@ static void release(mica_world *world, void *state)
     micap_release(&world->memory, observers, sizeof *observers, MICAP_ARRAY_ALIGNMENT);
 }
 
+/* Nothing waits between frames. What a filter says was said of archetypes that may be gone. */
+static void load(mica_world *world, void *state, const void *saved)
+{
+    (void)world, (void)saved;
+    const observers *observers = state;
+    for (observer *at = observers->first; at; at = at->next)
+        at->asked = NULL;
+}
+
 static const micap_listener_ops listener = {
+    .load = load,
     .phase_begin = phase_begin,
     .phase_end = phase_end,
     .flushed = flushed,

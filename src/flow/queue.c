@@ -125,6 +125,30 @@ static micap_queue_block *take_block(micap_queue *queue, micap_writer *writer, s
     return block;
 }
 
+bool micap_queue_spare(micap_queue *queue, size_t bytes)
+{
+    micap_writer *writer = &queue->writers[0];
+    micap_queue_block *block = take_block(queue, writer, sizeof *block + bytes);
+    if (!block)
+        return false;
+    block->used = sizeof *block;
+    block->next = writer->spare;
+    writer->spare = block;
+    return true;
+}
+
+void micap_queue_close(micap_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->writer_count; ++i)
+        close_run(&queue->writers[i]);
+}
+
+void micap_queue_clear(micap_queue *queue)
+{
+    micap_queue_commit(queue);
+    micap_queue_drop(queue, UINT64_MAX);
+}
+
 /* Where in a block a run's records would begin. */
 static size_t run_begin(const micap_queue *queue, const micap_queue_block *block)
 {

@@ -100,6 +100,19 @@ void micap_queue_drop(micap_queue *queue, uint64_t place);
 /* Gives back the memory of blocks without runs. Not while systems run. */
 void micap_queue_trim(micap_queue *queue);
 
+/* A copy of what is in the list, while no system runs; NULL when memory is short. Loading it, or with NULL emptying the queue, can't fail
+ * once it was prepared. */
+typedef struct micap_saved_queue micap_saved_queue;
+micap_saved_queue *micap_queue_save(const micap_queue *queue);
+void micap_queue_drop_saved(const micap_queue *queue, micap_saved_queue *saved);
+bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved);
+void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved);
+
+/* For these: room for that many bytes in one spare block; what is appended begins a run; nothing is left. */
+bool micap_queue_spare(micap_queue *queue, size_t bytes);
+void micap_queue_close(micap_queue *queue);
+void micap_queue_clear(micap_queue *queue);
+
 static inline uint64_t micap_run_end(const micap_run *run)
 {
     return run->place + (uint64_t)(run->end - run->begin);

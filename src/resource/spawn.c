@@ -167,7 +167,7 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
     return work->result == MICA_OK;
 }
 
-/* Adds an instance of a component that is not in chunks, to be filled in; NULL when it can't. */
+/* Adds an instance of a component that did not come with the batch, to be filled in; NULL when it can't. */
 static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
 {
     if (!entry->type->many)
@@ -177,7 +177,9 @@ static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_e
     return mica_instance_is_nil(instance) ? NULL : mica_instance_write_value(pool, instance);
 }
 
-/* Components that are not in chunks come when the batch is over, one by one, through doors that every storage has. */
+/* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
+ * completing) comes when the batch is over, one by one,
+ * through doors that every storage has. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);

@@ -55,15 +55,25 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
     return count;
 }
 
+/* Whether there is nothing to apply: what was recorded and refused leaves targets without a change. */
+static bool is_idle(const micap_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        if (!micap_target_is_empty(recording->targets[i]))
+            return false;
+    return !recording->first_note;
+}
+
 /* Between frames, with nothing on its way to be applied. */
 static mica_result refuse(mica_world *world, const char *what)
 {
     mica_result result = micap_refuse_while_recording(world, what);
     if (result == MICA_OK && (world->flushing || world->hook_depth))
         result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush or a hook", what);
-    for (const mica_commands *commands = world->first_commands; result == MICA_OK && commands;
-         commands = commands->next)
-        if (!micap_recording_is_empty(&commands->recording))
+    for (mica_commands *commands = world->first_commands; result == MICA_OK && commands; commands = commands->next)
+        if (is_idle(&commands->recording))
+            micap_recording_drop(world, &commands->recording);
+        else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,
                                 "%s: refused while recorded changes wait: apply them first, with mica_flush", what);
     return result;
@@ -227,17 +237,18 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
         return micap_fail_memory(world, "snapshot_restore");
     }
     bool is_newest = forget || !found->log->newer;
-    restoring.forgets_archetypes = is_newest;
-    restoring.archetype_count = found->saved.archetype_count;
     restoring.pools = found->saved.pools;
     micap_restore_kept(&restoring);
-    micap_saved_restore(world, &found->saved);
     drop_copies(world, &restoring.kept);
     if (is_newest) {
         forget_newer(world, found);
         micap_log_clear(&world->keeper, found->log);
+        micap_chunks_sweep(world);
+        micap_archetypes_forget(world, found->saved.archetype_count);
     }
-    micap_chunks_sweep(world);
+    /* The rest are changes since the snapshot like others: what exists now and did not then has to go somewhere. */
+    micap_saved_restore(world, &found->saved);
+    micap_pools_regroup(world, found->saved.pools);
     return MICA_OK;
 }
 

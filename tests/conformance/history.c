@@ -1,7 +1,8 @@
-/* Where two worlds differ; runs in files. */
+/* Where two worlds differ; runs in files; going back. */
 #include "conformance.h"
 #include "mica/hash.h"
 #include "mica/record.h"
+#include "mica/snapshot.h"
 #include "parts.h"
 
 #include <stdio.h>
@@ -91,8 +92,33 @@ static void check_recordings(void)
     close_world(world, 0);
 }
 
+static void check_snapshots(void)
+{
+    mica_world *world = make_world();
+    mica_snapshot before = mica_snapshot_take(world);
+    uint64_t hash = mica_world_hash(world);
+    EXPECT(before.id != 0 && mica_snapshot_bytes(world, before) == 0);
+    mica_entity gone = mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Being))));
+    mica_destroy(world, gone);
+    mica_create(world, MICA_WITH(Owner));
+    EXPECT(mica_snapshot_restore(world, before) == MICA_OK && mica_world_hash(world) == hash);
+    EXPECT(mica_is_alive(world, gone) && owners_alive == 0 && mica_snapshot_drop(world, before));
+
+    mica_history *history = mica_history_create(world, 3);
+    for (uint32_t tick = 1; tick <= 5; ++tick) {
+        EXPECT(mica_history_take(history, tick) == MICA_OK);
+        mica_write(world, gone, Being)->wealth += tick;
+    }
+    EXPECT(mica_history_count(history) == 3 && mica_history_first(history) == 3 && mica_history_last(history) == 5);
+    EXPECT(mica_history_has(history, 4) && !mica_history_has(history, 2) && mica_history_bytes(history) > 0);
+    EXPECT(mica_history_restore(history, 4) == MICA_OK && mica_get(world, gone, Being)->wealth == 6);
+    mica_history_destroy(history);
+    close_world(world, 0);
+}
+
 void check_history(void)
 {
+    check_snapshots();
     check_trees();
     check_recordings();
 }

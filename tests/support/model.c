@@ -28,6 +28,28 @@ void model_free(model *model)
     memset(model, 0, sizeof *model);
 }
 
+static void *copy_array(const void *array, size_t count, size_t element_bytes)
+{
+    if (!array)
+        return NULL;
+    void *copy = grow(NULL, count + 1, element_bytes);
+    memcpy(copy, array, count * element_bytes);
+    return copy;
+}
+
+void model_copy(model *to, const model *from)
+{
+    *to = *from;
+    to->slots = copy_array(from->slots, from->slot_count, sizeof *from->slots);
+    to->used = copy_array(from->used, from->slot_count, sizeof *from->used);
+    to->living = copy_array(from->living, from->slot_count, sizeof *from->living);
+    for (uint32_t i = 0; i < to->slot_count; ++i)
+        for (uint32_t many = 0; many < SAMPLE_MANY; ++many) {
+            model_instances *more = &to->slots[i].more[many];
+            more->list = copy_array(more->list, more->capacity, sizeof *more->list);
+        }
+}
+
 uint32_t model_mark(model *model)
 {
     return ++model->epoch;

@@ -75,6 +75,8 @@ typedef struct model {
 
 void model_init(model *model);
 void model_free(model *model);
+/* A raw model becomes a copy of another. */
+void model_copy(model *to, const model *from);
 
 /* A handle the world has made. NULL when it is not new: nil, alive, or an earlier generation of its slot. */
 model_entity *model_spawn(model *model, mica_entity handle, model_life life);

@@ -2,13 +2,15 @@
  * that draws its arguments, does it to both, and compares what came back. Everything follows from the seed.
  *
  * The operations live in play_direct.c (at once), play_recorded.c (by flush), play_pools.c (what only pools can do),
- * play_queries.c (walking) and play_crowds.c (sorting, and changing all that a query shows). */
+ * play_queries.c (walking), play_snapshots.c (going back) and play_crowds.c (sorting, and changing all that a query shows). */
 #ifndef MICA_TESTS_SUPPORT_PLAY_H
 #define MICA_TESTS_SUPPORT_PLAY_H
 
 #include "faulty_allocator.h"
 #include "model.h"
 #include "random.h"
+
+#include "mica/snapshot.h"
 
 enum {
     PLAY_BUFFERS = 5, /* 0 is the world's own */
@@ -18,6 +20,7 @@ enum {
     PLAY_STALE = 16,
     PLAY_BULK_MAX = 300,
     PLAY_DECK_MAX = 1024,
+    PLAY_SNAPSHOTS = 4,
 };
 
 typedef struct play_config {
@@ -32,6 +35,7 @@ typedef struct play_query {
     mica_query *query; /* NULL until it is needed */
     model_query model;
     sample_kind sorted_by; /* SAMPLE_COUNT when it is not */
+    uint32_t serial;       /* of no other query */
 } play_query;
 
 typedef struct play_mark {
@@ -45,6 +49,7 @@ typedef struct play_ref {
 } play_ref;
 
 typedef struct play play;
+typedef struct play_snapshot play_snapshot;
 
 typedef struct play_operation {
     const char *name;
@@ -81,6 +86,9 @@ struct play {
     uint32_t dead_reports;
     uint32_t other_reports;
     char last_report[256];
+    play_snapshot *snapshots;
+    uint32_t snapshot_count; /* that live */
+    uint32_t query_serial;
     uint64_t step;
     const char *operation;
     const play_operation *deck[PLAY_DECK_MAX]; /* every operation as often as it weighs */
@@ -88,8 +96,9 @@ struct play {
 };
 
 extern const play_operation play_direct_operations[], play_recorded_operations[], play_pool_operations[],
-    play_query_operations[], play_crowd_operations[];
-extern const uint32_t play_direct_count, play_recorded_count, play_pool_count, play_query_count, play_crowd_count;
+    play_query_operations[], play_crowd_operations[], play_snapshot_operations[];
+extern const uint32_t play_direct_count, play_recorded_count, play_pool_count, play_query_count, play_crowd_count,
+    play_snapshot_count;
 
 /* Ends the test with the seed and the step that lead here, when the condition does not hold. */
 #define EXPECT(play, condition) EXPECT_SAYING(play, condition, "%s", "")
@@ -151,5 +160,7 @@ play_query *play_draw_query_slot(play *play);
 void play_queries_end(play *play);
 void play_buffers_begin(play *play);
 void play_buffers_end(play *play);
+void play_snapshots_begin(play *play);
+void play_snapshots_end(play *play);
 
 #endif

@@ -108,6 +108,7 @@ static void renew(play *play, play_query *slot)
     play_draw_query(play, &slot->model);
     slot->sorted_by = draw_order(play, &slot->model);
     slot->query = play_make_query(play, &slot->model, slot->sorted_by);
+    slot->serial = ++play->query_serial;
 }
 
 play_query *play_draw_query_slot(play *play)

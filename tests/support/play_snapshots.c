@@ -1,0 +1,119 @@
+/* Snapshots: a copy of the model is the snapshot of the model. */
+#include "play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct play_snapshot {
+    mica_snapshot snapshot;
+    model model;
+    model_events heard;
+    uint32_t query_serials[PLAY_QUERIES];
+    uint32_t query_since[PLAY_QUERIES];
+    mica_entity stale[PLAY_STALE];
+    uint32_t stale_count;
+    bool grouped;
+    uint64_t hash;
+};
+
+static play_snapshot *draw_place(play *play)
+{
+    return &play->snapshots[random_below(&play->random, PLAY_SNAPSHOTS)];
+}
+
+static bool can_snapshot(const play *play)
+{
+    return play_is_quiet(play) && !play->defer_depth;
+}
+
+void play_snapshots_begin(play *play)
+{
+    play->snapshots = calloc(PLAY_SNAPSHOTS, sizeof *play->snapshots);
+    EXPECT(play, play->snapshots);
+}
+
+static void forget(play *play, play_snapshot *place)
+{
+    if (place->snapshot.id)
+        --play->snapshot_count;
+    model_free(&place->model);
+    memset(place, 0, sizeof *place);
+}
+
+void play_snapshots_end(play *play)
+{
+    for (uint32_t i = 0; i < PLAY_SNAPSHOTS; ++i)
+        forget(play, &play->snapshots[i]);
+    free(play->snapshots);
+    play->snapshots = NULL;
+}
+
+static void drop(play *play)
+{
+    play_snapshot *place = draw_place(play);
+    EXPECT(play, mica_snapshot_drop(play->world, place->snapshot) == (place->snapshot.id != 0));
+    forget(play, place);
+}
+
+static void take(play *play)
+{
+    play_snapshot *place = draw_place(play);
+    if (!can_snapshot(play))
+        return;
+    if (place->snapshot.id) {
+        EXPECT(play, mica_snapshot_drop(play->world, place->snapshot));
+        forget(play, place);
+    }
+    place->snapshot = mica_snapshot_take(play->world);
+    EXPECT(play, place->snapshot.id);
+    model_mark(&play->model); /* what is written from now on is newer */
+    ++play->snapshot_count;
+    place->hash = mica_world_hash(play->world);
+    model_copy(&place->model, &play->model);
+    place->heard = play->heard;
+    place->grouped = play->grouped;
+    memcpy(place->stale, play->stale, sizeof play->stale);
+    place->stale_count = play->stale_count;
+    for (uint32_t i = 0; i < PLAY_QUERIES; ++i) {
+        place->query_serials[i] = play->queries[i].serial;
+        place->query_since[i] = play->queries[i].model.since;
+    }
+}
+
+/* The model goes back, but for its clock of changes, which only moves on. */
+static void go_back(play *play, const play_snapshot *place)
+{
+    uint32_t epoch = play->model.epoch;
+    model_free(&play->model);
+    model_copy(&play->model, &place->model);
+    play->model.epoch = epoch;
+    play->heard = place->heard;
+    memcpy(play->stale, place->stale, sizeof play->stale);
+    play->stale_count = place->stale_count;
+    for (uint32_t i = 0; i < PLAY_QUERIES; ++i)
+        play->queries[i].model.since = play->queries[i].serial == place->query_serials[i] ? place->query_since[i] : 0;
+}
+
+static void restore(play *play)
+{
+    play_snapshot *place = draw_place(play);
+    if (!place->snapshot.id || !can_snapshot(play))
+        return;
+    EXPECT(play, mica_snapshot_restore(play->world, place->snapshot) == MICA_OK);
+    go_back(play, place);
+    if (place->grouped == play->grouped) /* a group that was made meanwhile brings rows to the front again */
+        EXPECT(play, mica_world_hash(play->world) == place->hash);
+    bool check = random_one_in(&play->random, 4 + play->model.living_count / 50);
+    if (check) {
+        mica_result result = mica_world_validate(play->world);
+        EXPECT_SAYING(play, result == MICA_OK, "%s: %s", mica_result_text(result), play->last_report);
+        play_compare_all(play);
+    }
+}
+
+const play_operation play_snapshot_operations[] = {
+    {"take snapshot", 6, take, true},
+    {"restore snapshot", 6, restore, true},
+    {"drop snapshot", 3, drop, true},
+};
+const uint32_t play_snapshot_count = sizeof play_snapshot_operations / sizeof *play_snapshot_operations;
