@@ -18,6 +18,9 @@
  * A reference is a path, seen from the entity it is in: "../door" is its sibling, "key" its child, "/station/door" starts at
  * the top of the file, and "#2" is the third entity of a scope, named or not; null is nil.
  *
+ * A field that refers to another resource (mica/library.h) holds its path, seen from the file it stands in: "rock.mica" is
+ * beside it, "../shapes/rock.mica" in a neighbouring folder, and "/shapes/rock.mica" starts at the root; null is none.
+ *
  * A prefab is a file with one root. What stands beside "prefab" is laid over it: fields of components, further components and
  * children; a child with a name the prefab has is laid over that child. Prefabs may use prefabs.
  *
@@ -107,6 +110,7 @@ typedef struct mica_compile_def {
     const mica_compile_rule *rules;
     uint32_t rule_count;
     mica_allocator allocator;
+    const char *root;            /* the folder that resources are loaded from; NULL: the one the file is in */
     mica_byte_order byte_order;  /* of the machine that will map the file */
     int compression;             /* 0, or a level of zstd */
     uint32_t entity_count_max;   /* against prefabs that multiply; 0 is 16 million */
@@ -119,9 +123,11 @@ typedef struct mica_compile_def {
 /* What came of it. Zero is empty. */
 typedef struct mica_compiled {
     mica_blob blob;
-    char **dependencies; /* every file that was read, the first being the one asked for */
+    char **
+        dependencies; /* every file that was read, the first being the one asked for; then those that are referred to */
     uint32_t dependency_count;
     uint32_t error_count;
+    uint32_t private_capacity;
     mica_allocator private_allocator;
 } mica_compiled;
 

@@ -16,7 +16,7 @@
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
  *
- * A plain entry is a field whose type is deduced: the integer and floating types, bool, char, mica_entity, and
+ * A plain entry is a field whose type is deduced: the integer and floating types, bool, char, mica_entity, mica_asset, and
  * fixed arrays of these with one dimension. An entry in parentheses names the description of the field's type. Fields
  * that are left out are carried along but not hashed, saved or shown. A pointer field is a compile error ("size of unnamed
  * array is negative"): leave it out, and describe a struct of nothing but pointers with MICA_COMPONENT_OPAQUE(Sprite).
@@ -52,6 +52,7 @@ typedef enum mica_kind {
     MICA_KIND_STRUCT,
     MICA_KIND_ENUM,
     MICA_KIND_FLAGS,
+    MICA_KIND_ASSET, /* another resource: see mica/library.h */
 } mica_kind;
 
 typedef enum mica_storage {
@@ -257,13 +258,13 @@ MICA_END
     long *: (sizeof(long) == 8 ? MICA_KIND_I64 : MICA_KIND_I32),                                                       \
     unsigned long *: (sizeof(long) == 8 ? MICA_KIND_U64 : MICA_KIND_U32), long long *: MICA_KIND_I64,                  \
     unsigned long long *: MICA_KIND_U64, float *: MICA_KIND_F32, double *: MICA_KIND_F64,                              \
-    mica_entity *: MICA_KIND_ENTITY
+    mica_entity *: MICA_KIND_ENTITY, mica_asset *: MICA_KIND_ASSET
 #define MICA_POINTER_LIST_                                                                                             \
     bool **: 0, bool *const *: 0, char **: 0, char *const *: 0, signed char **: 0, signed char *const *: 0,            \
     unsigned char **: 0, unsigned char *const *: 0, short **: 0, short *const *: 0, unsigned short **: 0,              \
     unsigned short *const *: 0, int **: 0, int *const *: 0, unsigned int **: 0, unsigned int *const *: 0,              \
     long **: 0, long *const *: 0, unsigned long **: 0, unsigned long *const *: 0, long long **: 0,                     \
     long long *const *: 0, unsigned long long **: 0, unsigned long long *const *: 0, float **: 0, float *const *: 0,   \
-    double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0
+    double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0, mica_asset **: 0, mica_asset *const *: 0
 
 #endif

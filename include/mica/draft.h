@@ -50,6 +50,10 @@ MICA_API uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const ch
  * nil. NULL when it can't. Threads: any, one at a time. */
 MICA_API void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component);
 
+/* Returns what a field holds that refers to the resource at a path, seen from the root that resources are loaded from: names
+ * with slashes between them. None when it can't. Threads: any, one at a time. */
+MICA_API mica_asset mica_draft_asset(mica_draft *draft, const char *path);
+
 /* Marks the instance of a component that was added last as switched off. Threads: any, one at a time. */
 MICA_API bool mica_draft_disable(mica_draft *draft, uint32_t component);
 

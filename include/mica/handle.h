@@ -1,4 +1,4 @@
-/* Mica, handle: the name of an entity. */
+/* Mica, handle: the name of an entity, and of a resource. */
 #ifndef MICA_HANDLE_H
 #define MICA_HANDLE_H
 
@@ -31,6 +31,12 @@ static inline bool mica_same(mica_entity a, mica_entity b)
 {
     return a.index == b.index && a.generation == b.generation;
 }
+
+/* The name of a resource that a value refers to: the hash of its path, so that it is the same in every process, and is copied,
+ * hashed, sent and saved as it lies. All zero is none. What it stands for is looked up: see mica/library.h. */
+typedef struct mica_asset {
+    uint64_t path_hash;
+} mica_asset;
 
 MICA_END
 #endif

@@ -16,11 +16,20 @@
  *     mica_broadcast(world, Damage, {1});                  to all, type by type, and only to types with a handler
  *     mica_message_every_frame(world, Update, MICA_PHASE_UPDATE);
  *
- * What is sent or broadcast inside systems is kept and delivered behind the flush of the phase, ordered by (system, slice,
- * call): it reaches entities that were created with it, and none that are dead. Outside of systems it is delivered at once, and
- * inside a handler behind all that is on its way already. Messages are handled one after the other, in the owner's
- * thread, and what a handler changes is applied before the next one; what comes every frame is run by systems, over all
- * workers. Components that are switched off get no messages. A handler that is described with its component need not be
+ * What is sent or broadcast inside systems is kept until the flush of the phase and delivered behind it, so that it reaches
+ * entities that were created with it, and none that are dead. Delivery is done by systems, one for each component with
+ * handlers, called "Health.messages": over all workers, slice by slice, several components at the same time. A component gets
+ * its messages in the order they were sent, by (system, slice, call). What a handler changes is recorded and applied by the
+ * flush behind the round; what it sends is the next round.
+ *
+ * Handlers follow the rows rule of systems (mica/system.h): they touch the values they are given and record all else. One that
+ * looks up other entities or reads streams says so, and is then run in the order that asks for:
+ *
+ *     mica_handler_add(world, MICA_HANDLER_USING(Health, Damage, health_takes_damage, MICA_USES(MICA_USE_READ(Armour))));
+ *
+ * Outside of systems, messages are delivered at once, one after the other in the owner's thread, and what a handler changes is
+ * applied before the next one; what it sends comes behind all that is on its way already. Components that are
+ * switched off get no messages. A handler that is described with its component need not be
  * added:
  *
  *     static const mica_handler camera_handlers[] = {MICA_HANDLED(Update, camera_updates)};
@@ -30,7 +39,7 @@
 #define MICA_MESSAGE_H
 
 #include "mica/entity.h"
-#include "mica/frame.h"
+#include "mica/system.h"
 
 MICA_BEGIN
 
@@ -43,7 +52,7 @@ typedef struct mica_message {
     const mica_entity *entities;
     void *values;            /* `count` components to read and write; NULL for a tag and a split one */
     const void *data;        /* the message */
-    const mica_frame *frame; /* of the system that runs it every frame; else the time of the last frame */
+    const mica_frame *frame; /* of the system that runs the handler; outside of systems the time of the last frame */
     void *context;           /* of the handler */
 } mica_message;
 
@@ -56,6 +65,8 @@ typedef struct mica_handler {
     mica_message_fn fn;
     void *context;
     mica_place place;
+    const mica_use *uses; /* what it touches besides its values; copied */
+    uint32_t use_count;
 } mica_handler;
 
 /* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside frames and handlers.
@@ -66,12 +77,12 @@ MICA_API mica_result mica_handler_add(mica_world *world, const mica_handler *han
 MICA_API bool mica_handler_remove(mica_world *world, mica_component component, mica_component message,
                                   mica_message_fn fn);
 
-/* Delivers to one entity: to its components with a handler, by rising component id. False when it is dead, or memory is
+/* Delivers to one entity: to its components with a handler, in the order those got their first handlers. False when it is dead, or memory is
  * short. Threads: any that runs a system; else owner. */
 MICA_API bool mica_message_send(mica_world *world, mica_entity target, mica_value message, mica_place place);
 
-/* Delivers to every entity with a component that has a handler, component by component in the order their first handlers were
- * added. False when memory is short. Threads: as above, any that runs a system; else owner. */
+/* Delivers to every entity with a component that has a handler, component by component in the order they got their first
+ * handlers. False when memory is short. Threads: as above, any that runs a system; else owner. */
 MICA_API bool mica_message_broadcast(mica_world *world, mica_value message, mica_place place);
 
 /* Adds a system for each component with handlers of this message, now and later, that runs them over all rows in that phase.
@@ -80,10 +91,14 @@ MICA_API mica_result mica_message_every_frame_kind(mica_world *world, mica_compo
 
 MICA_END
 
-#define MICA_HANDLER(T, M, fn_) (&(const mica_handler){&mica_type_of_##T, &mica_type_of_##M, (fn_), NULL, MICA_HERE})
+#define MICA_HANDLER(T, M, fn_) MICA_HANDLER_WITH(T, M, fn_, NULL)
 #define MICA_HANDLER_WITH(T, M, fn_, context_)                                                                         \
-    (&(const mica_handler){&mica_type_of_##T, &mica_type_of_##M, (fn_), (context_), MICA_HERE})
-#define MICA_HANDLED(M, fn_) {NULL, &mica_type_of_##M, (fn_), NULL, {__FILE__, __LINE__}}
+    (&(const mica_handler){&mica_type_of_##T, &mica_type_of_##M, (fn_), (context_), MICA_HERE, NULL, 0})
+/* With more of the struct: MICA_HANDLER_USING(Health, Damage, fn, .context = &log, MICA_USES(MICA_USE_READ(Armour))) */
+#define MICA_HANDLER_USING(T, M, fn_, ...)                                                                             \
+    (&(const mica_handler){                                                                                            \
+        .component = &mica_type_of_##T, .message = &mica_type_of_##M, .fn = (fn_), .place = MICA_HERE, __VA_ARGS__})
+#define MICA_HANDLED(M, fn_) {NULL, &mica_type_of_##M, (fn_), NULL, {__FILE__, __LINE__}, NULL, 0}
 #define MICA_HANDLERS(list) .handlers = (list), .handler_count = sizeof(list) / sizeof *(list)
 #define mica_send(world, target, M, ...)                                                                               \
     mica_message_send((world), (target), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)

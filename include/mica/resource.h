@@ -24,6 +24,7 @@
 MICA_BEGIN
 
 typedef struct mica_resource mica_resource;
+typedef struct mica_library mica_library; /* mica/library.h */
 
 /* What is wrong with a file, and where. */
 typedef struct mica_resource_error {
@@ -96,6 +97,19 @@ MICA_API bool mica_resource_is_repeated(const mica_resource *resource, uint32_t 
 
 /* Returns whether a component that can be toggled is saved as switched off. Threads: any. */
 MICA_API bool mica_resource_is_disabled(const mica_resource *resource, uint32_t entity, uint32_t component);
+
+/* Returns all instances of a component as an array, straight from the file, by rising entity, and how many: for data that is
+ * read where it lies, the vertices of a mesh for example. NULL and 0 when the file has none, or in another layout than the
+ * type's. Entity fields hold {index in the file, 1}, or nil. It lives as long as the resource. Threads: any. */
+MICA_API const void *mica_resource_instances(const mica_resource *resource, const mica_type *type, uint32_t *out_count);
+#define mica_instances(resource, T, out_count)                                                                         \
+    ((const T *)mica_resource_instances((resource), &mica_type_of_##T, (out_count)))
+
+/* Return how many resources this one refers to, one of them, none beyond the last, and its path, which is NULL for one that is
+ * not referred to and lives as long as the resource. Threads: any. */
+MICA_API uint32_t mica_resource_asset_count(const mica_resource *resource);
+MICA_API mica_asset mica_resource_asset_at(const mica_resource *resource, uint32_t index);
+MICA_API const char *mica_resource_asset_path(const mica_resource *resource, mica_asset asset);
 
 /* Returns the name of an entity, or NULL. Threads: any. */
 MICA_API const char *mica_resource_name(const mica_resource *resource, uint32_t entity);
@@ -208,7 +222,8 @@ typedef struct mica_save_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
     bool skip_singletons;
-    mica_parent_fn parent; /* NULL: mica/hierarchy.h's, or else the scope an entity is named in */
+    const mica_library *library; /* knows the paths of the resources that values refer to: needed when there are any */
+    mica_parent_fn parent;       /* NULL: mica/hierarchy.h's, or else the scope an entity is named in */
     void *parent_context;
     mica_byte_order byte_order;
     int compression; /* 0 is none, the form that is mapped; 1 to 19 are zstd's levels */

@@ -14,8 +14,9 @@
  * Messages come ordered by (system, slice, call). Many systems may write a stream at the same time; declaring that a system
  * reads it puts it behind those that write it and were added before it. What later ones write it reads in the next run.
  * Each system that declares to read runs in one thread and has a place of its own in the stream, and so has the
- * application, which reads between frames; exclusive systems, hooks, observers and handlers of messages write and read as
- * the application does. A message is kept until the slowest reader has read it, even one that is switched off, or as long as
+ * application, which reads between frames; exclusive systems, hooks and observers write and read as the application does, and
+ * so do handlers of messages outside of systems. Those that run in a frame may write without declaring it, unless another
+ * handler reads the stream. A message is kept until the slowest reader has read it, even one that is switched off, or as long as
  * .keep_frames says. Memory is used again from frame to frame.
  *
  * The output of a system that is one value and not a list is a singleton that it writes and others read (mica/singleton.h).

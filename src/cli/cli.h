@@ -3,11 +3,14 @@
 #define MICAP_CLI_CLI_H
 
 #include "mica/compile.h"
+#include "mica/library.h"
+#include "mica/record.h"
 
 enum {
     EXIT_FINE = 0,
-    EXIT_DIFFERENT = 1, /* mica diff: the files differ; mica run: a frame reported errors, or another hash came out */
-    EXIT_BAD = 2,       /* wrong usage, or bad input */
+    EXIT_DIFFERENT =
+        1, /* mica diff: the files differ; mica replay: the run does; mica run: a frame reported errors, or another hash came out */
+    EXIT_BAD = 2, /* wrong usage, or bad input */
     INPUTS_MAX = 4096,
 };
 
@@ -20,6 +23,7 @@ typedef struct options {
     uint32_t schema_count;
     const char *output;
     const char *depfile;
+    const char *root; /* NULL: the folder of the file */
     mica_byte_order byte_order;
     int compression;
     bool json;
@@ -29,6 +33,9 @@ typedef struct options {
     const char *modules[64];
     uint32_t module_count;
     const char *save;
+    const char *record;
+    mica_record_detail detail;
+    bool systems;
     const char *expected_hash;
     uint32_t frame_count;
     float dt;
@@ -55,6 +62,10 @@ int run_check(const options *options);
 int run_diff(const options *options);
 int run_schema(const options *options);
 int run_run(const options *options);
+int run_replay(const options *options);
+
+/* What mica diff does with two recordings. */
+int diff_recordings(const options *options);
 
 /* False with a message when the command line makes no sense. */
 bool options_parse(options *options, int argument_count, char **arguments);
@@ -64,6 +75,9 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Loads a resource of any byte order; NULL with a message. */
 mica_resource *load_or_complain(const char *path);
+
+/* A library for what a file refers to, of the root that was given or else the file's folder; NULL with a message. */
+mica_library *library_beside(const options *options, const char *path);
 
 /* Writes bytes to a file, or to standard output for NULL. Returns the exit code. */
 int write_output(const char *path, const void *bytes, size_t byte_count);
@@ -75,5 +89,9 @@ bool schema_add_any(mica_schema *schema, const char *path);
 
 /* Loads a shared library, once and for all, and lets it define and add what it has. False with a message. */
 bool module_load(const char *path, mica_world *world);
+
+/* The rules of all modules that were loaded, asked for once. False with a message. */
+bool module_rules(mica_world *world, const mica_library *library, const mica_resource_rule **out_rules,
+                  uint32_t *out_count);
 
 #endif

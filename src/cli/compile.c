@@ -1,6 +1,7 @@
 /* mica compile */
 #include "cli/cli.h"
 #include "json/writer.h"
+#include "os/file.h"
 #include "os/terminal.h"
 
 #include <stdio.h>
@@ -73,6 +74,13 @@ static char *output_beside(const char *input)
     return output;
 }
 
+/* When a file was changed, in nanoseconds since 1970; 0 when there is none. */
+static uint64_t time_of(const char *path)
+{
+    micap_file_stamp stamp = micap_file_look(path);
+    return stamp.seconds * 1000000000u + stamp.nanoseconds;
+}
+
 static bool load_schema(const options *options, mica_schema *schema, char *beside, size_t beside_bytes)
 {
     for (uint32_t i = 0; i < options->schema_count; ++i)
@@ -83,7 +91,7 @@ static bool load_schema(const options *options, mica_schema *schema, char *besid
     const char *slash = strrchr(options->inputs[0], '/');
     int folder = slash ? (int)(slash - options->inputs[0]) + 1 : 0;
     snprintf(beside, beside_bytes, "%.*sschema.json", folder, options->inputs[0]);
-    if (micap_file_time(beside) == 0)
+    if (time_of(beside) == 0)
         return complain("compile: which components are there? Give a --schema, or put one at %s", beside), false;
     return schema_add_any(schema, beside);
 }
@@ -91,7 +99,7 @@ static bool load_schema(const options *options, mica_schema *schema, char *besid
 /* Whether the target is newer than everything in its depfile, as mica_write_depfile writes it. */
 static bool is_up_to_date(const char *depfile, const char *target)
 {
-    uint64_t made = micap_file_time(target);
+    uint64_t made = time_of(target);
     FILE *file = made ? fopen(depfile, "r") : NULL;
     if (!file)
         return false;
@@ -106,7 +114,7 @@ static bool is_up_to_date(const char *depfile, const char *target)
             path[count++] = line[escaped ? ++i : i];
         }
         path[count] = 0;
-        uint64_t changed = micap_file_time(path);
+        uint64_t changed = time_of(path);
         newest = changed && changed <= made;
     }
     fclose(file);
@@ -147,6 +155,7 @@ static int compile_one(const options *options, const mica_schema *schema, const 
     }
     listener->file = input;
     mica_compile_def def = {.schema = schema,
+                            .root = options->root,
                             .byte_order = options->byte_order,
                             .compression = options->compression,
                             .error = hear_error,

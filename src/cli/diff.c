@@ -1,5 +1,6 @@
 /* mica diff: entities are the same when their paths are, values when they read the same. */
 #include "cli/cli.h"
+#include "snapshot/record.h"
 #include "json/dump.h"
 
 #include <stdio.h>
@@ -193,8 +194,21 @@ static void compare(comparison *work)
     compare_singletons(work);
 }
 
+static bool is_recording(const char *path)
+{
+    char magic[8] = "";
+    FILE *file = fopen(path, "rb");
+    bool is = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+              memcmp(magic, MICAP_RECORD_MAGIC, sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
 int run_diff(const options *options)
 {
+    if (is_recording(options->inputs[0]) && is_recording(options->inputs[1]))
+        return diff_recordings(options);
     comparison work = {.as_json = options->json, .quiet = options->quiet};
     mica_blob text;
     micap_writer_init(&work.json);

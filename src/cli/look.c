@@ -28,6 +28,9 @@ static void print_info(const char *path, const mica_resource *resource)
                (uint64_t)component.instance_count * component.type->size_bytes, component.spawn_order,
                component.layout_hash);
     }
+    for (uint32_t i = 0; i < mica_resource_asset_count(resource); ++i)
+        printf("%s%s\n", i ? "" : "\nrefers to\n",
+               mica_resource_asset_path(resource, mica_resource_asset_at(resource, i)));
     printf("\n%-12s %12s %12s %12s %10s\n", "section", "offset", "stored", "bytes", "records");
     for (uint32_t i = 0; i < info.section_count; ++i) {
         mica_resource_section section = mica_resource_section_at(resource, i);
@@ -53,6 +56,17 @@ static void write_components(micap_writer *writer, const mica_resource *resource
     micap_write_close(writer, ']');
 }
 
+static void write_assets(micap_writer *writer, const mica_resource *resource)
+{
+    micap_write_member(writer, "refers_to");
+    micap_write_open(writer, '[');
+    for (uint32_t i = 0; i < mica_resource_asset_count(resource); ++i) {
+        micap_write_member(writer, NULL);
+        micap_write_string(writer, mica_resource_asset_path(resource, mica_resource_asset_at(resource, i)));
+    }
+    micap_write_close(writer, ']');
+}
+
 static int write_info(const mica_resource *resource)
 {
     micap_writer writer;
@@ -71,6 +85,7 @@ static int write_info(const mica_resource *resource)
     micap_write_member(&writer, "groups");
     micap_write(&writer, "%u", info.group_count);
     write_components(&writer, resource);
+    write_assets(&writer, resource);
     micap_write_member(&writer, "sections");
     micap_write_open(&writer, '[');
     for (uint32_t i = 0; i < info.section_count; ++i) {
@@ -119,6 +134,25 @@ int run_dump(const options *options)
     return status;
 }
 
+/* Whether a file is sound, and what it refers to; the error says what is not. */
+static bool check(const options *options, const char *path, mica_resource_error *out_error)
+{
+    mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, out_error);
+    bool fine = resource != NULL;
+    if (fine && mica_resource_asset_count(resource)) {
+        mica_library *library = library_beside(options, path);
+        mica_resource_error inner = {.text = "out of memory"};
+        fine = library && mica_library_load_assets(library, resource, &inner) == MICA_OK;
+        if (!fine) {
+            out_error->result = MICA_ERROR_UNKNOWN;
+            snprintf(out_error->text, sizeof out_error->text, "refers to what can't be loaded: %.200s", inner.text);
+        }
+        mica_library_destroy(library);
+    }
+    mica_resource_free(resource);
+    return fine;
+}
+
 int run_check(const options *options)
 {
     int status = EXIT_FINE;
@@ -129,24 +163,25 @@ int run_check(const options *options)
     for (uint32_t i = 0; i < options->input_count; ++i) {
         mica_resource_error error = {0};
         const char *path = options->inputs[i];
-        mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, &error);
+        bool is_sound = check(options, path, &error);
         micap_write_member(&writer, NULL);
         micap_write(&writer, "{\"file\": ");
         micap_write_string(&writer, path);
-        micap_write(&writer, ", \"sound\": %s", resource ? "true" : "false");
-        if (!resource) {
+        micap_write(&writer, ", \"sound\": %s", is_sound ? "true" : "false");
+        if (!is_sound) {
             status = EXIT_BAD;
             micap_write(&writer, ", \"offset\": %" PRIu64 ", \"text\": ", error.offset);
             micap_write_string(&writer, error.text);
             if (!options->json && error.result == MICA_ERROR_FILE)
                 complain("%s", error.text);
+            else if (!options->json && error.result == MICA_ERROR_UNKNOWN)
+                complain("%s %s", path, error.text);
             else if (!options->json)
                 complain("%s: at byte %" PRIu64 ": %s", path, error.offset, error.text);
         } else if (!options->json && !options->quiet) {
             printf("%s: sound\n", path);
         }
         micap_write(&writer, "}");
-        mica_resource_free(resource);
     }
     micap_write_close(&writer, ']');
     if (micap_writer_finish(&writer, &text) != MICA_OK)

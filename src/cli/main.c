@@ -17,6 +17,8 @@ const command commands[] = {
      "  -o, --output FILE      where to write (with one input)\n"
      "  -s, --schema FILE      which components there are: a schema (.json), or any resource (.mica). Without it,\n"
      "                         schema.json beside the level. A program writes its own with mica_schema_write\n"
+     "  -r, --root FOLDER      where the program loads resources from: what levels refer to is below it. The folder of the\n"
+     "                         level unless said\n"
      "  -b, --byte-order ORDER little or big: of the machine that will map the file; this one's unless said\n"
      "  -c, --compress[=LEVEL] compress for shipping (zstd, 1 to 19); a mapped file has none\n"
      "  -d, --depfile FILE     write dependencies for make and ninja, and do nothing when none is newer than OUT\n"
@@ -24,10 +26,10 @@ const command commands[] = {
      "  -q, --quiet            say nothing but errors\n"
      "  -j, --json             errors and results as JSON on standard output\n\n"
      "  mica compile --schema game.json level.json          writes level.mica\n",
-     "osbcdfqj", 1, INPUTS_MAX, run_compile},
+     "osrbcdfqj", 1, INPUTS_MAX, run_compile},
     {"info", "what a resource holds",
      "mica info [--json] FILE\n\n"
-     "Shows the header, the components with their counts and sizes, and the sections.\n\n"
+     "Shows the header, the components with their counts and sizes, the resources it refers to, and the sections.\n\n"
      "  -j, --json             as JSON\n",
      "j", 1, 1, run_info},
     {"dump", "a resource back to JSON",
@@ -36,13 +38,16 @@ const command commands[] = {
      "  mica dump level.mica -o copy.json && mica compile --schema level.mica copy.json -o copy.mica\n",
      "o", 1, 1, run_dump},
     {"check", "prove that files are sound",
-     "mica check [--json] FILE...\n\n"
-     "Verifies everything a program would rely on. Exit code 2 when a file is not sound.\n\n"
+     "mica check [--root FOLDER] [--json] FILE...\n\n"
+     "Verifies everything a program would rely on, also in the resources that a file refers to. Exit code 2 when a file is not\n"
+     "sound, or what it refers to is missing.\n\n"
+     "  -r, --root FOLDER      where the program loads resources from; the folder of each file unless said\n"
      "  -j, --json             as JSON\n",
-     "jq", 1, INPUTS_MAX, run_check},
-    {"diff", "what differs between two resources",
+     "rjq", 1, INPUTS_MAX, run_check},
+    {"diff", "what differs between two resources, or recordings",
      "mica diff [--json] A B\n\n"
-     "Compares entities by path, and their components by name and value. Exit code 0 when equal, 1 when not.\n\n"
+     "Compares entities by path, and their components by name and value; of two recordings, names the first tick, system,\n"
+     "component and rows that differ. Exit code 0 when equal, 1 when not.\n\n"
      "  -j, --json             as JSON\n",
      "jq", 2, 2, run_diff},
     {"schema", "the components of files, as JSON",
@@ -57,15 +62,33 @@ const command commands[] = {
      "  -n, --frames COUNT     how many frames; 60 unless said\n"
      "  -t, --dt SECONDS       how long a frame is; 1/60 unless said\n"
      "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
+     "  -r, --root FOLDER      where resources are loaded from that the levels refer to; the first level's folder unless said\n"
      "  -S, --save FILE        save the world at the end\n"
      "  -x, --expect HASH      exit code 1, and nothing saved, when the world has another hash at the end\n"
      "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -R, --record FILE      record the run, for mica replay\n"
+     "  -D, --detail DETAIL    what a recording can tell of a difference: world (the tick), slices (and component and\n"
+     "                         rows), entities\n"
+     "  -y, --systems          and system: they run one by one, and the world is hashed behind each\n"
      "  -q, --quiet            say nothing but errors\n"
      "  -j, --json             as JSON\n\n"
      "What the world reports ends the run: exit code 2 before the first frame, 1 after the frame that reported it; nothing\n"
      "is saved then.\n\n"
      "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
-     "mntwSxuqj", 1, INPUTS_MAX, run_run},
+     "mntwrSxuRDyqj", 1, INPUTS_MAX, run_run},
+    {"replay", "run a recording again, and check it",
+     "mica replay [--module LIBRARY]... [options] RECORDING LEVEL.mica...\n\n"
+     "Sets up the world as mica run does, runs the frames of the recording with their input, and compares the hash of each. Exit\n"
+     "code 0 when all are the same; 1 when not, and the first tick, system, component, rows and entity that differ are named, as\n"
+     "far as the recording knows them.\n\n"
+     "  -m, --module LIBRARY   what to load, in this order\n"
+     "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
+     "  -r, --root FOLDER      where levels load resources from; the folder of the first unless said\n"
+     "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -q, --quiet            say nothing but errors and differences\n\n"
+     "  mica run --module ./libgame.so --record run.micarec --detail slices level.mica\n"
+     "  mica replay --module ./libgame.so run.micarec level.mica\n",
+     "mwruq", 1, INPUTS_MAX, run_replay},
     {0},
 };
 
@@ -97,6 +120,19 @@ mica_resource *load_or_complain(const char *path)
     else
         complain("%s: at byte %llu: %s", path, (unsigned long long)error.offset, error.text);
     return NULL;
+}
+
+mica_library *library_beside(const options *options, const char *path)
+{
+    char folder[4096] = "";
+    const char *slash = strrchr(path, '/');
+    if (slash && snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path) >= (int)sizeof folder)
+        return complain("%s: the path is too long", path), NULL;
+    mica_library_def def = {.resource.any_byte_order = true, .root = options->root ? options->root : folder};
+    mica_library *library = mica_library_create(&def);
+    if (!library)
+        complain("out of memory");
+    return library;
 }
 
 int write_output(const char *path, const void *bytes, size_t byte_count)

@@ -10,6 +10,14 @@ _Static_assert(MICA_VERSION_MAJOR == PROJECT_MAJOR && MICA_VERSION_MINOR == PROJ
                "mica/base.h and CMakeLists.txt say different versions");
 
 typedef mica_result (*main_fn)(mica_world *world);
+typedef const mica_resource_rule *(*rules_fn)(mica_world *world, const mica_library *library, uint32_t *out_count);
+
+enum { RULES_MAX = 1024 };
+
+/* Those that were loaded, and what they gave. */
+static void *libraries[sizeof((options *)0)->modules / sizeof(char *)];
+static uint32_t library_count;
+static mica_resource_rule rules[RULES_MAX];
 
 /* Without a slash, the system would look in its own folders instead of here. */
 static void *open_library(const char *path)
@@ -59,7 +67,29 @@ bool module_load(const char *path, mica_world *world)
     main_fn module_main;
     memcpy(&module_main, &symbol, sizeof module_main); /* ISO C has no cast from an object to a function */
     mica_result result = module_main(world);
+    libraries[library_count++] = library;
     if (result != MICA_OK)
         complain("run: mica_module_main of %s failed: %s", path, mica_result_text(result));
     return result == MICA_OK;
+}
+
+bool module_rules(mica_world *world, const mica_library *library, const mica_resource_rule **out_rules,
+                  uint32_t *out_count)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < library_count; ++i) {
+        void *symbol = dlsym(libraries[i], "mica_module_rules");
+        uint32_t more = 0;
+        rules_fn module_rules_of;
+        memcpy(&module_rules_of, &symbol, sizeof module_rules_of);
+        const mica_resource_rule *theirs = symbol ? module_rules_of(world, library, &more) : NULL;
+        if (more > RULES_MAX - count || (more && !theirs))
+            return complain("run: modules give no rules, or more than %d", RULES_MAX), false;
+        if (more)
+            memcpy(rules + count, theirs, more * sizeof *rules);
+        count += more;
+    }
+    *out_rules = rules;
+    *out_count = count;
+    return true;
 }

@@ -15,6 +15,7 @@ static const option known[] = {
     {"depfile", 'd', WITH},  {"force", 'f', WITHOUT},  {"quiet", 'q', WITHOUT},   {"json", 'j', WITHOUT},
     {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
     {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
+    {"root", 'r', WITH},     {"record", 'R', WITH},    {"detail", 'D', WITH},     {"systems", 'y', WITHOUT},
     {"help", 'h', WITHOUT},
 };
 
@@ -63,6 +64,14 @@ static bool set_for_run(options *options, char letter, const char *value)
     char *behind;
     switch (letter) {
     case 'S': options->save = value; return true;
+    case 'R': options->record = value; return true;
+    case 'y': options->systems = true; return true;
+    case 'D':
+        options->detail = strcmp(value, "entities") == 0 ? MICA_RECORD_ENTITIES
+                          : strcmp(value, "slices") == 0 ? MICA_RECORD_SLICES
+                                                         : MICA_RECORD_WORLD;
+        return options->detail || strcmp(value, "world") == 0 ||
+               (complain("%s: the detail is world, slices or entities, not \"%s\"", options->command, value), false);
     case 'u': options->skip_unknown = true; return true;
     case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
     case 'w': return read_count(options, "workers", value, 1, MICAP_WORKERS_MAX, &options->worker_count);
@@ -88,6 +97,7 @@ static bool set(options *options, char letter, const char *value)
     switch (letter) {
     case 'o': options->output = value; return true;
     case 'd': options->depfile = value; return true;
+    case 'r': options->root = value; return true;
     case 'f': options->force = true; return true;
     case 'q': options->quiet = true; return true;
     case 'j': options->json = true; return true;

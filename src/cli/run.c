@@ -1,8 +1,9 @@
-/* mica run */
+/* mica run, and mica replay: the same with frames from a recording. */
 #include "cli/cli.h"
 #include "flow/flow.h"
 #include "json/writer.h"
 #include "mica/flow.h"
+#include "mica/record.h"
 #include "os/clock.h"
 
 #include <inttypes.h>
@@ -18,8 +19,12 @@ enum {
 typedef struct run {
     const options *options;
     mica_world *world;
+    mica_library *library; /* what levels refer to */
+    const mica_resource_rule *rules;
+    uint32_t rule_count;
     uint64_t frame; /* from 1 on; 0 before the first */
     uint64_t time_ns;
+    mica_recording *recording; /* to replay; NULL: frames as the options say */
     _Atomic uint32_t report_count;
     char hash[17];
 } run;
@@ -35,26 +40,33 @@ static void hear_report(const mica_report *report, void *context)
         snprintf(when, sizeof when, "frame %" PRIu64 ": ", run->frame);
     if (report->place.file)
         snprintf(where, sizeof where, " (%s:%d)", report->place.file, report->place.line);
-    complain("run: %s%s%s", when, report->text, where);
+    complain("%s: %s%s%s", run->options->command, when, report->text, where);
 }
 
 static bool has_reports(run *run)
 {
     uint32_t count = atomic_load_explicit(&run->report_count, memory_order_relaxed);
     if (count > REPORTS_SHOWN)
-        complain("run: and %u more", count - REPORTS_SHOWN);
+        complain("%s: and %u more", run->options->command, count - REPORTS_SHOWN);
     return count != 0;
 }
 
 static int spawn_levels(run *run)
 {
-    mica_spawn_def def = {.skip_unknown = run->options->skip_unknown};
-    for (uint32_t i = 0; i < run->options->input_count; ++i) {
+    mica_spawn_def def = {
+        .rules = run->rules, .rule_count = run->rule_count, .skip_unknown = run->options->skip_unknown};
+    for (uint32_t i = run->recording ? 1 : 0; i < run->options->input_count; ++i) {
+        mica_resource_error error;
         mica_resource *level = load_or_complain(run->options->inputs[i]);
+        if (level && mica_library_load_assets(run->library, level, &error) != MICA_OK) {
+            mica_resource_free(level);
+            return complain("run: %s refers to what can't be loaded: %s", run->options->inputs[i], error.text);
+        }
         mica_result result = level ? mica_spawn(run->world, level, &def) : MICA_ERROR_DATA;
         mica_resource_free(level);
         if (level && result != MICA_OK)
-            complain("run: %s can't be spawned: %s", run->options->inputs[i], mica_result_text(result));
+            complain("%s: %s can't be spawned: %s", run->options->command, run->options->inputs[i],
+                     mica_result_text(result));
         if (result != MICA_OK)
             return EXIT_BAD;
     }
@@ -71,14 +83,27 @@ static int prepare(run *run)
     for (uint32_t i = 0; i < options->module_count; ++i)
         if (!module_load(options->modules[i], run->world))
             return EXIT_BAD;
+    run->library = library_beside(options, options->inputs[run->recording && options->input_count > 1 ? 1 : 0]);
+    if (!run->library || !module_rules(run->world, run->library, &run->rules, &run->rule_count))
+        return EXIT_BAD;
     if (has_reports(run) || spawn_levels(run) != EXIT_FINE || has_reports(run))
         return EXIT_BAD;
     uint32_t kept = options->frame_count < FRAMES_KEPT ? options->frame_count : FRAMES_KEPT;
     return mica_stats_enable(run->world, kept) == MICA_OK ? EXIT_FINE : EXIT_BAD;
 }
 
+static int begin_recording(const run *run)
+{
+    if (!run->options->record)
+        return EXIT_FINE;
+    mica_record_def def = {.detail = run->options->detail, .systems = run->options->systems};
+    return mica_record_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+}
+
 static int run_frames(run *run)
 {
+    if (begin_recording(run) != EXIT_FINE)
+        return EXIT_BAD;
     uint64_t begin = micap_clock_ns();
     while (run->frame < run->options->frame_count) {
         ++run->frame;
@@ -89,6 +114,8 @@ static int run_frames(run *run)
             return complain("run: frame %" PRIu64 ": %s", run->frame, mica_result_text(result)), EXIT_DIFFERENT;
     }
     run->time_ns = micap_clock_ns() - begin;
+    if (run->options->record && mica_record_end(run->world) != MICA_OK)
+        return EXIT_BAD;
     snprintf(run->hash, sizeof run->hash, "%016" PRIx64, mica_world_hash(run->world));
     const char *expected = run->options->expected_hash;
     if (expected && strcmp(expected, run->hash) != 0)
@@ -148,6 +175,8 @@ static int print_results(const run *run)
         mica_stats_print(run->world, stdout);
     printf("%u frames in %.3f ms: %" PRIu64 " entities, hash %s\n", run->options->frame_count,
            (double)run->time_ns / 1e6, mica_world_get_stats(run->world).entity_count, run->hash);
+    if (run->options->record)
+        printf("recorded %s\n", run->options->record);
     if (run->options->save)
         printf("saved %s\n", run->options->save);
     return fflush(stdout) == 0 ? EXIT_FINE : complain("standard output can't be written");
@@ -165,12 +194,70 @@ int run_run(const options *options)
     int status = prepare(&run);
     if (status == EXIT_FINE)
         status = run_frames(&run);
-    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, NULL) != MICA_OK)
+    mica_save_def save = {.rules = run.rules, .rule_count = run.rule_count, .library = run.library};
+    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, &save) != MICA_OK)
         status = EXIT_BAD; /* the world has said why */
     if (status == EXIT_FINE && options->json)
         status = write_results(&run);
     else if (status == EXIT_FINE && !options->quiet)
         status = print_results(&run);
     mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
+    return status;
+}
+
+static mica_recording *load_recording(const char *path)
+{
+    mica_recording_error error;
+    mica_recording *recording = mica_recording_load(path, &error);
+    if (!recording && error.offset)
+        complain("%s: at byte %" PRIu64 ": %s", path, error.offset, error.text);
+    else if (!recording)
+        complain("%s: %s", path, error.text);
+    return recording;
+}
+
+static int replay(run *run)
+{
+    mica_difference difference;
+    bool same = mica_replay(run->world, run->recording, &difference);
+    mica_recording_info info = mica_recording_get_info(run->recording);
+    if (!same && !difference.text[0])
+        return EXIT_BAD; /* the world has said why */
+    if (!same)
+        return printf("%s differs\n", difference.text), EXIT_DIFFERENT;
+    if (!run->options->quiet)
+        printf("%u ticks as recorded%s\n", info.tick_count, info.is_cut ? "; the recording was cut off there" : "");
+    return EXIT_FINE;
+}
+
+int run_replay(const options *options)
+{
+    run run = {.options = options, .recording = load_recording(options->inputs[0])};
+    if (!run.recording)
+        return EXIT_BAD;
+    mica_world_def def = mica_world_def_default();
+    def.report = hear_report;
+    def.report_context = &run;
+    run.world = mica_world_create(&def);
+    int status = run.world ? prepare(&run) : complain("out of memory");
+    if (status == EXIT_FINE)
+        status = replay(&run);
+    mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
+    mica_recording_free(run.recording);
+    return status;
+}
+
+int diff_recordings(const options *options)
+{
+    mica_recording *a = load_recording(options->inputs[0]), *b = a ? load_recording(options->inputs[1]) : NULL;
+    mica_difference difference;
+    bool differs = b && mica_recording_diff(a, b, &difference);
+    if (differs && !options->quiet)
+        printf("%s differs\n", difference.text);
+    int status = !b ? EXIT_BAD : differs ? EXIT_DIFFERENT : EXIT_FINE;
+    mica_recording_free(a);
+    mica_recording_free(b);
     return status;
 }

@@ -42,6 +42,7 @@ typedef struct micap_lane {
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
     uint32_t number; /* in the world's table of chunks */
+    uint32_t index;  /* among the chunks of its archetype */
     uint32_t count;
     uint32_t capacity;
     uint32_t finder_mask; /* the size of the table of finders, less 1 */

@@ -44,6 +44,7 @@ bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t 
         micap_chunk *chunk = micap_chunk_create(world, archetype, next_order(world, archetype, count - room));
         if (!chunk)
             return false;
+        chunk->index = archetype->chunk_count;
         archetype->chunks[archetype->chunk_count++] = chunk;
         room += chunk->capacity;
         micap_rows_update_open(archetype);

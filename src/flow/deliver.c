@@ -1,9 +1,7 @@
-/* Sending messages, and bringing them to handlers: to one entity, or type by type to all. */
+/* Sending messages, and bringing those that no system sent to handlers: to one entity, or type by type to all. */
 #include "core/hooks.h"
 #include "core/report.h"
 #include "flow/messages.h"
-
-enum { GENERATIONS_MAX = 256 }; /* handlers that send, whose messages have handlers that send, ... */
 
 /* What a message that is no system's knows about the moment. */
 static mica_frame frame_now(mica_world *world)
@@ -19,11 +17,11 @@ static void deliver_to_one(const micap_kind *kind, mica_message *message, const 
     message->count = 1;
     message->entities = target;
     for (uint32_t i = 0; i < kind->post_count; ++i) {
-        const micap_post *post = kind->sorted[i];
+        const micap_post *post = kind->posts[i];
         if (!mica_is_enabled_component(world, *target, post->component))
             continue;
         message->component = post->component;
-        message->values = post->has_values ? mica_write_component(world, *target, post->component) : NULL;
+        message->values = post->box->has_values ? mica_write_component(world, *target, post->component) : NULL;
         micap_post_call(post, message);
     }
 }
@@ -37,7 +35,7 @@ static void deliver_to_all(const micap_kind *kind, mica_message *message)
         for (mica_view view = mica_query_begin(post->query); mica_view_next(&view);) {
             message->count = view.count;
             message->entities = view.entities;
-            message->values = micap_post_values(post, &view);
+            message->values = post->box->has_values ? mica_view_write_at(&view, 0) : NULL;
             micap_post_call(post, message);
         }
     }
@@ -91,9 +89,9 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
     micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     if (!messages && !(messages = micap_messages_of(world))) /* inside a system it is there: see mica_step */
         return false;
-    if (messages->is_delivering && messages->generation >= GENERATIONS_MAX) {
+    if (messages->is_delivering && messages->generation >= MICAP_GENERATIONS_MAX) {
         micap_fail(world, MICA_ERROR_LIMIT, place,
-                   "message: handlers keep sending messages after %d rounds; %s is dropped", GENERATIONS_MAX,
+                   "message: handlers keep sending messages after %d rounds; %s is dropped", MICAP_GENERATIONS_MAX,
                    type->type.name);
         return false;
     }
@@ -104,7 +102,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
                            .place = place};
     if (!micap_letter_keep(&messages->letters, world, &letter, message.data))
         return false;
-    if (!task)
+    if (!task && !messages->is_awaited)
         micap_messages_deliver(messages);
     return true;
 }

@@ -81,7 +81,8 @@ static bool add_built_in_phases(micap_flow *flow)
     } built_in[MICAP_BUILT_IN_PHASES] = {{"begin", MICA_PHASE_BEGIN},
                                          {"fixed", MICA_PHASE_FIXED},
                                          {"update", MICA_PHASE_UPDATE},
-                                         {"end", MICA_PHASE_END}};
+                                         {"end", MICA_PHASE_END},
+                                         {"(messages)", MICAP_PHASE_MESSAGES}};
     mica_world *world = flow->world;
     if (!MICAP_RESERVE(&world->memory, flow->phases, &flow->phase_capacity, MICAP_BUILT_IN_PHASES))
         return false;
@@ -199,9 +200,11 @@ bool micap_listen(mica_world *world, micap_listener_id id, const micap_listener_
         return false;
     flow->listeners[id].ops = ops;
     flow->listeners[id].state = state;
-    flow->has_probe = false;
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i)
+    flow->has_probe = flow->is_one_by_one = false;
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
         flow->has_probe |= flow->listeners[i].ops && flow->listeners[i].ops->ran;
+        flow->is_one_by_one |= flow->listeners[i].ops && flow->listeners[i].ops->system_ran;
+    }
     return true;
 }
 

@@ -11,7 +11,12 @@
 #include "flow/crew.h"
 #include "flow/listener.h"
 
-enum { MICAP_CHAIN_SYSTEMS = 8, MICAP_BUILT_IN_PHASES = 4 };
+enum {
+    MICAP_CHAIN_SYSTEMS = 8,
+    MICAP_PHASE_MESSAGES =
+        MICA_PHASE_END + 1, /* its systems are mailboxes; runs behind a flush, when there are letters */
+    MICAP_BUILT_IN_PHASES,
+};
 
 typedef struct micap_system {
     mica_frame frame; /* what its function sees; written when it starts */
@@ -24,6 +29,7 @@ typedef struct micap_system {
     uint32_t order;            /* its place in the phase: decides the order of what it records */
     bool is_active;            /* runs this time */
     bool is_marked;            /* its query asks for what has changed */
+    struct micap_mailbox *box; /* whose messages it hands over; NULL for all others */
 
     mica_commands **buffers; /* by slot; NULL until something was recorded there */
     uint32_t buffer_capacity;
@@ -78,6 +84,7 @@ typedef struct micap_chain {
 
     mica_pool *driver;   /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
     uint8_t driver_walk; /* and how: see core/join.h */
+    bool has_own_grid;   /* its slots are its pieces; else they are cells */
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;
     uint64_t row_count;
@@ -122,6 +129,7 @@ typedef struct micap_leg {
     float alpha;
     double seconds;
     bool is_measured; /* the clock is read this time */
+    bool has_run;     /* the last time: its systems were called */
 } micap_leg;
 
 /* Why one system waits for another. */
@@ -181,6 +189,7 @@ typedef struct micap_flow {
     bool has_leftovers; /* a flush could not be made; it is tried again before more systems run */
 
     mica_time time;
+    float asked_dt; /* of the last frame, as mica_step was told */
     double scale;
     bool is_paused;
     bool is_let_through; /* one frame of the pause */
@@ -196,7 +205,8 @@ typedef struct micap_flow {
         const micap_listener_ops *ops;
         void *state;
     } listeners[MICAP_LISTENERS];
-    bool has_probe; /* a listener wants to know each piece */
+    bool has_probe;     /* a listener wants to know each piece */
+    bool is_one_by_one; /* a listener wants to see the world behind each system */
 } micap_flow;
 
 /* The flow of a world, made when there is none; NULL with a report when memory is short. */
@@ -220,6 +230,8 @@ void micap_text_free(mica_world *world, const char *text);
 
 /* Makes order, edges and chains of all phases anew when something has changed; an error when memory is short. */
 mica_result micap_graph_update(micap_flow *flow);
+/* The same for one phase, which does not run: for systems that came meanwhile and can't wait for the next frame. */
+mica_result micap_graph_update_phase(micap_flow *flow, micap_phase *phase);
 /* Whether before and after of these systems, in the order they were added, contradict each other, which is reported with
  * the names along the loop; also true when memory is short. */
 bool micap_graph_has_loop(micap_flow *flow, micap_system *const *systems, uint32_t count);
@@ -233,7 +245,7 @@ typedef struct micap_touch {
     bool is_rows; /* of its own rows only */
 } micap_touch;
 
-enum { MICAP_TOUCHES_MAX = MICA_TERMS_MAX + 64 };
+enum { MICAP_USES_MAX = 64, MICAP_TOUCHES_MAX = MICA_TERMS_MAX + MICAP_USES_MAX };
 
 /* Fills in all that a system touches; returns how many. */
 uint32_t micap_system_touches(const micap_system *system, micap_touch *out);
@@ -244,6 +256,11 @@ mica_result micap_leg_plan(micap_leg *leg);
 
 /* Runs the systems of a leg that are active, and all they record stays recorded. */
 mica_result micap_leg_run(micap_leg *leg);
+
+/* The function of systems that are mailboxes. */
+void micap_box_run(mica_view *view);
+/* The letters of a mailbox in pieces, where no broadcast is among them; false when memory is short. */
+bool micap_box_cut_pieces(mica_world *world, micap_chain *chain);
 
 /* Runs one piece of a chain in this thread. */
 void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker);

@@ -208,17 +208,25 @@ static void update_gates(const micap_flow *flow)
         }
 }
 
+mica_result micap_graph_update_phase(micap_flow *flow, micap_phase *phase)
+{
+    builder build = {.flow = flow, .phase = phase};
+    micap_graph_free(flow, phase);
+    if (build_order(&build) && micap_chains_build(flow, phase))
+        return MICA_OK;
+    micap_graph_free(flow, phase);
+    return micap_fail_memory(flow->world, "graph of systems");
+}
+
 mica_result micap_graph_update(micap_flow *flow)
 {
     if (flow->is_stale) {
         for (uint32_t i = 0; i < flow->phase_count; ++i) {
-            builder build = {.flow = flow, .phase = flow->phases[i]};
-            micap_graph_free(flow, flow->phases[i]);
-            if (!build_order(&build) || !micap_chains_build(flow, flow->phases[i])) {
-                for (uint32_t j = 0; j <= i; ++j)
-                    micap_graph_free(flow, flow->phases[j]);
-                return micap_fail_memory(flow->world, "graph of systems");
-            }
+            mica_result result = micap_graph_update_phase(flow, flow->phases[i]);
+            for (uint32_t j = 0; result != MICA_OK && j < i; ++j)
+                micap_graph_free(flow, flow->phases[j]);
+            if (result != MICA_OK)
+                return result;
         }
         flow->is_stale = false;
         flow->gates_stale = true;

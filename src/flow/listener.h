@@ -30,6 +30,7 @@ typedef struct micap_task {
     uint32_t lane;   /* MICAP_LANE_NONE in a piece of a parallel for inside a system: it has no place in the order */
     uint32_t worker; /* 0 is the owner */
     uint32_t slot;   /* of the system's buffers */
+    const struct micap_delivery *delivery; /* what a mailbox hands over; NULL for all others */
 } micap_task;
 
 /* NULL outside of systems of this world. */
@@ -43,6 +44,10 @@ bool micap_is_running(const mica_world *world);
 
 /* Whether a system declares that it uses the stream so. */
 bool micap_system_uses_stream(const struct micap_system *system, const struct mica_stream *stream, bool write);
+
+/* Whether it may write the stream although it does not declare it: handlers of messages may, as long as none of them reads
+ * it, since everybody else comes before or behind all of them. */
+bool micap_system_may_write_any(const struct micap_system *system, const struct mica_stream *stream);
 
 /* The lanes [*first, *first + returned) of a system in this phase. */
 uint32_t micap_system_lanes(const struct micap_system *system, uint32_t *out_first);
@@ -67,6 +72,7 @@ typedef enum micap_listener_id {
     MICAP_LISTENER_OBSERVERS,
     MICAP_LISTENER_STATS,
     MICAP_LISTENER_TRACE,
+    MICAP_LISTENER_RECORD,
     MICAP_LISTENERS,
 } micap_listener_id;
 
@@ -92,10 +98,13 @@ typedef struct micap_listener_ops {
     void (*phase_end)(mica_world *world, void *state);
     /* The flush behind the phase is done: what is changed through the world now is changed at once. Not called when the flush
      * has failed and will be tried again: then it is called after that one. */
-    void (*flushed)(mica_world *world, void *state);
+    mica_result (*flushed)(mica_world *world, void *state);
     void (*frame_end)(mica_world *world, void *state);
     /* A piece of work has ended, in the thread that did it. Where one listens, the clock is read for each. */
     void (*ran)(mica_world *world, void *state, const micap_piece *piece);
+    /* A system has seen all its rows; what it recorded is not applied yet. Where one listens, systems run one by one in the
+     * owner's thread. */
+    void (*system_ran)(mica_world *world, void *state, const struct micap_system *system);
     /* A system goes: forget it. */
     void (*system_removed)(mica_world *world, void *state, const struct micap_system *system);
     void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);

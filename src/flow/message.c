@@ -33,15 +33,23 @@ static micap_kind *kind_for(micap_messages *messages, mica_component id)
     return kind;
 }
 
-/* A tag has no column to write, and a split component several. */
-static mica_term term_of(const micap_post *post)
+static bool is_same_use(const mica_use *a, const mica_use *b)
 {
-    return (mica_term){post->component, post->has_values ? MICA_ACCESS_WRITE : MICA_ACCESS_HAS};
+    return a->component == b->component && a->stream == b->stream && a->write == b->write;
 }
 
-void *micap_post_values(const micap_post *post, mica_view *view)
+uint32_t micap_post_uses(const micap_post *post, mica_use *uses, uint32_t count)
 {
-    return post->has_values ? mica_view_write_at(view, 0) : NULL;
+    for (const micap_handler *handler = post->first; handler; handler = handler->next)
+        for (uint32_t i = 0; i < handler->use_count; ++i) {
+            uint32_t known = 0;
+            while (known < count && !is_same_use(&uses[known], &handler->uses[i]))
+                ++known;
+            if (known < count || count == MICAP_USES_MAX)
+                continue;
+            uses[count++] = handler->uses[i];
+        }
+    return count;
 }
 
 static micap_post *find_post(const micap_kind *kind, mica_component component)
@@ -52,34 +60,52 @@ static micap_post *find_post(const micap_kind *kind, mica_component component)
     return NULL;
 }
 
-/* The system of a post, for a message that comes every frame. */
-static void run_post(mica_view *view)
+void micap_post_call_view(const micap_post *post, mica_view *view, const void *data)
 {
-    const micap_post *post = view->frame->context;
     mica_message message = {.world = view->world,
                             .component = post->component,
                             .kind = post->kind->id,
                             .count = view->count,
                             .entities = view->entities,
-                            .values = micap_post_values(post, view),
-                            .data = post->kind->zero,
+                            .values = post->box->has_values ? mica_view_write_at(view, 0) : NULL,
+                            .data = data,
                             .frame = view->frame};
     micap_post_call(post, &message);
 }
 
-static bool add_system(micap_messages *messages, micap_post *post)
+/* The system of a post, for a message that comes every frame. */
+static void run_post(mica_view *view)
+{
+    const micap_post *post = view->frame->context;
+    micap_post_call_view(post, view, post->kind->zero);
+}
+
+/* Adds the system of every frame, or tells it what its handlers declare. */
+static mica_result update_system(micap_messages *messages, micap_post *post)
 {
     char name[160];
     snprintf(name, sizeof name, "%.64s.%.64s", micap_type_of(post->component)->type.name,
              micap_type_of(post->kind->id)->type.name);
-    mica_term term = term_of(post);
-    post->system = mica_system_add(messages->world, &(mica_system_def){.name = name,
-                                                                       .view = run_post,
-                                                                       .terms = &term,
-                                                                       .term_count = 1,
-                                                                       .context = post,
-                                                                       .phase = post->kind->phase});
-    return post->system.id != 0;
+    mica_use uses[MICAP_USES_MAX];
+    mica_term term = micap_box_term(post->box);
+    mica_system_def def = {.name = name,
+                           .view = run_post,
+                           .terms = &term,
+                           .term_count = 1,
+                           .uses = uses,
+                           .use_count = micap_post_uses(post, uses, 0),
+                           .context = post,
+                           .phase = post->kind->phase};
+    if (post->system.id)
+        return mica_system_replace(messages->world, post->system, &def);
+    post->system = mica_system_add(messages->world, &def);
+    return post->system.id ? MICA_OK : micap_failure(messages->world);
+}
+
+static void release_handler(micap_memory *memory, micap_handler *handler)
+{
+    micap_release(memory, handler->uses, handler->use_count * sizeof *handler->uses, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
 }
 
 static void release_post(micap_messages *messages, micap_post *post)
@@ -87,32 +113,31 @@ static void release_post(micap_messages *messages, micap_post *post)
     micap_memory *memory = &messages->world->memory;
     for (micap_handler *handler = post->first, *next; handler; handler = next) {
         next = handler->next;
-        micap_release(memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
+        release_handler(memory, handler);
     }
     micap_release(memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
 }
 
 static void sort_in(micap_kind *kind, micap_post *post)
 {
-    uint32_t at = kind->post_count;
-    for (; at > 0 && kind->sorted[at - 1]->component > post->component; --at)
-        kind->sorted[at] = kind->sorted[at - 1];
-    kind->sorted[at] = post;
-    kind->posts[kind->post_count++] = post;
+    uint32_t at = kind->post_count++;
+    for (; at > 0 && kind->posts[at - 1]->box->order > post->box->order; --at)
+        kind->posts[at] = kind->posts[at - 1];
+    kind->posts[at] = post;
 }
 
 static void drop_post(micap_messages *messages, micap_post *post)
 {
     micap_kind *kind = post->kind;
-    uint32_t kept = 0, kept_sorted = 0;
-    for (uint32_t i = 0; i < kind->post_count; ++i) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < kind->post_count; ++i)
         if (kind->posts[i] != post)
             kind->posts[kept++] = kind->posts[i];
-        if (kind->sorted[i] != post)
-            kind->sorted[kept_sorted++] = kind->sorted[i];
-    }
     kind->post_count = kept;
-    mica_system_remove(messages->world, post->system);
+    if (post->system.id)
+        mica_system_remove(messages->world, post->system);
+    if (--post->box->post_count == 0)
+        micap_box_drop(post->box);
     mica_query_destroy(post->query);
     release_post(messages, post);
 }
@@ -121,37 +146,80 @@ static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_co
 {
     mica_world *world = messages->world;
     micap_post *post = NULL;
-    if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1) &&
-        MICAP_RESERVE(&world->memory, kind->sorted, &kind->sorted_capacity, (uint64_t)kind->post_count + 1))
+    if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1))
         post = micap_allocate_zeroed(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
     if (!post) {
         micap_fail_memory(world, "handler");
         return NULL;
     }
     post->component = component;
-    post->has_values = micap_type_of(component)->type.size_bytes && !micap_type_of(component)->leaves;
     post->kind = kind;
-    mica_term term = term_of(post);
-    post->query = mica_query_create(
-        world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
+    post->box = micap_box_for(messages, component);
+    mica_term term = post->box ? micap_box_term(post->box) : (mica_term){0};
+    if (post->box)
+        post->query = mica_query_create(
+            world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
     if (!post->query) {
+        if (post->box && !post->box->post_count)
+            micap_box_drop(post->box);
         micap_release(&world->memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
+    ++post->box->post_count;
     sort_in(kind, post);
-    if (kind->zero && !add_system(messages, post)) {
+    if (kind->zero && update_system(messages, post) != MICA_OK) {
         drop_post(messages, post);
         return NULL;
     }
     return post;
 }
 
-/* False with a report when memory is short. */
+/* A copy with what it declares; NULL when memory is short. */
+static micap_handler *copy_handler(micap_memory *memory, const micap_handler *wanted)
+{
+    micap_handler *handler = micap_allocate(memory, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
+    if (!handler)
+        return NULL;
+    *handler = *wanted;
+    size_t bytes = wanted->use_count * sizeof *wanted->uses;
+    handler->uses = bytes ? micap_allocate(memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (handler->uses)
+        memcpy(handler->uses, wanted->uses, bytes);
+    if (!bytes || handler->uses)
+        return handler;
+    micap_release(memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
+    return NULL;
+}
+
+/* The systems of a post learn what its handlers declare. */
+static mica_result update_uses(micap_messages *messages, micap_post *post)
+{
+    mica_result result = micap_box_update(post->box);
+    return result == MICA_OK && post->system.id ? update_system(messages, post) : result;
+}
+
+static void unlink_handler(micap_messages *messages, micap_post *post, micap_handler *handler)
+{
+    micap_handler *before = NULL;
+    for (micap_handler *at = post->first; at != handler; at = at->next)
+        before = at;
+    *(before ? &before->next : &post->first) = handler->next;
+    if (post->last == handler)
+        post->last = before;
+    bool has_uses = handler->use_count != 0;
+    release_handler(&messages->world->memory, handler);
+    if (!post->first)
+        drop_post(messages, post);
+    else if (has_uses)
+        update_uses(messages, post);
+}
+
+/* False with a report. */
 static bool add_handler(micap_messages *messages, mica_component component, const micap_handler *wanted,
                         mica_component message)
 {
     mica_world *world = messages->world;
-    micap_handler *handler = micap_allocate(&world->memory, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
+    micap_handler *handler = copy_handler(&world->memory, wanted);
     micap_kind *kind = handler ? kind_for(messages, message) : NULL;
     micap_post *post = kind ? find_post(kind, component) : NULL;
     if (!kind)
@@ -159,14 +227,17 @@ static bool add_handler(micap_messages *messages, mica_component component, cons
     else if (!post)
         post = make_post(messages, kind, component);
     if (!post) {
-        micap_release(&world->memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
+        if (handler)
+            release_handler(&world->memory, handler);
         return false;
     }
-    *handler = *wanted;
     handler->next = NULL;
     *(post->last ? &post->last->next : &post->first) = handler;
     post->last = handler;
-    return true;
+    if (!handler->use_count || update_uses(messages, post) == MICA_OK)
+        return true;
+    unlink_handler(messages, post, handler);
+    return false;
 }
 
 static bool has_described(const micap_messages *messages, mica_component component, const mica_handler *described,
@@ -235,7 +306,10 @@ mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
         return type ? micap_fail(world, MICA_ERROR_INVALID, place, "handler: the message is not described well")
                     : micap_failure(world);
     micap_messages *messages = micap_messages_of(world);
-    micap_handler wanted = {.fn = handler->fn, .context = handler->context};
+    micap_handler wanted = {.fn = handler->fn,
+                            .context = handler->context,
+                            .uses = (mica_use *)(uintptr_t)handler->uses,
+                            .use_count = handler->use_count};
     bool done = messages && add_handler(messages, type->id, &wanted, message);
     return done ? MICA_OK : micap_failure(world);
 }
@@ -247,18 +321,12 @@ bool mica_handler_remove(mica_world *world, mica_component component, mica_compo
     micap_post *post = kind ? find_post(kind, component) : NULL;
     if (!post || is_refused(world, (mica_place){0}))
         return false;
-    micap_handler *before = NULL, *handler = post->first;
-    for (; handler && (handler->fn != fn || handler->is_described); handler = handler->next)
-        before = handler;
-    if (!handler)
-        return false;
-    *(before ? &before->next : &post->first) = handler->next;
-    if (post->last == handler)
-        post->last = before;
-    micap_release(&world->memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
-    if (!post->first)
-        drop_post(messages, post);
-    return true;
+    micap_handler *handler = post->first;
+    while (handler && (handler->fn != fn || handler->is_described))
+        handler = handler->next;
+    if (handler)
+        unlink_handler(messages, post, handler);
+    return handler != NULL;
 }
 
 mica_result mica_message_every_frame_kind(mica_world *world, mica_component message, mica_phase phase)
@@ -282,7 +350,7 @@ mica_result mica_message_every_frame_kind(mica_world *world, mica_component mess
         return micap_fail_memory(world, "message");
     kind->phase = phase;
     for (uint32_t i = 0; i < kind->post_count; ++i)
-        if (!add_system(messages, kind->posts[i])) {
+        if (update_system(messages, kind->posts[i]) != MICA_OK) {
             while (i-- > 0) {
                 mica_system_remove(world, kind->posts[i]->system);
                 kind->posts[i]->system.id = 0;
@@ -314,12 +382,16 @@ static void phase_end(mica_world *world, void *state)
     (void)world;
     micap_messages *messages = state;
     micap_queue_commit(&messages->letters);
+    messages->is_awaited = true;
 }
 
-static void flushed(mica_world *world, void *state)
+static mica_result flushed(mica_world *world, void *state)
 {
     (void)world;
-    micap_messages_deliver(state);
+    micap_messages *messages = state;
+    mica_result result = micap_messages_deliver_rounds(messages);
+    messages->is_awaited = false;
+    return result;
 }
 
 static void trim(mica_world *world, void *state)
@@ -340,10 +412,12 @@ static void release(mica_world *world, void *state)
         for (uint32_t i = 0; i < kind->post_count; ++i)
             release_post(messages, kind->posts[i]);
         MICAP_RELEASE_ARRAY(&world->memory, kind->posts, kind->post_capacity);
-        MICAP_RELEASE_ARRAY(&world->memory, kind->sorted, kind->sorted_capacity);
         micap_release(&world->memory, kind->zero, kind->message_bytes, micap_type_of(id)->type.alignment);
         micap_release(&world->memory, kind, sizeof *kind, MICAP_ARRAY_ALIGNMENT);
     }
+    for (uint32_t i = 0; i < messages->box_count; ++i)
+        micap_box_release(messages->boxes[i]);
+    MICAP_RELEASE_ARRAY(&world->memory, messages->boxes, messages->box_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, messages->kinds, messages->kind_capacity);
     micap_queue_free(&messages->letters);
     micap_release(&world->memory, messages, sizeof *messages, MICAP_ARRAY_ALIGNMENT);

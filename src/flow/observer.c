@@ -137,7 +137,7 @@ static void phase_end(mica_world *world, void *state)
     micap_queue_commit(&observers->letters);
 }
 
-static void flushed(mica_world *world, void *state)
+static mica_result flushed(mica_world *world, void *state)
 {
     observers *observers = state;
     micap_run *run = NULL;
@@ -146,6 +146,7 @@ static void flushed(mica_world *world, void *state)
         micap_hooks_end(world);
     }
     micap_queue_drop(&observers->letters, observers->letters.end);
+    return MICA_OK;
 }
 
 static void trim(mica_world *world, void *state)

@@ -88,7 +88,7 @@ bool mica_phase_remove(mica_world *world, mica_phase phase)
 bool mica_phase_enable(mica_world *world, mica_phase phase, bool enabled)
 {
     micap_phase *found = micap_flow_phase(micap_flow_of(world), phase);
-    if (!found)
+    if (!found || phase == MICAP_PHASE_MESSAGES)
         return false;
     found->is_enabled = enabled;
     return true;
@@ -96,7 +96,7 @@ bool mica_phase_enable(mica_world *world, mica_phase phase, bool enabled)
 
 mica_phase mica_phase_find(const mica_world *world, const char *name)
 {
-    static const char *const built_in[MICAP_BUILT_IN_PHASES] = {"update", "begin", "fixed", "end"};
+    static const char *const built_in[MICAP_BUILT_IN_PHASES] = {"update", "begin", "fixed", "end", "(messages)"};
     const micap_flow *flow = micap_flow_get(world);
     for (uint32_t i = 0; flow && i < flow->phase_count; ++i)
         if (strcmp(flow->phases[i]->name, name) == 0)

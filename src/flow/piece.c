@@ -5,6 +5,7 @@
 #include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
+#include "flow/messages.h"
 #include "os/clock.h"
 
 #define NO_MATCH UINT32_MAX
@@ -175,6 +176,76 @@ static void tell(const micap_leg *leg, player *players, uint32_t count, uint64_t
     }
 }
 
+/* The rows [begin, end) of the pool that a system walks. */
+static void play_driven(const micap_chain *chain, player *who, uint32_t begin, uint32_t end)
+{
+    mica_view *view = &who->view;
+    view->driver = chain->driver;
+    view->walk = chain->driver_walk;
+    view->cursor = begin;
+    view->chunk = NULL; /* the loop begins anew */
+    view->end = end;
+    while (micap_join_next(view, who->task.system->query)) {
+        view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
+        play(chain->leg, who);
+    }
+}
+
+/* The place of an archetype among those of a chain, which has it. */
+static uint32_t entry_of(const micap_chain *chain, const micap_archetype *archetype)
+{
+    uint32_t low = 0;
+    for (uint32_t end = chain->archetype_count; end - low > 1;) {
+        uint32_t middle = low + (end - low) / 2;
+        if (chain->archetypes[middle]->id <= archetype->id)
+            low = middle;
+        else
+            end = middle;
+    }
+    return low;
+}
+
+static void play_letter(const micap_chain *chain, player *who, const micap_delivery *delivery)
+{
+    who->task.delivery = delivery;
+    if (chain->driver) {
+        play_driven(chain, who, delivery->row, delivery->row + 1);
+        return;
+    }
+    who->view.match = entry_of(chain, delivery->chunk->archetype);
+    play_rows(chain->leg, who, delivery->chunk, delivery->row, delivery->row + 1, 0);
+}
+
+/* A block of rows of a mailbox with broadcasts: all letters in order. `chunk` is NULL for rows of a pool. */
+static void play_block(const micap_chain *chain, player *who, micap_chunk *chunk, uint32_t row, uint32_t end,
+                       uint64_t base)
+{
+    const micap_mailbox *box = who->task.system->box;
+    uint64_t block = micap_block_of(chunk, row);
+    const micap_delivery *next = micap_box_first(box, block), *last = box->deliveries + box->delivery_count;
+    for (uint32_t i = 0; i < box->broadcast_count; ++i) {
+        const micap_delivery *broadcast = &box->broadcasts[i];
+        for (; next != last && next->block == block && next->sequence < broadcast->sequence; ++next)
+            play_letter(chain, who, next);
+        who->task.delivery = broadcast;
+        if (chunk) {
+            who->view.match = entry_of(chain, chunk->archetype);
+            play_rows(chain->leg, who, chunk, row, end, base);
+        } else {
+            play_driven(chain, who, row, end);
+        }
+    }
+    for (; next != last && next->block == block; ++next)
+        play_letter(chain, who, next);
+}
+
+static void walk_letters(const micap_chain *chain, uint32_t piece, player *who)
+{
+    const micap_mailbox *box = who->task.system->box;
+    for (uint32_t i = chain->starts[piece].row; i < chain->starts[piece + 1].row; ++i)
+        play_letter(chain, who, &box->deliveries[i]);
+}
+
 /* One view of rows by all systems of the chain that match them. */
 static void play_all(const micap_chain *chain, player *players, uint32_t player_count, const uint32_t *places,
                      uint32_t entry, micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
@@ -184,7 +255,10 @@ static void play_all(const micap_chain *chain, player *players, uint32_t player_
         if (match == NO_MATCH)
             continue;
         players[i].view.match = match;
-        play_rows(chain->leg, &players[i], chunk, row, end, base);
+        if (MICAP_UNLIKELY(players[i].task.system->box != NULL))
+            play_block(chain, &players[i], chunk, row, end, base);
+        else
+            play_rows(chain->leg, &players[i], chunk, row, end, base);
     }
 }
 
@@ -215,18 +289,13 @@ static void walk(const micap_chain *chain, uint32_t piece, player *players, uint
 /* The rows of a pool, a few at a time. */
 static void walk_driven(const micap_chain *chain, uint32_t piece, player *who)
 {
-    mica_view *view = &who->view;
     uint32_t begin = chain->starts[piece].row, stop = chain->starts[piece + 1].row;
-    view->driver = chain->driver;
-    view->walk = chain->driver_walk;
     for (; begin < stop; begin += chain->unit_rows) {
-        view->cursor = begin;
-        view->chunk = NULL; /* the loop begins anew */
-        view->end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;
-        while (micap_join_next(view, who->task.system->query)) {
-            view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
-            play(chain->leg, who);
-        }
+        uint32_t end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;
+        if (who->task.system->box)
+            play_block(chain, who, NULL, begin, end, 0);
+        else
+            play_driven(chain, who, begin, end);
     }
 }
 
@@ -271,6 +340,8 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
         run_once(leg, &players[0]);
     else if (chain->systems[0]->is_sorted)
         walk_sorted(leg, &players[0]);
+    else if (chain->systems[0]->box && !chain->systems[0]->box->broadcast_count)
+        walk_letters(chain, piece, &players[0]);
     else if (chain->driver)
         walk_driven(chain, piece, &players[0]);
     else

@@ -9,6 +9,7 @@
 #include "core/join.h"
 #include "core/part.h"
 #include "core/report.h"
+#include "flow/messages.h"
 
 enum {
     CELLS_MAX = 64, /* enough to keep many workers busy, and each of them at it for a while */
@@ -119,7 +120,7 @@ static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 static void prepare(micap_leg *leg, micap_chain *chain)
 {
     micap_system *system = chain->systems[0];
-    if (chain->system_count > 1 || chain->piece_count != 1 || system->query->special || !system->view)
+    if (chain->system_count > 1 || chain->piece_count != 1 || system->query->special || !system->view || system->box)
         return;
     const micap_start *start = &chain->starts[0];
     micap_chunk *chunk = chain->archetypes[start->entry]->chunks[start->chunk_index];
@@ -166,6 +167,7 @@ static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_
         chain->unit_rows = (uint32_t)cell;
     chain->driver = walk->driver;
     chain->driver_walk = walk->walk;
+    chain->has_own_grid = true;
     chain->row_count = rows;
     for (uint64_t row = 0; row < rows; row += cell)
         if (!add_start(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count}))
@@ -183,7 +185,7 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
     chain->piece_count = 0;
-    chain->is_ready = chain->is_plain = false;
+    chain->is_ready = chain->is_plain = chain->has_own_grid = false;
     chain->driver = NULL;
     chain->unit_rows = MICA_VIEW_ROWS;
     if (first->once) {
@@ -195,14 +197,19 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
         chain->piece_count = chain->row_count ? 1 : 0;
         return true;
     }
+    bool has_own_letters = first->box && !first->box->broadcast_count;
     if (first->query->join_count && !def->compare) {
         mica_view walk = {.world = leg->world, .query = first->query};
         micap_join_begin(&walk, first->query);
-        if (walk.driver)
+        if (walk.driver && !has_own_letters)
             return cut_driven_pieces(leg->world, chain, &walk);
+        chain->driver = walk.driver;
+        chain->driver_walk = walk.walk;
     }
     if (!list_archetypes(leg->world, chain))
         return false;
+    if (has_own_letters)
+        return micap_box_cut_pieces(leg->world, chain);
     chain->row_count = count_rows(chain);
     if (!chain->row_count)
         return true;
@@ -210,6 +217,7 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     if (def->split == MICA_SPLIT_EVERY) {
         uint64_t least = (chain->row_count + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
         own_rows = def->split_rows > least ? def->split_rows : least;
+        chain->has_own_grid = true;
         if (own_rows < chain->unit_rows)
             chain->unit_rows = (uint32_t)own_rows;
     }
@@ -231,9 +239,8 @@ static bool plan_lanes(micap_leg *leg)
         const micap_chain *chain = &leg->chains[leg->phase->chain_of[system->order]];
         uint32_t before = system->buffer_capacity;
         system->lane_first = leg->lane_count;
-        bool has_own_grid = system->def.split == MICA_SPLIT_EVERY || chain->driver;
         system->lane_count = system->once || system->is_sorted ? 1
-                             : has_own_grid                    ? chain->piece_count
+                             : chain->has_own_grid             ? chain->piece_count
                                                                : leg->flow->cell_count;
         if (!MICAP_RESERVE(&leg->world->memory, system->buffers, &system->buffer_capacity, system->lane_count))
             return false;

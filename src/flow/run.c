@@ -78,10 +78,42 @@ static inline void run_plain(const micap_leg *leg, micap_chain *chain)
     run_ready(leg, chain);
 }
 
+static void tell_system_ran(const micap_leg *leg, const micap_system *system)
+{
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
+        const struct micap_listener *listener = &leg->flow->listeners[i];
+        if (listener->ops && listener->ops->system_ran)
+            listener->ops->system_ran(leg->world, listener->state, system);
+    }
+}
+
+/* Each over all rows before the next: the outcome of a chain is the same either way. */
+static void run_one_by_one(const micap_leg *leg, micap_chain *chain)
+{
+    bool was_active[MICAP_CHAIN_SYSTEMS];
+    for (uint32_t i = 0; i < chain->system_count; ++i) {
+        was_active[i] = chain->systems[i]->is_active;
+        chain->systems[i]->is_active = false;
+    }
+    for (uint32_t i = 0; i < chain->system_count; ++i) {
+        if (!was_active[i])
+            continue;
+        chain->systems[i]->is_active = true;
+        for (uint32_t piece = 0; piece < chain->piece_count; ++piece)
+            micap_chain_run_piece(chain, piece, 0);
+        chain->systems[i]->is_active = false;
+        tell_system_ran(leg, chain->systems[i]);
+    }
+    for (uint32_t i = 0; i < chain->system_count; ++i)
+        chain->systems[i]->is_active = was_active[i];
+}
+
 static void run_here(const micap_leg *leg, micap_chain *chain)
 {
     start_systems(chain);
-    if (chain->is_ready && !leg->flow->has_probe)
+    if (MICAP_UNLIKELY(leg->flow->is_one_by_one))
+        run_one_by_one(leg, chain);
+    else if (chain->is_ready && !leg->flow->has_probe)
         run_ready(leg, chain);
     else
         for (uint32_t i = 0; i < chain->piece_count; ++i)
@@ -106,7 +138,7 @@ static void note_cost(micap_chain *chain, uint64_t ns)
 
 static void run_alone(const micap_leg *leg)
 {
-    bool is_plain = !leg->is_measured && !leg->has_inactive && !leg->flow->has_probe;
+    bool is_plain = !leg->is_measured && !leg->has_inactive && !leg->flow->has_probe && !leg->flow->is_one_by_one;
     for (uint32_t i = 0; i < leg->chain_count; ++i) {
         micap_chain *chain = &leg->chains[leg->run_order[i]];
         if (chain->is_plain && is_plain) {
@@ -207,7 +239,7 @@ static void run_with_crew(micap_leg *leg)
 
 static bool is_worth_a_crew(const micap_leg *leg)
 {
-    if (leg->flow->crew->worker_count == 1)
+    if (leg->flow->crew->worker_count == 1 || leg->flow->is_one_by_one)
         return false;
     uint64_t cost = 0;
     for (uint32_t i = 0; i < leg->chain_count; ++i) {
@@ -247,6 +279,8 @@ static mica_result run_exclusive(micap_leg *leg)
         return MICA_OK;
     start_system(leg, system);
     system->once(&system->frame);
+    if (leg->flow->is_one_by_one)
+        tell_system_ran(leg, system);
     if (system->is_marked)
         system->last_version = mica_world_mark(leg->world);
     return MICA_OK;
@@ -266,6 +300,7 @@ static mica_result retry_flush(const micap_leg *leg)
 mica_result micap_leg_run(micap_leg *leg)
 {
     mica_world *world = leg->world;
+    leg->has_run = false;
     if (leg->exclusive)
         return run_exclusive(leg);
     mica_result result = retry_flush(leg);
@@ -283,6 +318,7 @@ mica_result micap_leg_run(micap_leg *leg)
         micap_entities_return_lanes(world, leg->lane_count);
         return MICA_ERROR_MEMORY;
     }
+    leg->has_run = true;
     mica_defer(world);
     leg->is_measured = leg->phase->tick % MEASURE_EVERY == 0;
     /* Each system stamps a version of its own, as if they ran one after the other; what is written past their views counts as
@@ -316,6 +352,19 @@ static void line_up(micap_leg *leg)
     }
 }
 
+/* Letters are brought, events told; the first failure is returned. */
+static mica_result tell_flushed(const micap_leg *leg, mica_result result)
+{
+    const micap_flow *flow = leg->flow;
+    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
+        if (!flow->listeners[i].ops || !flow->listeners[i].ops->flushed)
+            continue;
+        mica_result told = flow->listeners[i].ops->flushed(leg->world, flow->listeners[i].state);
+        result = result == MICA_OK ? told : result;
+    }
+    return result;
+}
+
 mica_result micap_leg_flush(micap_leg *leg)
 {
     mica_world *world = leg->world;
@@ -332,10 +381,7 @@ mica_result micap_leg_flush(micap_leg *leg)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,
                                              &(micap_piece){.begin_ns = begin, .end_ns = micap_clock_ns()});
-    for (uint32_t i = 0; !leg->flow->has_leftovers && i < MICAP_LISTENERS; ++i)
-        if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->flushed)
-            leg->flow->listeners[i].ops->flushed(world, leg->flow->listeners[i].state);
-    return result;
+    return leg->flow->has_leftovers || leg->phase->id == MICAP_PHASE_MESSAGES ? result : tell_flushed(leg, result);
 }
 
 mica_commands *mica_view_commands(const mica_view *view)

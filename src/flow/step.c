@@ -115,7 +115,8 @@ static void run_phases(frame_run *run)
         }
         for (; first < end; ++first) {
             phase = flow->phases[first];
-            if (!phase->is_enabled || !phase->leg_count || (run->from && run->from->def.phase != phase->id))
+            if (!phase->is_enabled || !phase->leg_count || phase->id == MICAP_PHASE_MESSAGES ||
+                (run->from && run->from->def.phase != phase->id))
                 continue;
             float dt = phase->fixed_seconds > 0 ? (float)phase->fixed_seconds : run->is_paused ? run->real_dt : run->dt;
             run_phase(run, phase, dt, flow->time.alpha);
@@ -173,6 +174,7 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
     flow->is_let_through = false;
     run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
     flow->is_stepping = true;
+    flow->asked_dt = dt;
     flow->time.dt = run.dt;
     flow->time.seconds += run.dt;
     ++flow->time.frame;

@@ -137,7 +137,8 @@ static bool may_use(const mica_stream *stream, const micap_task *task, bool writ
                    stream->name, label, verb);
         return false;
     }
-    if (!micap_system_uses_stream(task->system, stream, write)) {
+    bool is_declared = micap_system_uses_stream(task->system, stream, write);
+    if (!is_declared && !(write && micap_system_may_write_any(task->system, stream))) {
         micap_check_stream(stream->world, stream->name, write, place);
         micap_fail(stream->world, MICA_ERROR_REFUSED, place, "stream %s: system %s does not declare to %s it (.uses)",
                    stream->name, label, verb);

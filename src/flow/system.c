@@ -80,7 +80,8 @@ static void classify(micap_system *system)
     system->is_sorted = !def->once && def->compare;
     system->is_single =
         def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || reads_streams || is_in_its_own_way(system);
-    system->is_local = !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY;
+    system->is_local =
+        !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY && !system->box;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
 }
@@ -99,7 +100,7 @@ static const char *problem_of(const mica_system_def *def)
         return "it has no terms: a system without rows is one that runs .once";
     if (def->exclusive && !def->once)
         return "an exclusive system runs .once";
-    if (def->use_count > MICAP_TOUCHES_MAX - MICA_TERMS_MAX || (def->use_count && !def->uses))
+    if (def->use_count > MICAP_USES_MAX || (def->use_count && !def->uses))
         return "it has too many .uses";
     if ((uint32_t)def->split > MICA_SPLIT_THRESHOLD)
         return "its .split is unknown";
@@ -121,7 +122,7 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, const mic
     const char *problem = problem_of(def);
     if (problem)
         return fail(world, MICA_ERROR_INVALID, def, problem);
-    if (!micap_flow_phase(flow, def->phase))
+    if (!micap_flow_phase(flow, def->phase) || (def->phase == MICAP_PHASE_MESSAGES) != (def->view == micap_box_run))
         return fail(world, MICA_ERROR_UNKNOWN, def, "there is no such phase");
     const micap_system *namesake = find_name(flow, def->name);
     if (namesake && namesake != replaced)
@@ -231,6 +232,7 @@ static micap_system *make(micap_flow *flow, const mica_system_def *def)
     system->columns = def->columns;
     system->once = def->once;
     system->is_enabled = !def->disabled;
+    system->box = def->view == micap_box_run ? def->context : NULL;
     system->frame = (mica_frame){
         .world = world, .query = system->query, .context = def->context, .identity = micap_hash_text(def->name)};
     classify(system);
@@ -374,6 +376,15 @@ bool micap_system_uses_stream(const micap_system *system, const struct mica_stre
         if (system->def.uses[i].stream == stream && system->def.uses[i].write == write)
             return true;
     return false;
+}
+
+bool micap_system_may_write_any(const micap_system *system, const struct mica_stream *stream)
+{
+    const micap_flow *flow = micap_flow_get(system->frame.world);
+    for (uint32_t i = 0; system->box && i < flow->system_count; ++i)
+        if (flow->systems[i]->box && micap_system_uses_stream(flow->systems[i], stream, false))
+            return false;
+    return system->box != NULL;
 }
 
 uint32_t micap_stream_user_count(const mica_world *world, const struct mica_stream *stream)

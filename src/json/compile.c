@@ -204,38 +204,71 @@ static void *allocate(mica_compiled *compiled, size_t bytes)
     return compiled->private_allocator.allocate(bytes, MICAP_ARRAY_ALIGNMENT, compiled->private_allocator.context);
 }
 
+static void copy_dependency(mica_compiler *compiler, const char *folder, const char *path, mica_compiled *out)
+{
+    size_t folder_bytes = strlen(folder), bytes = folder_bytes + strlen(path) + 1;
+    char *copy = allocate(out, bytes);
+    if (!copy) {
+        micap_json_error_memory(compiler);
+        return;
+    }
+    memcpy(copy, folder, folder_bytes);
+    memcpy(copy + folder_bytes, path, bytes - folder_bytes);
+    out->dependencies[out->dependency_count++] = copy;
+}
+
+/* The folder that resources are loaded from, with a slash at its end, or "". */
+static const char *root_folder(mica_compiler *compiler)
+{
+    const char *given = compiler->def->root, *text = given ? given : compiler->sources->path;
+    const char *slash = strrchr(text, '/');
+    size_t bytes = given ? strlen(given) : slash ? (size_t)(slash - text) + 1 : 0;
+    char *folder = micap_json_allocate(compiler, bytes + 2);
+    if (!folder)
+        return NULL;
+    memcpy(folder, text, bytes);
+    if (bytes && folder[bytes - 1] != '/')
+        folder[bytes] = '/';
+    return folder;
+}
+
+/* What a finished file says it refers to. */
+static mica_resource *open_finished(mica_compiler *compiler, const mica_compiled *out)
+{
+    mica_resource_def def = {.allocator = compiler->memory.allocator, .any_byte_order = true};
+    mica_resource *finished = mica_resource_open(out->blob.bytes, out->blob.byte_count, &def, NULL);
+    if (!finished)
+        micap_json_error_memory(compiler);
+    return finished;
+}
+
 static void copy_dependencies(mica_compiler *compiler, mica_compiled *out)
 {
     out->private_allocator = compiler->memory.allocator;
     if (!compiler->source_count)
         return;
-    out->dependencies = allocate(out, compiler->source_count * sizeof *out->dependencies);
-    if (!out->dependencies) {
+    mica_resource *finished = compiler->has_assets && out->blob.bytes ? open_finished(compiler, out) : NULL;
+    uint32_t asset_count = finished ? mica_resource_asset_count(finished) : 0;
+    const char *root = asset_count ? root_folder(compiler) : NULL;
+    out->private_capacity = compiler->source_count + (root ? asset_count : 0);
+    out->dependencies = allocate(out, out->private_capacity * sizeof *out->dependencies);
+    if (!out->dependencies)
         micap_json_error_memory(compiler);
-        return;
-    }
-    memset(out->dependencies, 0, compiler->source_count * sizeof *out->dependencies);
-    out->dependency_count = compiler->source_count;
-    uint32_t i = 0;
-    for (const micap_source *source = compiler->sources; source; source = source->next, ++i) {
-        size_t bytes = strlen(source->path) + 1;
-        out->dependencies[i] = allocate(out, bytes);
-        if (out->dependencies[i])
-            memcpy(out->dependencies[i], source->path, bytes);
-        else
-            micap_json_error_memory(compiler);
-    }
+    for (const micap_source *source = compiler->sources; out->dependencies && source; source = source->next)
+        copy_dependency(compiler, "", source->path, out);
+    for (uint32_t i = 0; out->dependencies && root && i < asset_count; ++i)
+        copy_dependency(compiler, root, mica_resource_asset_path(finished, mica_resource_asset_at(finished, i)), out);
+    mica_resource_free(finished);
 }
 
 void mica_compiled_free(mica_compiled *compiled)
 {
     mica_allocator *allocator = &compiled->private_allocator;
     for (uint32_t i = 0; i < compiled->dependency_count; ++i)
-        if (compiled->dependencies[i])
-            allocator->release(compiled->dependencies[i], strlen(compiled->dependencies[i]) + 1, MICAP_ARRAY_ALIGNMENT,
-                               allocator->context);
+        allocator->release(compiled->dependencies[i], strlen(compiled->dependencies[i]) + 1, MICAP_ARRAY_ALIGNMENT,
+                           allocator->context);
     if (compiled->dependencies)
-        allocator->release(compiled->dependencies, compiled->dependency_count * sizeof *compiled->dependencies,
+        allocator->release(compiled->dependencies, compiled->private_capacity * sizeof *compiled->dependencies,
                            MICAP_ARRAY_ALIGNMENT, allocator->context);
     mica_blob_free(&compiled->blob);
     *compiled = (mica_compiled){0};

@@ -66,12 +66,7 @@ void micap_dump_path(micap_dump *dump, uint32_t entity)
         micap_write(&dump->writer, "#%u", dump->rank[entity]);
         return;
     }
-    uint32_t before = dump->writer.count;
-    micap_write_string(&dump->writer, name);
-    if (!dump->writer.failed) { /* without its quotes: it is a part of a string */
-        memmove(dump->writer.text + before, dump->writer.text + before + 1, dump->writer.count - before - 2);
-        dump->writer.count -= 2;
-    }
+    micap_write_inside_string(&dump->writer, name);
 }
 
 static void dump_reference(micap_dump *dump, const char *at)
@@ -85,6 +80,18 @@ static void dump_reference(micap_dump *dump, const char *at)
     micap_write(&dump->writer, "\"");
     micap_dump_path(dump, entity.index);
     micap_write(&dump->writer, "\"");
+}
+
+/* From the root, wherever the text is put. */
+static void dump_asset(micap_dump *dump, const char *at)
+{
+    mica_asset asset;
+    memcpy(&asset, at, sizeof asset);
+    const char *path = mica_resource_asset_path(dump->resource, asset);
+    micap_write(&dump->writer, path ? "\"/" : "null");
+    if (path)
+        micap_write_inside_string(&dump->writer, path);
+    micap_write(&dump->writer, path ? "\"" : "");
 }
 
 static void dump_enum(micap_dump *dump, const mica_type *type, const char *at)
@@ -134,6 +141,7 @@ static void dump_element(micap_dump *dump, const mica_field *field, const char *
         micap_write_real(writer, real, false);
         break;
     case MICA_KIND_ENTITY: dump_reference(dump, at); break;
+    case MICA_KIND_ASSET: dump_asset(dump, at); break;
     case MICA_KIND_STRUCT: dump_struct(dump, field->type, at); break;
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: dump_enum(dump, field->type, at); break;

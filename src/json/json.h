@@ -113,6 +113,7 @@ struct mica_compiler {
     uint32_t name_count;
     uint32_t node_count;
     uint32_t error_count;
+    bool has_assets;
     bool is_full; /* there are too many entities: the rest is not looked at */
     mica_result result;
     micap_context current; /* for mica_compile_complain */
@@ -156,6 +157,9 @@ micap_node *micap_tree_find(const mica_compiler *compiler, const micap_node *par
 /* The entity at a path, for a value written in a layer; NULL with a report. */
 const micap_node *micap_reference_find(mica_compiler *compiler, const micap_node *from, const micap_layer *layer,
                                        const char *path, micap_context context);
+
+/* The resource at a path, for a value written in some file. False with a report. */
+bool micap_asset_compile(mica_compiler *compiler, const char *text, micap_context context, mica_asset *out);
 
 /* Who a value belongs to, for references in it; `node` is NULL for a singleton. */
 typedef struct micap_value_of {

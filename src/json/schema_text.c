@@ -43,7 +43,7 @@ static bool read_number(reading *work, const micap_step_in *path, const json_t *
 
 static uint32_t bytes_of_kind(mica_kind kind)
 {
-    static const uint32_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 0, 0, 0};
+    static const uint32_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 0, 0, 0, 8};
     return bytes[kind];
 }
 
@@ -69,6 +69,7 @@ static bool read_kind(reading *work, const micap_step_in *path, const json_t *js
         field->kind = micap_kind_of_name(kind);
         for (mica_kind other = MICA_KIND_BOOL; other < MICA_KIND_STRUCT; ++other)
             micap_guess_try(&guess, micap_kind_name(other));
+        micap_guess_try(&guess, micap_kind_name(MICA_KIND_ASSET));
         field->element_bytes = bytes_of_kind(field->kind);
         *out_alignment = field->kind == MICA_KIND_ENTITY ? 4 : field->element_bytes;
     }

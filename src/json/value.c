@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"none", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",  "u32",
-                                         "i64",  "u64",  "f32",  "f64", "entity", "struct", "enum", "flags"};
+static const char *const kind_names[] = {"none", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
+                                         "i64",  "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
 
 const char *micap_kind_name(mica_kind kind)
 {
-    return kind <= MICA_KIND_FLAGS ? kind_names[kind] : "?";
+    return kind <= MICA_KIND_ASSET ? kind_names[kind] : "?";
 }
 
 mica_kind micap_kind_of_name(const char *name)
 {
-    for (mica_kind kind = MICA_KIND_BOOL; kind <= MICA_KIND_FLAGS; ++kind)
+    for (mica_kind kind = MICA_KIND_BOOL; kind <= MICA_KIND_ASSET; ++kind)
         if (strcmp(kind_names[kind], name) == 0)
             return kind;
     return MICA_KIND_NONE;
@@ -206,6 +206,17 @@ static bool compile_reference(const value_work *work, const micap_step_in *path,
     return true;
 }
 
+static bool compile_asset(const value_work *work, const micap_step_in *path, const json_t *json, void *to)
+{
+    mica_asset asset = {0};
+    if (!json_is_null(json) && !json_is_string(json))
+        return mismatch(work, path, "the path of a resource, or null", json);
+    if (json_is_string(json) && !micap_asset_compile(work->compiler, json_string_value(json), at(work, path), &asset))
+        return false;
+    memcpy(to, &asset, sizeof asset);
+    return true;
+}
+
 static bool compile_struct(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
                            char *to);
 
@@ -230,6 +241,7 @@ static bool compile_element(const value_work *work, const micap_step_in *path, c
     case MICA_KIND_F32:
     case MICA_KIND_F64: return compile_real(work, path, json, kind, to);
     case MICA_KIND_ENTITY: return compile_reference(work, path, json, to);
+    case MICA_KIND_ASSET: return compile_asset(work, path, json, to);
     case MICA_KIND_STRUCT: return compile_struct(work, path, json, field->type, to);
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: return compile_enum(work, path, json, field->type, to);

@@ -35,9 +35,8 @@ void micap_write(micap_writer *writer, const char *format, ...)
     write_bytes(writer, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-void micap_write_string(micap_writer *writer, const char *text)
+void micap_write_inside_string(micap_writer *writer, const char *text)
 {
-    write_bytes(writer, "\"", 1);
     for (; *text; ++text) {
         if (*text == '"' || *text == '\\')
             micap_write(writer, "\\%c", *text);
@@ -46,6 +45,12 @@ void micap_write_string(micap_writer *writer, const char *text)
         else
             write_bytes(writer, text, 1);
     }
+}
+
+void micap_write_string(micap_writer *writer, const char *text)
+{
+    write_bytes(writer, "\"", 1);
+    micap_write_inside_string(writer, text);
     write_bytes(writer, "\"", 1);
 }
 

@@ -19,6 +19,8 @@ void micap_writer_init(micap_writer *writer);
 void micap_write(micap_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* With quotes and escapes. Bytes that are not UTF-8 can't occur: files are checked. */
 void micap_write_string(micap_writer *writer, const char *text);
+/* Without the quotes. */
+void micap_write_inside_string(micap_writer *writer, const char *text);
 /* The shortest digits that read back as the same number. */
 void micap_write_real(micap_writer *writer, double value, bool is_f32);
 

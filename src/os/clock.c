@@ -1,11 +1,13 @@
-#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+/* Systems with POSIX; windows.c has the others. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #    define _DEFAULT_SOURCE 1 /* for clock_gettime and the number of processors, which strict C17 hides */
 #endif
 #include "os/clock.h"
 
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
+#ifndef _WIN32
+#    include <sched.h>
+#    include <time.h>
+#    include <unistd.h>
 
 uint64_t micap_clock_ns(void)
 {
@@ -24,3 +26,5 @@ void micap_yield(void)
 {
     sched_yield();
 }
+
+#endif

@@ -1,16 +1,16 @@
-#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+/* Systems with POSIX; windows.c has the others. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #    define _DEFAULT_SOURCE 1 /* for fsync, which strict C17 hides */
 #endif
 #include "os/file.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__linux__) || defined(__APPLE__)
+#ifndef _WIN32
+#    include <errno.h>
 #    include <fcntl.h>
+#    include <stdatomic.h>
+#    include <stdio.h>
+#    include <stdlib.h>
+#    include <string.h>
 #    include <sys/mman.h>
 #    include <sys/stat.h>
 #    include <unistd.h>
@@ -132,65 +132,4 @@ int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
     return problem;
 }
 
-#else
-
-/* Without mapping: the whole file in memory. */
-int micap_file_map(const char *path, micap_mapping *out_mapping)
-{
-    *out_mapping = (micap_mapping){0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return errno ? errno : EIO;
-    long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
-    bool fine = size >= 0 && fseek(file, 0, SEEK_SET) == 0 && (size == 0 || bytes) &&
-                fread(bytes, 1, (size_t)size, file) == (size_t)size;
-    fclose(file);
-    if (!fine) {
-        free(bytes);
-        return EIO;
-    }
-    *out_mapping = (micap_mapping){bytes, (size_t)size};
-    return 0;
-}
-
-micap_file_stamp micap_file_look(const char *path)
-{
-    micap_file_stamp stamp = {0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return stamp;
-    stamp.identity = 1;
-    stamp.byte_count = fseek(file, 0, SEEK_END) ? 0 : (uint64_t)ftell(file);
-    fclose(file);
-    return stamp;
-}
-
-void micap_file_unmap(micap_mapping *mapping)
-{
-    free(mapping->bytes);
-    *mapping = (micap_mapping){0};
-}
-
-int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
-{
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof ".new");
-    if (!temporary)
-        return ENOMEM;
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, ".new", sizeof ".new");
-    FILE *file = fopen(temporary, "wb");
-    bool fine = file && fwrite(bytes, 1, byte_count, file) == byte_count;
-    if (file)
-        fine = fclose(file) == 0 && fine;
-    if (fine) {
-        remove(path);
-        fine = rename(temporary, path) == 0;
-    }
-    if (!fine)
-        remove(temporary);
-    free(temporary);
-    return fine ? 0 : EIO;
-}
 #endif

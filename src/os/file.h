@@ -1,5 +1,5 @@
 /* Files from the operating system. The contract of this seam: a mapping is read-only and private; writing is safe
- * against crashes: the bytes go to a temporary file beside the target, which is synced and renamed over it. */
+ * against crashes: the bytes go to a temporary file beside the target, which is synced and renamed over it. Windows refuses to replace a file while somebody has it mapped (EACCES). */
 #ifndef MICAP_OS_FILE_H
 #define MICAP_OS_FILE_H
 

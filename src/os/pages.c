@@ -1,11 +1,12 @@
-#if defined(__linux__) && !defined(_DEFAULT_SOURCE)
+/* Systems with POSIX; windows.c has the others. */
+#if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #    define _DEFAULT_SOURCE 1 /* for MAP_ANONYMOUS and madvise, which strict C17 hides */
 #endif
 #include "os/pages.h"
 
 #include <stdint.h>
 
-#if defined(__linux__) || defined(__APPLE__)
+#if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #    include <sys/mman.h>
 
 void *micap_pages_allocate(size_t bytes, size_t alignment)
@@ -35,21 +36,14 @@ void micap_pages_release(void *pages, size_t bytes)
     munmap(pages, bytes);
 }
 
-#else
+#elif !defined(_WIN32)
+/* No virtual memory, as in WebAssembly: the heap's. */
 #    include <stdlib.h>
 #    include <string.h>
-#    ifdef _WIN32
-#        include <malloc.h>
-#        define aligned_pages(bytes, alignment) _aligned_malloc(bytes, alignment)
-#        define free_pages(pages) _aligned_free(pages)
-#    else
-#        define aligned_pages(bytes, alignment) aligned_alloc(alignment, bytes)
-#        define free_pages(pages) free(pages)
-#    endif
 
 void *micap_pages_allocate(size_t bytes, size_t alignment)
 {
-    void *pages = aligned_pages(bytes, alignment);
+    void *pages = aligned_alloc(alignment, bytes);
     if (pages)
         memset(pages, 0, bytes);
     return pages;
@@ -58,6 +52,6 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 void micap_pages_release(void *pages, size_t bytes)
 {
     (void)bytes;
-    free_pages(pages);
+    free(pages);
 }
 #endif

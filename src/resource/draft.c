@@ -1,6 +1,7 @@
 #include "resource/draft.h"
 
 #include "base/hash.h"
+#include "resource/assets.h"
 #include "resource/text.h"
 
 #include <stdarg.h>
@@ -49,6 +50,7 @@ void mica_draft_destroy(mica_draft *draft)
     MICAP_RELEASE_ARRAY(memory, draft->parents, draft->parent_capacity);
     MICAP_RELEASE_ARRAY(memory, draft->names, draft->name_capacity);
     micap_strings_free(&draft->strings, draft);
+    micap_strings_free(&draft->assets, draft);
     micap_memory last = {.allocator = memory->allocator};
     atomic_init(&last.bytes, sizeof *draft);
     micap_release(&last, draft, sizeof *draft, MICAP_ARRAY_ALIGNMENT);
@@ -208,6 +210,16 @@ void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component)
     }
     part->owners[part->count++] = entity;
     return instance;
+}
+
+mica_asset mica_draft_asset(mica_draft *draft, const char *path)
+{
+    const char *problem = micap_asset_path_problem(path);
+    if (problem)
+        micap_draft_refuse(draft, MICA_ERROR_INVALID, "the path \"%.80s\" %s", path, problem);
+    if (problem || micap_string_of(&draft->assets, draft, path) == MICAP_NONE)
+        return (mica_asset){0};
+    return micap_asset_of_path(path);
 }
 
 bool mica_draft_disable(mica_draft *draft, uint32_t component)

@@ -44,6 +44,7 @@ struct mica_draft {
     uint32_t entity_count;
     uint32_t name_count;
     micap_strings strings; /* the names of entities */
+    micap_strings assets;  /* paths of resources */
     mica_resource_error error;
 };
 
@@ -78,6 +79,24 @@ typedef struct micap_grouping {
 
 bool micap_grouping_make(micap_grouping *grouping, mica_draft *draft);
 void micap_grouping_free(micap_grouping *grouping, mica_draft *draft);
+
+/* The paths a draft knows, by hash: those that values refer to are written. */
+typedef struct micap_asset_list {
+    struct micap_listed_asset {
+        uint64_t path_hash;
+        const char *path;
+        bool used;
+    } * list;
+    uint32_t count;
+    uint32_t capacity;
+} micap_asset_list;
+
+bool micap_asset_list_make(micap_asset_list *assets, mica_draft *draft);
+void micap_asset_list_free(micap_asset_list *assets, mica_draft *draft);
+
+/* Notes what the instances of a part refer to. False with a reason when there is no path for it. */
+bool micap_asset_list_note(micap_asset_list *assets, mica_draft *draft, const micap_draft_part *part,
+                           const char *instances);
 
 /* Sections in the making. */
 typedef struct micap_output {

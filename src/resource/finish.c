@@ -17,6 +17,7 @@ typedef struct micap_finishing {
     micap_grouping grouping;
     micap_output output;
     type_list types;
+    micap_asset_list assets;
     micap_strings
         strings; /* in the order they are written, so that equal drafts give equal bytes however they were made */
 } finishing;
@@ -200,9 +201,8 @@ static bool write_references(finishing *work, const micap_draft_part *part, char
 {
     mica_draft *draft = work->draft;
     micap_leaves leaves = {0};
-    bool fine = micap_leaves_make(&leaves, &draft->memory, part->type) || micap_draft_refuse_memory(draft);
-    if (fine)
-        micap_leaves_keep(&leaves, MICA_KIND_ENTITY);
+    bool fine = micap_leaves_make_kind(&leaves, &draft->memory, part->type, MICA_KIND_ENTITY) ||
+                micap_draft_refuse_memory(draft);
     if (fine && leaves.count)
         MICAP_EACH_REFERENCE(&leaves, part->type->size_bytes, instances, part->count, reference)
         {
@@ -265,7 +265,8 @@ static bool write_instances(finishing *work, uint32_t rank, uint32_t *targets, m
             return false;
         for (uint32_t i = 0; i < part->count; ++i)
             memcpy(instances + (size_t)targets[i] * size_bytes, part->data + (size_t)i * size_bytes, size_bytes);
-        if (!write_references(work, part, instances))
+        if (!write_references(work, part, instances) ||
+            !micap_asset_list_note(&work->assets, work->draft, part, instances))
             return false;
     }
     return write_lists(work, part, targets, record);
@@ -380,6 +381,31 @@ static bool write_names(finishing *work)
     return fine;
 }
 
+/* Without a field for assets there is no section, and the file is of the version that has none. */
+static bool write_assets(finishing *work)
+{
+    bool has_field = false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < work->types.count; ++i)
+        for (uint32_t j = 0; j < work->types.list[i]->field_count; ++j)
+            has_field |= work->types.list[i]->fields[j].kind == MICA_KIND_ASSET;
+    for (uint32_t i = 0; i < work->assets.count; ++i)
+        count += work->assets.list[i].used;
+    if (!has_field)
+        return true;
+    micap_asset_record *record =
+        micap_output_add(&work->output, work->draft, MICAP_SECTION_ASSETS, count, sizeof *record);
+    for (uint32_t i = 0; record && i < work->assets.count; ++i) {
+        const struct micap_listed_asset *asset = &work->assets.list[i];
+        if (!asset->used)
+            continue;
+        *record = (micap_asset_record){asset->path_hash, string_of(work, asset->path), 0};
+        if (record++->path == MICAP_NONE)
+            return false;
+    }
+    return record != NULL;
+}
+
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
@@ -398,12 +424,14 @@ mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *de
     *out_blob = (mica_blob){0};
     finishing work = {.draft = draft};
     bool is_foreign = def->byte_order == (MICAP_IS_BIG_ENDIAN ? MICA_BYTE_ORDER_LITTLE : MICA_BYTE_ORDER_BIG);
-    bool fine = micap_grouping_make(&work.grouping, draft) && write_types(&work) && write_components(&work) &&
-                write_parents(&work) && write_names(&work) && write_strings(&work) &&
+    bool fine = micap_grouping_make(&work.grouping, draft) && micap_asset_list_make(&work.assets, draft) &&
+                write_types(&work) && write_components(&work) && write_parents(&work) && write_names(&work) &&
+                write_assets(&work) && write_strings(&work) &&
                 micap_output_finish(&work.output, draft, def->compression, is_foreign, out_blob);
     micap_output_free(&work.output, draft);
     micap_strings_free(&work.strings, draft);
     micap_grouping_free(&work.grouping, draft);
+    micap_asset_list_free(&work.assets, draft);
     MICAP_RELEASE_ARRAY(&draft->memory, work.types.list, work.types.capacity);
     return fine ? MICA_OK : draft->error.result;
 }

@@ -9,7 +9,8 @@
 
 enum {
     MICAP_VERSION_MAJOR = 1,
-    MICAP_VERSION_MINOR = 0,
+    MICAP_VERSION_MINOR = 0,        /* as long as nothing in the file is newer: */
+    MICAP_VERSION_MINOR_ASSETS = 1, /* of files with assets */
     MICAP_MARK = 0x0A0B0C0D,
     MICAP_MARK_FOREIGN = 0x0D0C0B0A,
     MICAP_ALIGNMENT = 64,
@@ -44,9 +45,10 @@ typedef enum micap_section_kind {
     MICAP_SECTION_PARENTS,
     MICAP_SECTION_ORDER,
     MICAP_SECTION_NAMES,
-    MICAP_SECTION_INSTANCES, /* from here on, any number of each */
+    MICAP_SECTION_INSTANCES, /* any number, as of the next two */
     MICAP_SECTION_OWNERS,
     MICAP_SECTION_DISABLED,
+    MICAP_SECTION_ASSETS,
     MICAP_SECTION_KINDS,
 } micap_section_kind;
 
@@ -126,10 +128,17 @@ typedef struct micap_name_record {
     uint32_t text;
 } micap_name_record;
 
+typedef struct micap_asset_record {
+    uint64_t path_hash;
+    uint32_t path;
+    uint32_t reserved;
+} micap_asset_record;
+
 _Static_assert(sizeof(micap_header) == 64 && sizeof(micap_section) == 48 && sizeof(micap_type_record) == 24 &&
                    sizeof(micap_field_record) == 24 && sizeof(micap_constant_record) == 16 &&
                    sizeof(micap_component_record) == 48 && sizeof(micap_group_record) == 16 &&
-                   sizeof(micap_column_record) == 8 && sizeof(micap_name_record) == 8,
+                   sizeof(micap_column_record) == 8 && sizeof(micap_name_record) == 8 &&
+                   sizeof(micap_asset_record) == 16,
                "records have no padding");
 
 #endif

@@ -46,13 +46,16 @@ void micap_leaves_free(micap_leaves *leaves, micap_memory *memory)
     *leaves = (micap_leaves){0};
 }
 
-void micap_leaves_keep(micap_leaves *leaves, mica_kind kind)
+bool micap_leaves_make_kind(micap_leaves *leaves, micap_memory *memory, const mica_type *type, mica_kind kind)
 {
+    if (!micap_leaves_make(leaves, memory, type))
+        return false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < leaves->count; ++i)
         if (leaves->list[i].kind == kind)
             leaves->list[kept++] = leaves->list[i];
     leaves->count = kept;
+    return true;
 }
 
 bool micap_leaves_cover(const micap_leaves *leaves, uint32_t size_bytes)

@@ -46,8 +46,8 @@ uint64_t micap_leaves_count(const mica_type *type);
 bool micap_leaves_make(micap_leaves *leaves, micap_memory *memory, const mica_type *type);
 void micap_leaves_free(micap_leaves *leaves, micap_memory *memory);
 
-/* Keeps the leaves of one kind only. */
-void micap_leaves_keep(micap_leaves *leaves, mica_kind kind);
+/* As micap_leaves_make, those of one kind only. */
+bool micap_leaves_make_kind(micap_leaves *leaves, micap_memory *memory, const mica_type *type, mica_kind kind);
 
 /* Whether the leaves cover every byte, one after the other. */
 bool micap_leaves_cover(const micap_leaves *leaves, uint32_t size_bytes);
@@ -58,13 +58,13 @@ void micap_leaves_copy(const micap_leaves *leaves, uint32_t size_bytes, void *to
 /* Turns the byte order of `count` values that lie `size_bytes` apart. */
 void micap_leaves_swap(const micap_leaves *leaves, uint32_t size_bytes, void *values, uint64_t count);
 
-/* Calls for each entity leaf of `count` values: what hands out, checks and remaps references. */
+/* Calls for each element of the leaves of `count` values, which are of 8 bytes: references to entities, or to resources. */
 #define MICAP_EACH_REFERENCE(leaves, size_bytes, values, value_count, reference)                                       \
     for (uint64_t value_ = 0; value_ < (value_count); ++value_)                                                        \
         for (uint32_t leaf_ = 0; leaf_ < (leaves)->count; ++leaf_)                                                     \
             for (uint32_t element_ = 0; element_ < (leaves)->list[leaf_].count; ++element_)                            \
                 for (char *reference = (char *)(values) + value_ * (size_bytes) + (leaves)->list[leaf_].offset +       \
-                                       element_ * sizeof(mica_entity);                                                 \
+                                       element_ * 8;                                                 \
                      reference; reference = NULL)
 
 #endif

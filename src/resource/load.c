@@ -115,8 +115,8 @@ static bool copy_if_needed(mica_resource *resource)
 static mica_resource *verify(mica_resource *resource, mica_resource_error *out_error)
 {
     bool fine = read_mark(resource) && copy_if_needed(resource) && micap_verify_sections(resource) &&
-                micap_verify_types(resource) && micap_verify_components(resource) && micap_verify_entities(resource) &&
-                micap_verify_values(resource);
+                micap_verify_types(resource) && micap_verify_assets(resource) && micap_verify_components(resource) &&
+                micap_verify_entities(resource) && micap_verify_values(resource);
     *out_error = resource->error;
     if (fine)
         return resource;

@@ -3,8 +3,8 @@
 #include "resource/resource.h"
 
 static const char *const kind_names[MICAP_SECTION_KINDS] = {
-    "unknown", "strings", "types", "fields", "constants", "components", "groups",
-    "columns", "parents", "order", "names",  "instances", "owners",     "disabled",
+    "unknown", "strings", "types", "fields",    "constants", "components", "groups", "columns",
+    "parents", "order",   "names", "instances", "owners",    "disabled",   "assets",
 };
 
 uint32_t mica_resource_entity_count(const mica_resource *resource)

@@ -7,9 +7,9 @@
 
 static const char *kind_text(mica_kind kind)
 {
-    static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",  "u32",
-                                        "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags"};
-    return kind <= MICA_KIND_FLAGS ? names[kind] : "?";
+    static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
+                                        "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
+    return kind <= MICA_KIND_ASSET ? names[kind] : "?";
 }
 
 static bool is_signed(mica_kind kind)

@@ -121,9 +121,12 @@ bool micap_output_finish(micap_output *output, mica_draft *draft, int compressio
     for (uint32_t i = 0; compression && i < output->count; ++i)
         if (!compress(&output->sections[i], draft, compression))
             return false;
+    bool has_assets = false;
+    for (uint32_t i = 0; i < output->count; ++i)
+        has_assets |= output->sections[i].record.kind == MICAP_SECTION_ASSETS;
     micap_header header = {.mark = MICAP_MARK,
                            .version_major = MICAP_VERSION_MAJOR,
-                           .version_minor = MICAP_VERSION_MINOR,
+                           .version_minor = has_assets ? MICAP_VERSION_MINOR_ASSETS : MICAP_VERSION_MINOR,
                            .header_bytes = sizeof header,
                            .section_count = output->count,
                            .section_bytes = sizeof(micap_section),

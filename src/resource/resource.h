@@ -44,7 +44,7 @@ struct mica_resource {
     micap_header header;
 
     micap_part *parts;
-    micap_part *single[MICAP_SECTION_INSTANCES]; /* by kind, for those that come once; NULL where there is none */
+    micap_part *single[MICAP_SECTION_KINDS]; /* by kind, for those that come once; NULL where there is none */
     mica_type *types;
     mica_field *fields;
     mica_constant *constants;
@@ -67,6 +67,7 @@ bool micap_refuse_memory(mica_resource *resource);
 /* The steps of loading, each of which trusts those before it. */
 bool micap_verify_sections(mica_resource *resource);
 bool micap_verify_types(mica_resource *resource);
+bool micap_verify_assets(mica_resource *resource);
 bool micap_verify_components(mica_resource *resource);
 bool micap_verify_entities(mica_resource *resource);
 bool micap_verify_values(mica_resource *resource);
@@ -103,6 +104,9 @@ static inline const char *micap_text(const mica_resource *resource, uint32_t off
 
 /* Whether a string begins there; every string ends before the section does. */
 bool micap_is_text(const mica_resource *resource, uint32_t offset);
+
+/* The record of an asset, found by bisection; NULL when the file does not name it. */
+const micap_asset_record *micap_asset_find(const mica_resource *resource, uint64_t path_hash);
 
 /* The group an entity belongs to. */
 const micap_group_record *micap_group_of(const mica_resource *resource, uint32_t entity);

@@ -1,6 +1,7 @@
 /* Saving: a world, or some of its entities, as a draft; the rest is the draft's. */
 #include "mica/draft.h"
 #include "mica/hierarchy.h"
+#include "mica/library.h"
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/query.h"
@@ -28,6 +29,8 @@ typedef struct micap_saving {
     uint32_t leaves_capacity;
     micap_leaves *references;
     uint32_t references_capacity;
+    micap_leaves *assets;
+    uint32_t assets_capacity;
 } saving;
 
 static bool fail_memory(saving *work)
@@ -220,14 +223,15 @@ static uint32_t part_for(saving *work, mica_component component)
     if (part == MICA_DRAFT_NONE)
         return part;
     if (!MICAP_RESERVE(work->memory, work->leaves, &work->leaves_capacity, (uint64_t)part + 1) ||
-        !MICAP_RESERVE(work->memory, work->references, &work->references_capacity, (uint64_t)part + 1))
+        !MICAP_RESERVE(work->memory, work->references, &work->references_capacity, (uint64_t)part + 1) ||
+        !MICAP_RESERVE(work->memory, work->assets, &work->assets_capacity, (uint64_t)part + 1))
         return fail_memory(work), MICA_DRAFT_NONE;
     bool fine = micap_leaves_make(&work->leaves[part], work->memory, def.type);
-    fine = micap_leaves_make(&work->references[part], work->memory, def.type) && fine;
+    fine = micap_leaves_make_kind(&work->references[part], work->memory, def.type, MICA_KIND_ENTITY) && fine;
+    fine = micap_leaves_make_kind(&work->assets[part], work->memory, def.type, MICA_KIND_ASSET) && fine;
     work->part_of[component] = part + 1; /* so that the leaves are given back */
     if (!fine)
         return fail_memory(work), MICA_DRAFT_NONE;
-    micap_leaves_keep(&work->references[part], MICA_KIND_ENTITY);
     return part;
 }
 
@@ -243,6 +247,26 @@ static void remap(const saving *work, uint32_t part, void *instance)
             entity = index == MICAP_NONE ? mica_nil() : (mica_entity){index, 1};
             memcpy(reference, &entity, sizeof entity);
         }
+}
+
+/* Tells the draft the paths of what an instance refers to. */
+static bool name_assets(saving *work, uint32_t part, mica_component component, void *instance)
+{
+    if (work->assets[part].count)
+        MICAP_EACH_REFERENCE(&work->assets[part], 0, instance, 1, reference)
+        {
+            mica_asset asset;
+            memcpy(&asset, reference, sizeof asset);
+            const char *path = work->def->library ? mica_library_path(work->def->library, asset) : NULL;
+            if (asset.path_hash && !path)
+                return micap_draft_refuse(work->draft, MICA_ERROR_UNKNOWN,
+                                          "component %.80s refers to a resource whose path is not known: save with "
+                                          "the library it comes from",
+                                          mica_component_type(component)->name);
+            if (asset.path_hash && !mica_draft_asset(work->draft, path).path_hash)
+                return false;
+        }
+    return true;
 }
 
 static bool save_value(saving *work, mica_entity entity, uint32_t index, mica_component component, const void *value)
@@ -262,6 +286,8 @@ static bool save_value(saving *work, mica_entity entity, uint32_t index, mica_co
             micap_leaves_copy(&work->leaves[part], type->size_bytes, instance, value, 1);
         }
         remap(work, part, instance);
+        if (!name_assets(work, part, component, instance))
+            return false;
     }
     return !type->toggle || mica_is_nil(entity) || mica_is_enabled_component(work->world, entity, component) ||
            mica_draft_disable(work->draft, part);
@@ -337,11 +363,13 @@ static void free_saving(saving *work)
         if (work->part_of[i]) {
             micap_leaves_free(&work->leaves[work->part_of[i] - 1], work->memory);
             micap_leaves_free(&work->references[work->part_of[i] - 1], work->memory);
+            micap_leaves_free(&work->assets[work->part_of[i] - 1], work->memory);
         }
     MICAP_RELEASE_ARRAY(work->memory, work->entities, work->capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->part_of, work->part_capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->leaves, work->leaves_capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->references, work->references_capacity);
+    MICAP_RELEASE_ARRAY(work->memory, work->assets, work->assets_capacity);
     micap_release(work->memory, work->index_of, work->slot_count * sizeof(uint32_t), MICAP_ARRAY_ALIGNMENT);
 }
 

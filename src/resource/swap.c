@@ -17,6 +17,7 @@ static const char *const patterns[MICAP_SECTION_KINDS] = {
     [MICAP_SECTION_INSTANCES] = "",
     [MICAP_SECTION_OWNERS] = "4",
     [MICAP_SECTION_DISABLED] = "4",
+    [MICAP_SECTION_ASSETS] = "844",
 };
 
 static void swap_fields(char *at, const char *pattern)

@@ -168,24 +168,53 @@ static bool check_references(mica_resource *resource, const micap_block *block)
     return true;
 }
 
+static bool check_assets(mica_resource *resource, const micap_block *block, const micap_leaves *assets)
+{
+    if (!assets->count)
+        return true;
+    MICAP_EACH_REFERENCE(assets, block->type->size_bytes, block->instances, block->instance_count, reference)
+    {
+        mica_asset asset;
+        memcpy(&asset, reference, sizeof asset);
+        if (asset.path_hash && !micap_asset_find(resource, asset.path_hash))
+            return micap_refuse(resource, 0, "component %.60s refers to a resource that the file does not name",
+                                block->name);
+    }
+    return true;
+}
+
+static bool check_values(mica_resource *resource, micap_block *block)
+{
+    micap_memory *memory = &resource->memory;
+    micap_leaves bools = {0}, assets = {0};
+    bool fine = micap_leaves_make_kind(&block->references, memory, block->type, MICA_KIND_ENTITY) &&
+                micap_leaves_make_kind(&bools, memory, block->type, MICA_KIND_BOOL) &&
+                micap_leaves_make_kind(&assets, memory, block->type, MICA_KIND_ASSET);
+    if (!fine)
+        micap_refuse_memory(resource);
+    else if (block->role != MICAP_ROLE_TAG)
+        fine = check_bools(resource, block, &bools) && check_references(resource, block) &&
+               check_assets(resource, block, &assets);
+    micap_leaves_free(&bools, memory);
+    micap_leaves_free(&assets, memory);
+    return fine;
+}
+
+static bool turn_values(mica_resource *resource, const micap_block *block)
+{
+    micap_leaves leaves;
+    bool fine = micap_leaves_make(&leaves, &resource->memory, block->type);
+    if (fine)
+        micap_leaves_swap(&leaves, block->type->size_bytes, block->instances, block->instance_count);
+    micap_leaves_free(&leaves, &resource->memory);
+    return fine || micap_refuse_memory(resource);
+}
+
 bool micap_verify_values(mica_resource *resource)
 {
     for (uint32_t i = 0; i < resource->block_count; ++i) {
         micap_block *block = &resource->blocks[i];
-        micap_leaves leaves = {0};
-        if (!micap_leaves_make(&block->references, &resource->memory, block->type) ||
-            !micap_leaves_make(&leaves, &resource->memory, block->type)) {
-            micap_leaves_free(&leaves, &resource->memory);
-            return micap_refuse_memory(resource);
-        }
-        if (resource->is_foreign)
-            micap_leaves_swap(&leaves, block->type->size_bytes, block->instances, block->instance_count);
-        micap_leaves_keep(&block->references, MICA_KIND_ENTITY);
-        micap_leaves_keep(&leaves, MICA_KIND_BOOL);
-        bool fine = block->role == MICAP_ROLE_TAG ||
-                    (check_bools(resource, block, &leaves) && check_references(resource, block));
-        micap_leaves_free(&leaves, &resource->memory);
-        if (!fine)
+        if ((resource->is_foreign && !turn_values(resource, block)) || !check_values(resource, block))
             return false;
     }
     return true;

@@ -109,7 +109,7 @@ static bool read_section(mica_resource *resource, uint32_t index, uint64_t *unpa
                             section->count, section->stride, (unsigned long long)section->bytes);
     if (resource->is_foreign)
         micap_swap_table(kind, part->data, section->count, section->stride);
-    if (kind >= MICAP_SECTION_INSTANCES)
+    if (kind >= MICAP_SECTION_INSTANCES && kind <= MICAP_SECTION_DISABLED)
         return true;
     if (resource->single[kind])
         return micap_refuse(resource, at, "section %u is the second of the kind %u", index, kind);

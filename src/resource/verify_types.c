@@ -62,7 +62,7 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
         record->kind == MICA_KIND_STRUCT || record->kind == MICA_KIND_ENUM || record->kind == MICA_KIND_FLAGS;
     if (!is_identifier(resource, record->name))
         return micap_refuse(resource, at, "field %u has no name, or one that is too long", index);
-    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_FLAGS)
+    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_ASSET)
         return micap_refuse(resource, at + 4, "field %u is of the unknown kind %u", index, record->kind);
     if (has_type ? record->type >= type : record->type != MICAP_NONE)
         return micap_refuse(resource, at + 20, "field %u names type %u, which is not before its own", index,

@@ -25,9 +25,9 @@ void mica_hash_tree_free(mica_hash_tree *tree)
         return;
     MICAP_RELEASE_ARRAY(&tree->memory, tree->leaves, tree->capacity);
     MICAP_RELEASE_ARRAY(&tree->memory, tree->names, tree->name_capacity);
-    micap_memory memory;
-    micap_memory_init(&memory, tree->memory.allocator);
-    micap_release(&memory, tree, sizeof *tree, MICAP_ARRAY_ALIGNMENT);
+    micap_memory last = {.allocator = tree->memory.allocator};
+    atomic_init(&last.bytes, sizeof *tree);
+    micap_release(&last, tree, sizeof *tree, MICAP_ARRAY_ALIGNMENT);
 }
 
 const char *micap_hash_tree_name(const mica_hash_tree *tree, uint64_t hash)

@@ -37,7 +37,8 @@ uint32_t micap_kind_bytes(mica_kind kind)
     case MICA_KIND_I64:
     case MICA_KIND_U64:
     case MICA_KIND_F64:
-    case MICA_KIND_ENTITY: return 8;
+    case MICA_KIND_ENTITY:
+    case MICA_KIND_ASSET: return 8;
     default: return 0;
     }
 }

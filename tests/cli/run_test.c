@@ -56,6 +56,10 @@ static const step steps[] = {
     {"run -m m/counts.so strange.mica", 2, "the world does not know component Frozen"},
     {"run -m m/counts.so --skip-unknown strange.mica", 0, "5001 entities"},
     {"run --skip-unknown level.mica", 0, "60 frames in"},
+    {"run -m m/counts.so -n 1 -q --save counted.mica level.mica", 0, ""},
+    {"run -m m/rules.so -n 0 -q --save ruled.mica level.mica", 0, ""},
+    {"diff counted.mica ruled.mica", 0, ""},
+    {"run -m m/rules.so -u strange.mica", 2, "the spawn function of component Number refused"},
     {"run -m m/counts.so -n 0 level.mica", 0, "0 frames in"},
     {"run -m m/counts.so -n 1500 -q level.mica", 0, ""},
     {"run -m m/counts.so level.mica", 0, "\ncount "},
@@ -110,6 +114,42 @@ START_TEST(a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else)
 }
 END_TEST
 
+static const step replay_steps[] = {
+    {"help replay", 0, "mica replay [--module LIBRARY]"},
+    {"run -m m/strays.so -D all -R x.rec level.mica", 2, "run: the detail is world, slices or entities, not \"all\""},
+    {"run -m m/strays.so -R /nowhere/x.rec level.mica", 2, "record: /nowhere/x.rec: No such file or directory"},
+    {"run -m m/strays.so -n 5 -R world.rec level.mica", 0, "recorded world.rec"},
+    {"run -m m/strays.so -n 5 -D slices -R slices.rec level.mica", 0, "recorded slices.rec"},
+    {"run -m m/strays.so -n 5 -D entities --systems -q -R all.rec level.mica", 0, ""},
+    {"replay -m m/strays.so -w 1 world.rec level.mica", 0, "5 ticks as recorded\n"},
+    {"replay -m m/strays.so -w 3 -q slices.rec level.mica", 0, ""},
+    {"replay -m m/strays.so -w 3 all.rec level.mica", 0, "5 ticks as recorded\n"},
+    {"replay -m m/strays.so all.rec", 1, "the world before the first frame differs"},
+    {"replay -m m/strays.so level.mica level.mica", 2, "level.mica: at byte "},
+    {"replay missing.rec level.mica", 2, "missing.rec: No such file or directory"},
+    {"diff world.rec world.rec", 0, ""},
+};
+
+static const step stray_steps[] = {
+    {"replay -m m/strays.so world.rec level.mica", 1, "tick 3: the world differs\n"},
+    {"replay -m m/strays.so slices.rec level.mica", 1, "tick 3: Number, in {Number}, rows "},
+    {"replay -m m/strays.so all.rec level.mica", 1, "tick 3: first behind system stray: Number of entity "},
+    {"run -m m/strays.so -n 5 -D entities --systems -q -R stray.rec level.mica", 0, ""},
+    {"diff all.rec stray.rec", 1, "tick 3: first behind system stray: Number of entity "},
+    {"diff world.rec stray.rec", 1, "tick 3: the world differs\n"},
+};
+
+START_TEST(a_replay_names_the_first_tick_system_component_and_entity_that_differ)
+{
+    prepare();
+    unsetenv("STRAY");
+    expect_steps(replay_steps, COUNT_OF(replay_steps));
+    setenv("STRAY", "1", 1);
+    expect_steps(stray_steps, COUNT_OF(stray_steps));
+}
+END_TEST
+
 TEST_SUITE(run, a_run_does_what_its_help_says_and_tells_what_is_wrong,
            any_number_of_workers_and_a_saved_half_way_give_the_same_hash,
-           a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else)
+           a_run_that_goes_wrong_leaves_the_old_file_and_nothing_else,
+           a_replay_names_the_first_tick_system_component_and_entity_that_differ)

@@ -29,6 +29,9 @@ static void prepare(void)
                "{\"entities\": [{\"name\": \"a\", \"components\": {\"Number\": {\"value\": 2}, \"Frozen\": {}}},"
                " {\"name\": \"b\"}], \"singletons\": {\"Clock\": {\"ticks\": 1}}}");
     write_text("bad.json", "{\"entities\": [{\"components\": {\"Numbr\": {}}}, {\"nam\": 1}]}");
+    write_text("refers.json", "{\"entities\": [{\"components\": {\"Shape\": {\"outline\": \"small.mica\"}}}]}");
+    write_text("shape.json", "{\"types\": [{\"name\": \"Shape\", \"component\": \"data\", \"fields\": "
+                             "[{\"name\": \"outline\", \"kind\": \"asset\"}]}]}");
     write_text("broken.json", "{\"entities\": [");
 }
 
@@ -94,6 +97,19 @@ static const step steps[] = {
     {"dump level.mica -o dumped.json", 0, ""},
     {"compile --schema level.mica dumped.json -o again.mica", 0, "again.mica: "},
     {"diff level.mica again.mica", 0, ""},
+    {"compile -s shape.json refers.json -d refers.d", 0, "refers.mica: "},
+    {"info refers.mica", 0, "refers to\nsmall.mica\n"},
+    {"info refers.mica", 0, "format 1.1"},
+    {"info --json refers.mica", 0, "\"refers_to\": [\n    \"small.mica\""},
+    {"dump refers.mica", 0, "{\"outline\": \"/small.mica\"}"},
+    {"schema refers.mica", 0, "\"kind\": \"asset\""},
+    {"check refers.mica", 0, "refers.mica: sound"},
+    {"check --root . refers.mica", 0, "refers.mica: sound"},
+    {"check --root m refers.mica", 2, "mica: refers.mica refers to what can't be loaded: m/small.mica: No such file"},
+    {"check --json --root m refers.mica", 2, "\"sound\": false"},
+    {"run --root m -u refers.mica", 2, "refers.mica refers to what can't be loaded: m/small.mica: No such file"},
+    {"run -n 1 -u refers.mica", 0, "1 frames in"},
+    {"compile -s shape.json --root .. refers.json", 2, "\"small.mica\" is not below the root"},
     {"schema level.mica", 0, "\"name\": \"Monster\""},
     {"schema level.mica schema.json -o both.json", 0, ""},
     {"compile -s both.json -- small.json", 0, "small.mica: "},

@@ -198,4 +198,143 @@ START_TEST(the_world_is_the_same_for_any_number_of_workers)
 }
 END_TEST
 
-TEST_SUITE(communication, the_world_is_the_same_for_any_number_of_workers)
+/* What systems and handlers send at random, against a list of all that was sent, applied one by one. */
+typedef struct Word { uint32_t value; uint32_t hops; } Word;
+typedef struct Noise { uint32_t value; } Noise;
+typedef struct Sent { mica_entity to; uint32_t value; uint32_t is_noise; } Sent;
+typedef struct Ear { uint64_t heard; } Ear;
+typedef struct Memory { uint64_t heard; } Memory;
+MICA_STRUCT(Word, value, hops)
+MICA_STRUCT(Noise, value)
+MICA_STRUCT(Sent, to, value, is_noise)
+MICA_COMPONENT_WITH(Ear, (.toggle = true), heard)
+MICA_POOL(Memory, heard)
+MICA_TAG(Quiet)
+MICA_TAG(Deaf)
+
+enum { TALKERS = 9000, ROUNDS = 3 };
+
+static mica_entity talkers[TALKERS];
+static mica_stream *log_of_all;
+
+static uint64_t hear(uint64_t before, uint32_t value)
+{
+    return before * 6364136223846793005u + value;
+}
+
+static void say(mica_world *world, mica_entity to, uint32_t value, uint32_t hops)
+{
+    mica_emit(log_of_all, Sent, {to, value, 0});
+    mica_send(world, to, Word, {value, hops});
+}
+
+static void talk(mica_view *view)
+{
+    mica_random random = mica_random_of(view);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        uint32_t value = mica_random_next(&random);
+        if (value % 3 == 0)
+            say(view->world, talkers[mica_random_below(&random, TALKERS)], value, value % 4);
+        if (value % 2000 == 1) {
+            mica_emit(log_of_all, Sent, {mica_nil(), value, 1});
+            mica_broadcast(view->world, Noise, {value});
+        }
+    }
+}
+
+static void hear_all(const mica_message *message, uint32_t value)
+{
+    uint64_t *heard = message->values; /* an Ear or a Memory: of both it is all there is */
+    for (uint32_t i = 0; i < message->count; ++i)
+        heard[i] = hear(heard[i], value);
+}
+
+static void hears_word(const mica_message *message)
+{
+    const Word *word = message->data;
+    ck_assert_uint_eq(message->count, 1);
+    hear_all(message, word->value);
+    if (word->hops && message->component == MICA_ID(Ear))
+        say(message->world, talkers[(message->entities[0].index * 7u + word->value) % TALKERS], word->value / 2,
+            word->hops - 1);
+}
+
+static void hears_noise(const mica_message *message)
+{
+    hear_all(message, ((const Noise *)message->data)->value);
+}
+
+typedef struct listener_model { bool has_ear, is_on, has_memory; uint64_t ear, memory; } listener_model;
+
+static void model_hear(listener_model *who, uint32_t value)
+{
+    who->ear = who->has_ear && who->is_on ? hear(who->ear, value) : who->ear;
+    who->memory = who->has_memory ? hear(who->memory, value) : who->memory;
+}
+
+static uint32_t place_of(mica_entity entity)
+{
+    return entity.index - talkers[0].index;
+}
+
+static void make_talkers(mica_world *world, listener_model *model)
+{
+    for (uint32_t i = 0; i < TALKERS; ++i) {
+        model[i] = (listener_model){.has_ear = i % 5 != 0, .is_on = i % 11 != 0, .has_memory = i % 3 == 0};
+        talkers[i] = mica_create(world);
+        if (model[i].has_ear)
+            mica_add(world, talkers[i], Ear);
+        if (model[i].has_ear && !model[i].is_on)
+            mica_disable(world, talkers[i], Ear);
+        if (model[i].has_memory)
+            mica_add(world, talkers[i], Memory);
+        if (i % 2)
+            mica_add(world, talkers[i], Quiet);
+    }
+}
+
+static void apply_log(listener_model *model)
+{
+    uint32_t count;
+    for (const Sent *sent; (sent = mica_stream_read(log_of_all, Sent, &count));)
+        for (uint32_t i = 0; i < count; ++i)
+            for (uint32_t j = 0; j < (sent[i].is_noise ? TALKERS : 1); ++j)
+                model_hear(&model[sent[i].is_noise ? j : place_of(sent[i].to)], sent[i].value);
+}
+
+START_TEST(each_component_hears_all_that_was_sent_to_it_in_order_for_any_number_of_workers)
+{
+    static const uint32_t worker_counts[] = {1, 2, 3, 4, 7, 16};
+    static listener_model model[TALKERS];
+    for (uint32_t i = 0; i < 6; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_flow_def def = mica_flow_def_default();
+        def.worker_count = worker_counts[i];
+        mica_flow_configure(world, &def);
+        log_of_all = mica_stream_create(world, MICA_STREAM_WITH(Sent, (.application = true)));
+        make_talkers(world, model);
+        mica_handler_add(world, MICA_HANDLER(Ear, Word, hears_word));
+        mica_handler_add(world, MICA_HANDLER(Memory, Word, hears_word));
+        mica_handler_add(world, MICA_HANDLER(Memory, Noise, hears_noise));
+        mica_handler_add(world, MICA_HANDLER(Ear, Noise, hears_noise));
+        mica_system_add(world,
+                        MICA_SYSTEM_WITH(talk, (.split = MICA_SPLIT_EVEN, MICA_USES(MICA_USE_STREAM_WRITE(log_of_all))),
+                                         MICA_WITHOUT(Deaf)));
+        for (uint32_t frame = 0; frame < ROUNDS; ++frame) {
+            ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+            apply_log(model);
+            for (uint32_t j = 0; j < TALKERS; ++j) {
+                const Ear *ear = mica_get(world, talkers[j], Ear);
+                const Memory *memory = mica_get(world, talkers[j], Memory);
+                ck_assert_msg((!ear || ear->heard == model[j].ear) && (!memory || memory->heard == model[j].memory),
+                              "%u workers, frame %u, entity %u", worker_counts[i], frame, j);
+            }
+        }
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+TEST_SUITE(communication, the_world_is_the_same_for_any_number_of_workers,
+           each_component_hears_all_that_was_sent_to_it_in_order_for_any_number_of_workers)

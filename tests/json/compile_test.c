@@ -198,6 +198,107 @@ START_TEST(every_file_that_was_read_is_a_dependency)
 }
 END_TEST
 
+static void expect_identity(const mica_blob *blob, const mica_schema *schema)
+{
+    mica_resource_error error;
+    mica_resource *resource = mica_resource_open(blob->bytes, blob->byte_count, NULL, &error);
+    ck_assert_msg(resource != NULL, "%s", error.text);
+    mica_blob text;
+    mica_compiled again;
+    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
+    mica_compile_def def = {.schema = schema};
+    mica_result result = mica_compile_text("dump", text.bytes, text.byte_count, &def, &again);
+    ck_assert_msg(result == MICA_OK, "%.*s", (int)text.byte_count, (char *)text.bytes);
+    ck_assert_uint_eq(again.blob.byte_count, blob->byte_count);
+    ck_assert_mem_eq(again.blob.bytes, blob->bytes, blob->byte_count);
+    mica_compiled_free(&again);
+    mica_blob_free(&text);
+    mica_resource_free(resource);
+}
+
+static const struct asset_case {
+    const char *root;
+    const char *file;
+    const char *path; /* as it is written there */
+    const char *expected;
+} asset_cases[] = {
+    {NULL, "level.json", "rock.mica", "rock.mica"},
+    {NULL, "level.json", "./a/./b/../rock.mica", "a/rock.mica"},
+    {NULL, "data/level.json", "/a/rock.mica", "a/rock.mica"},
+    {NULL, "../data/level.json", "rock.mica", "rock.mica"},
+    {NULL, "/data/level.json", "a//rock.mica", "a/rock.mica"},
+    {NULL, "/level.json", "rock.mica", "rock.mica"},
+    {"data", "data/levels/one/level.json", "../../stones/rock.mica", "stones/rock.mica"},
+    {"data/", "data/levels/level.json", "/stones/rock.mica", "stones/rock.mica"},
+    {"./data/.", "data//levels/level.json", "rock.mica", "levels/rock.mica"},
+    {".", "level.json", "rock.mica", "rock.mica"},
+    {"", "a/level.json", "rock.mica", "a/rock.mica"},
+    {"..", "../a/level.json", "rock.mica", "a/rock.mica"},
+    {"/", "/a/level.json", "../rock.mica", "rock.mica"},
+    {"data", "data/level.json", "../rock.mica", NULL},
+    {"data", "database/level.json", "rock.mica", NULL},
+    {NULL, "level.json", "../rock.mica", NULL},
+    {NULL, "level.json", ".", NULL},
+    {NULL, "/level.json", "../../rock.mica", "rock.mica"}, /* nothing is above the top */
+};
+
+static void ignore_error(const mica_compile_error *error, void *context)
+{
+    (void)error;
+    (void)context;
+}
+
+START_TEST(paths_of_resources_are_seen_from_the_root)
+{
+    mica_schema *schema = level_schema();
+    for (uint32_t i = 0; i < COUNT_OF(asset_cases); ++i) {
+        const struct asset_case *c = &asset_cases[i];
+        char text[256];
+        int length = snprintf(text, sizeof text,
+                              "{\"entities\": [{\"components\": {\"Shape\": {\"outline\": \"%s\"}}}]}", c->path);
+        mica_compile_def def = {.schema = schema, .root = c->root, .error = ignore_error};
+        mica_compiled compiled;
+        mica_result result = mica_compile_text(c->file, text, (size_t)length, &def, &compiled);
+        ck_assert_msg((result == MICA_OK) == (c->expected != NULL), "%s in %s", c->path, c->file);
+        if (c->expected) {
+            mica_resource *resource = level_open(&compiled.blob);
+            mica_asset asset = mica_resource_asset_at(resource, 0);
+            ck_assert_str_eq(mica_resource_asset_path(resource, asset), c->expected);
+            ck_assert_uint_eq(((const Shape *)mica_resource_value(resource, 0, 0))->outline.path_hash, asset.path_hash);
+            ck_assert_uint_eq(compiled.dependency_count, 2);
+            const char *dependency = compiled.dependencies[1];
+            ck_assert_msg(strstr(dependency, c->expected), "%s", dependency);
+            mica_resource_free(resource);
+        }
+        mica_compiled_free(&compiled);
+    }
+    mica_schema_destroy(schema);
+}
+END_TEST
+
+START_TEST(a_prefab_sees_resources_beside_itself)
+{
+    char command[512];
+    snprintf(command, sizeof command, "mkdir -p '%s'", scratch("stones"));
+    ck_assert_int_eq(system(command), 0);
+    write_file(scratch("stones/stone.json"),
+               "{\"entities\": [{\"components\": {\"Shape\": {\"outline\": \"rock.mica\", \"colour\": 3}}}]}");
+    mica_compiled compiled =
+        compile_with((mica_compile_def){0}, "{\"entities\": [{\"prefab\": \"stones/stone.json\", \"components\": "
+                                            "{\"Shape\": {\"extra\": [\"rock.mica\", null]}}}]}");
+    mica_resource *resource = level_open(&compiled.blob);
+    const Shape *shape = mica_resource_value(resource, 0, 0);
+    ck_assert_str_eq(mica_resource_asset_path(resource, shape->outline), "stones/rock.mica");
+    ck_assert_str_eq(mica_resource_asset_path(resource, shape->extra[0]), "rock.mica");
+    ck_assert_uint_eq(compiled.dependency_count, 4);
+    mica_schema *schema = level_schema();
+    expect_identity(&compiled.blob, schema);
+    mica_schema_destroy(schema);
+    mica_resource_free(resource);
+    mica_compiled_free(&compiled);
+}
+END_TEST
+
 static bool compile_number(mica_compiler *compiler, const json_t *value, void *out_instance, void *context)
 {
     Number *number = out_instance;
@@ -226,24 +327,6 @@ START_TEST(a_compile_function_sees_its_value_with_overrides_laid_over)
 END_TEST
 
 /* Compile, dump, compile: the same bytes. With every schema there is: the world's, the file's, and its JSON. */
-static void expect_identity(const mica_blob *blob, const mica_schema *schema)
-{
-    mica_resource_error error;
-    mica_resource *resource = mica_resource_open(blob->bytes, blob->byte_count, NULL, &error);
-    ck_assert_msg(resource != NULL, "%s", error.text);
-    mica_blob text;
-    mica_compiled again;
-    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
-    mica_compile_def def = {.schema = schema};
-    mica_result result = mica_compile_text("dump", text.bytes, text.byte_count, &def, &again);
-    ck_assert_msg(result == MICA_OK, "%.*s", (int)text.byte_count, (char *)text.bytes);
-    ck_assert_uint_eq(again.blob.byte_count, blob->byte_count);
-    ck_assert_mem_eq(again.blob.bytes, blob->bytes, blob->byte_count);
-    mica_compiled_free(&again);
-    mica_blob_free(&text);
-    mica_resource_free(resource);
-}
-
 START_TEST(compiling_what_was_dumped_gives_the_same_bytes)
 {
     mica_blob blob = level_blob(NULL), text;
@@ -338,6 +421,7 @@ END_TEST
 
 TEST_SUITE(compile, a_level_is_compiled_and_spawned, references_are_paths_seen_from_the_entity,
            integers_keep_all_their_bits, prefabs_are_laid_out_and_overridden_at_every_level,
-           every_file_that_was_read_is_a_dependency, a_compile_function_sees_its_value_with_overrides_laid_over,
+           every_file_that_was_read_is_a_dependency, paths_of_resources_are_seen_from_the_root,
+           a_prefab_sees_resources_beside_itself, a_compile_function_sees_its_value_with_overrides_laid_over,
            compiling_what_was_dumped_gives_the_same_bytes, awkward_values_survive_dumping,
            the_target_decides_on_the_byte_order)

@@ -167,6 +167,17 @@ static const struct error_case {
      "a.json:1:66: entities[0].components.Monster.target: the path \"x/y\" leads nowhere: there is no \"x\" in \"a\""},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"target\": \"../../..\"}}}]}",
      "a.json:1:53: entities[0].components.Monster.target: the path \"../../..\" leads above the top of the file"},
+    {"{\"entities\": [{\"components\": {\"Shape\": {\"outline\": 5}}}]}",
+     "a.json:1:52: entities[0].components.Shape.outline: expected the path of a resource, or null, found an integer"},
+    {"{\"entities\": [{\"components\": {\"Shape\": {\"outline\": \"../rock.mica\"}}}]}",
+     "a.json:1:52: entities[0].components.Shape.outline: \"../rock.mica\" is not below the root that resources are "
+     "loaded "
+     "from"},
+    {"{\"entities\": [{\"components\": {\"Shape\": {\"outline\": \"a\\\\b\"}}}]}",
+     "a.json:1:52: entities[0].components.Shape.outline: the path \"a\\b\" is not UTF-8, or has a backslash or a "
+     "colon"},
+    {"{\"entities\": [{\"components\": {\"Shape\": {\"extra\": [null, \"\"]}}}]}",
+     "a.json:1:57: entities[0].components.Shape.extra[1]: \"\" is not below the root that resources are loaded from"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"target\": \"/\"}}}]}",
      "a.json:1:53: entities[0].components.Monster.target: the path \"/\" leads to the top of the file, which is no "
      "entity"},

@@ -38,7 +38,8 @@ static void ignore(const mica_compile_error *error, void *context)
 }
 
 static const char text[] =
-    "{\"entities\": [{\"name\": \"a\", \"components\": {\"Position\": [1, 2, 3], \"Frozen\": {}, \"Monster\": "
+    "{\"entities\": [{\"name\": \"a\", \"components\": {\"Position\": [1, 2, 3], \"Frozen\": {}, \"Shape\": "
+    "{\"outline\": \"rock.mica\"}, \"Monster\": "
     "{\"target\": \"b\"}},"
     " \"children\": [{\"name\": \"b\", \"components\": {\"Health\": {\"current\": 1}}, \"disabled\": [\"Health\"]}]},"
     " {\"name\": \"c\", \"prefab\": \"p.json\", \"children\": [{\"name\": \"x\"}]}], \"singletons\": {\"Clock\": "

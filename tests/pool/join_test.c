@@ -106,6 +106,36 @@ static uint32_t changed_rows(mica_query *query)
     return rows;
 }
 
+/* Long runs are followed pool by pool, a piece at a time: breaks lie in the first piece, in later ones and at their ends. */
+START_TEST(runs_end_where_any_pool_breaks_the_order)
+{
+    static const uint32_t breaks[] = {1, 2, 127, 128, 129, 130, 300, 641, 1500, 2998};
+    mica_world *world = open_world(&heard);
+    for (uint32_t i = 0; i < ENTITIES; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Common, {i}), MICA_WITH(Rare, {i}));
+    mica_query *all = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_READ(Rare), MICA_WRITE(Common)));
+    uint32_t whole = 0, broken = 0, shown = 0;
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
+        ++whole;
+    for (uint32_t i = 0; i < sizeof breaks / sizeof *breaks;
+         ++i) { /* to the end of the pool, the last one in its place */
+        mica_remove(world, entities[breaks[i]], Common);
+        mica_set(world, entities[breaks[i]], Common, {breaks[i]});
+    }
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view); ++broken, shown += view.count) {
+        const Number *number = mica_read(&view, Number);
+        const Rare *rare = mica_read(&view, Rare);
+        const Common *common = mica_write(&view, Common);
+        for (uint32_t i = 0; i < view.count; ++i)
+            ck_assert(number[i].value == rare[i].value && number[i].value == common[i].value);
+    }
+    ck_assert_uint_eq(shown, ENTITIES);
+    ck_assert_uint_gt(broken, whole + 10);
+    ck_assert_uint_lt(broken, whole + 40);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(changed_means_written_added_or_moved_since_the_last_loop)
 {
     mica_world *world = open_crowd();
@@ -283,6 +313,7 @@ int main(void)
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_test(cases, the_smallest_set_drives_the_loop);
     tcase_add_test(cases, rows_that_follow_each_other_in_everything_come_as_one_view);
+    tcase_add_test(cases, runs_end_where_any_pool_breaks_the_order);
     tcase_add_test(cases, changed_means_written_added_or_moved_since_the_last_loop);
     tcase_add_test(cases, added_and_disabled_look_at_each_row);
     tcase_add_test(cases, each_gives_columns_of_pools_chunks_and_singletons);

@@ -43,6 +43,7 @@ void level_define(mica_world *world)
     mica_define(world, Monster);
     mica_define(world, Matrix);
     mica_define(world, Clock);
+    mica_define(world, Shape);
 }
 
 static mica_entity named(mica_world *world, mica_entity entity, mica_entity scope, const char *name)

@@ -66,6 +66,10 @@ typedef struct Monster {
 } Monster;
 MICA_COMPONENT(Monster, (home, Vec3), (path, Vec3), (mood, Mood), (skills, Skills), target, friends, title, wealth)
 
+/* Refers to other resources. */
+typedef struct Shape { mica_asset outline; mica_asset extra[2]; uint32_t colour; } Shape;
+MICA_COMPONENT(Shape, outline, extra, colour)
+
 /* One per world. */
 typedef struct Clock { double seconds; uint32_t ticks; } Clock;
 MICA_SINGLETON(Clock, seconds, ticks)

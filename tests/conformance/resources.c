@@ -1,0 +1,152 @@
+/* Files: their bytes are the same whoever writes them. */
+#include "conformance.h"
+#include "mica/draft.h"
+#include "mica/reload.h"
+#include "parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char file[] = "conformance.mica";
+
+static uint64_t hash_bytes(const mica_blob *blob)
+{
+    uint64_t hash = HASH_BASIS;
+    for (size_t i = 0; i < blob->byte_count; ++i)
+        hash = hash_more(hash, ((const uint8_t *)blob->bytes)[i], 1);
+    return hash;
+}
+
+static void define_all(mica_world *world)
+{
+    mica_define(world, Place);
+    mica_define(world, Being);
+    mica_define(world, Count);
+    mica_define(world, Heat);
+    mica_define(world, Item);
+    mica_define(world, Asleep);
+    mica_define(world, Body);
+    mica_define(world, Total);
+}
+
+static void populate(mica_world *world)
+{
+    mica_entity last = mica_nil();
+    for (uint32_t i = 0; i < 300; ++i) {
+        mica_entity made = mica_create(world, MICA_WITH(Place, {(float)i, 0.1f}));
+        if (i % 2)
+            mica_set(world, made, Being, {.friend = last, .wealth = -(int64_t)i, .title = "saved", .mood = MOOD_ANGRY});
+        if (i % 3 == 0)
+            mica_set(world, made, Count, {i});
+        if (i % 9 == 0)
+            mica_disable(world, made, Count);
+        if (i % 4 == 0)
+            mica_set(world, made, Heat, {(float)i});
+        if (i % 5 == 0)
+            mica_instance_write(mica_pool_of(world, Item), mica_pool_add(mica_pool_of(world, Item), made), Item)->kind =
+                i;
+        if (i % 6 == 0)
+            mica_set(world, made, Body, {{1, 2, 3}, (float)i});
+        last = made;
+    }
+    mica_name_set(world, last, mica_nil(), "last");
+    mica_write_the(world, Total)->sum = 0.25;
+}
+
+static void check_saving(void)
+{
+    mica_world *world = open_world(), *other = open_world();
+    define_all(world);
+    define_all(other);
+    populate(world);
+    for (uint32_t order = MICA_BYTE_ORDER_LITTLE; order <= MICA_BYTE_ORDER_BIG; ++order) {
+        mica_blob blob;
+        mica_save_def def = {.byte_order = (mica_byte_order)order};
+        EXPECT(mica_pack(world, &def, &blob) == MICA_OK);
+        print_hash("file", order, hash_bytes(&blob));
+        mica_resource_error error;
+        mica_resource *resource =
+            mica_resource_open(blob.bytes, blob.byte_count, &(mica_resource_def){.any_byte_order = true}, &error);
+        EXPECT(resource && mica_world_clear(other) == MICA_OK && mica_spawn(other, resource, NULL) == MICA_OK);
+        print_hash("spawned", order, mica_world_hash(other));
+        mica_resource_free(resource);
+        mica_blob_free(&blob);
+    }
+    EXPECT(mica_save(world, file, &(mica_save_def){.compression = 3}) == MICA_OK);
+    mica_resource *loaded = mica_resource_load(file, NULL, NULL);
+    EXPECT(mica_world_clear(other) == MICA_OK && loaded && mica_spawn(other, loaded, NULL) == MICA_OK);
+    print_hash("spawned", 3, mica_world_hash(other));
+    mica_resource_free(loaded);
+    remove(file);
+    mica_world_destroy(other);
+    close_world(world, 0);
+}
+
+static mica_blob draft_level(float x)
+{
+    mica_draft *draft = mica_draft_create(NULL);
+    uint32_t place = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Place});
+    uint32_t count = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Count});
+    uint32_t ship = mica_draft_entity(draft, MICA_NO_PARENT, "ship"), mast = mica_draft_entity(draft, ship, "mast");
+    *(Place *)mica_draft_add(draft, ship, place) = (Place){x, 2};
+    *(Count *)mica_draft_add(draft, mast, count) = (Count){7};
+    EXPECT(mica_draft_disable(draft, count));
+    mica_blob blob = {0};
+    EXPECT(mica_draft_finish(draft, NULL, &blob) == MICA_OK && mica_draft_error(draft)->result == MICA_OK);
+    mica_draft_destroy(draft);
+    return blob;
+}
+
+static void check_looking(const mica_resource *level)
+{
+    EXPECT(mica_resource_entity_count(level) == 2 && mica_resource_component_count(level) == 2);
+    EXPECT(mica_resource_get_info(level).group_count == 2 && mica_resource_section_at(level, 0).kind);
+    for (uint32_t i = 0; i < 2; ++i) {
+        uint32_t entity = mica_resource_entity_in_order(level, i);
+        EXPECT(strcmp(mica_resource_name(level, entity), i ? "mast" : "ship") == 0);
+        EXPECT((mica_resource_parent(level, entity) == MICA_NO_PARENT) == (i == 0));
+        for (uint32_t k = 0; k < 2; ++k) {
+            bool has = mica_resource_value(level, entity, k) != NULL;
+            bool is_count = strcmp(mica_resource_component_at(level, k).name, "Count") == 0;
+            EXPECT(has == (is_count == (i == 1)) && mica_resource_value_count(level, entity, k) == has);
+            EXPECT(!mica_resource_is_repeated(level, k) &&
+                   mica_resource_is_disabled(level, entity, k) == (has && is_count));
+        }
+    }
+}
+
+static void check_reloading(void)
+{
+    mica_blob first = draft_level(1), second = draft_level(5);
+    mica_resource *level = mica_resource_open(first.bytes, first.byte_count, NULL, NULL);
+    mica_resource *edited = mica_resource_open(second.bytes, second.byte_count, NULL, NULL);
+    check_looking(level);
+    mica_world *world = open_world();
+    define_all(world);
+    mica_spawned *spawned = mica_spawn_kept(world, level, NULL);
+    EXPECT(mica_spawned_count(spawned) == 2 && mica_spawned_resource(spawned) == level);
+    mica_reload_stats stats;
+    EXPECT(mica_reload(spawned, edited, &stats) == MICA_OK && stats.updated_count == 1);
+    EXPECT(mica_is_alive(world, mica_spawned_entities(spawned)[0]));
+    EXPECT(mica_get(world, mica_find(world, "ship"), Place)->x == 5);
+    print_hash("reloaded", 0, mica_world_hash(world));
+    mica_spawned_free(spawned);
+
+    EXPECT(mica_write_file(file, "a", 1, NULL) == MICA_OK);
+    mica_watch *watch = mica_watch_create((const char *[]){file}, 1, NULL);
+    EXPECT(!mica_watch_changed(watch));
+    EXPECT(mica_write_file(file, "bc", 2, NULL) == MICA_OK && mica_watch_changed(watch));
+    mica_watch_destroy(watch);
+    remove(file);
+    mica_resource_free(level);
+    mica_resource_free(edited);
+    mica_blob_free(&first);
+    mica_blob_free(&second);
+    close_world(world, 0);
+}
+
+void check_resources(void)
+{
+    check_saving();
+    check_reloading();
+}

@@ -1,0 +1,142 @@
+/* Frames, phases and work over several threads; statistics and traces. */
+#include "conformance.h"
+#include "parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void move(mica_view *view)
+{
+    Place *place = mica_write(view, Place);
+    const Speed *speed = mica_read(view, Speed);
+    for (uint32_t i = 0; i < view->count; ++i)
+        place[i].x += speed[i].x * view->dt;
+}
+
+static void drag(uint32_t count, void *const *columns)
+{
+    Speed *speed = columns[0];
+    for (uint32_t i = 0; i < count; ++i)
+        speed[i].x *= 0.9f;
+}
+
+static void label(const mica_frame *frame)
+{
+    mica_command_set(mica_frame_commands(frame), mica_query_first(frame->query), Count, {(uint32_t)frame->tick});
+    mica_write_the(frame->world, Total)->seen += mica_random_of_frame(frame).state;
+}
+
+static bool is_even(const mica_frame *frame)
+{
+    return frame->tick % 2 == 0;
+}
+
+static void add_systems(mica_world *world)
+{
+    mica_phase late = mica_phase_add(world, MICA_PHASE_AFTER("late", MICA_PHASE_END));
+    mica_phase extra = mica_phase_add(world, MICA_PHASE_BEFORE("extra", MICA_PHASE_END));
+    EXPECT(mica_phase_find(world, "late") == late && mica_phase_remove(world, extra));
+    mica_system moving = mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed)));
+    mica_system_add(world, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Speed)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(label, (.phase = late, .condition = is_even,
+                                                         MICA_TERMS(MICA_READ(Place), MICA_WRITE(Total)))));
+    EXPECT(mica_system_find(world, "move").id == moving.id && mica_system_name(world, moving)[0] == 'm');
+    char graph[2048];
+    EXPECT(mica_graph_write(world, MICA_GRAPH_TEXT, graph, sizeof graph) > 0);
+}
+
+static void run_frames(mica_world *world)
+{
+    mica_system moving = mica_system_find(world, "move"), dragging = mica_system_find(world, "drag");
+    EXPECT(mica_stats_enable(world, 8) == MICA_OK && mica_trace_start(world) == MICA_OK);
+    for (uint32_t i = 0; i < 4; ++i)
+        EXPECT(mica_step(world, 0.25f) == MICA_OK);
+    mica_frame_stats frame;
+    mica_system_stats system;
+    EXPECT(mica_stats_of_frame(world, 0, &frame) && frame.frame == 4);
+    EXPECT(mica_stats_of_system(world, moving, 0, &system) && system.entities == 3000);
+    EXPECT(mica_stats_of_system_total(world, moving, &system) && system.runs == 4);
+    FILE *scratch = tmpfile();
+    if (scratch) {
+        mica_stats_print(world, scratch);
+        EXPECT(ftell(scratch) > 0);
+        fclose(scratch);
+    }
+    EXPECT(mica_trace_stop(world, NULL) == MICA_OK);
+
+    EXPECT(mica_time_set_scale(world, 0.5) == MICA_OK && mica_step_from(world, dragging, 0.25f) == MICA_OK);
+    EXPECT(mica_system_run(world, moving, 1) == MICA_OK);
+    mica_pause(world, true);
+    uint64_t before = mica_world_hash(world);
+    EXPECT(mica_step(world, 1) == MICA_OK && mica_world_hash(world) == before);
+    mica_pause_step(world);
+    EXPECT(mica_step(world, 1) == MICA_OK && mica_world_hash(world) != before);
+    mica_pause(world, false);
+    EXPECT(mica_time_of(world).frame == 7);
+    EXPECT(mica_system_enable(world, dragging, false) && mica_phase_enable(world, MICA_PHASE_END, false));
+    EXPECT(mica_system_replace(world, dragging, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Speed))) == MICA_OK);
+    EXPECT(mica_step(world, 1) == MICA_OK && mica_system_remove(world, moving));
+    print_hash("frames", 0, mica_world_hash(world));
+}
+
+static void fill(uint32_t begin, uint32_t end, void *context)
+{
+    for (uint32_t i = begin; i < end; ++i)
+        ((float *)context)[i] = 1 / (float)(i + 1);
+}
+
+static const float *numbers;
+
+static void add_range(uint32_t begin, uint32_t end, void *sum, void *context)
+{
+    (void)context;
+    for (uint32_t i = begin; i < end; ++i)
+        *(float *)sum += numbers[i];
+}
+
+static void add_view(mica_view *view, void *sum, void *context)
+{
+    (void)context;
+    const Place *place = mica_read(view, Place);
+    for (uint32_t i = 0; i < view->count; ++i)
+        *(float *)sum += place[i].x;
+}
+
+static void add_sums(void *sum, const void *later, void *context)
+{
+    (void)context;
+    *(float *)sum += *(const float *)later;
+}
+
+/* Sums that round: the order in which they are added shows. */
+static void check_tasks(mica_world *world)
+{
+    enum { COUNT = 20000 };
+    static float values[COUNT];
+    mica_parallel_for(world, COUNT, 100, fill, values);
+    numbers = values;
+    static const float zero;
+    float sum = 0;
+    mica_reduction how = {.zero = &zero, .bytes = sizeof zero, .range = add_range, .combine = add_sums};
+    EXPECT(mica_reduce_range(world, COUNT, 64, &how, &sum) == MICA_OK);
+    print_hash("sum", 0, (uint64_t)(sum * 1048576));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Place)));
+    how.view = add_view;
+    EXPECT(mica_reduce_query(query, &how, &sum) == MICA_OK);
+    print_hash("sum", 1, (uint64_t)sum);
+}
+
+void check_systems(uint32_t worker_count)
+{
+    mica_world *world = open_world();
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = worker_count;
+    EXPECT(mica_flow_configure(world, &def) == MICA_OK);
+    EXPECT(worker_count == 0 || mica_worker_count(world) == worker_count);
+    add_systems(world);
+    for (uint32_t i = 0; i < 3000; ++i)
+        mica_create(world, MICA_WITH(Place, {(float)i, 0}), MICA_WITH(Speed, {1.5f, 0}));
+    run_frames(world);
+    check_tasks(world);
+    close_world(world, 0);
+}
