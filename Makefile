@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style coverage install clean
+.PHONY: help test demo bench check-long count-update format tidy style coverage docs install clean
 
 PREFIX ?= /usr/local
 
@@ -39,6 +39,10 @@ style: setup-check ## layers, sizes, names, thread rules
 coverage: setup-check ## which lines of src the tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
 	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage
+
+docs: ## the site: guide, headers, examples; warnings are errors; into build/docs
+	@sh tools/setup.sh docs
+	@python3 tools/docs.py
 
 install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said

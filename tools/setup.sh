@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what is missing to build (`setup.sh build`) or to build and check (`setup.sh check`) Mica on Debian or Ubuntu.
+# Installs what is missing to build (`setup.sh build`), to build and check (`setup.sh check`), or to make the site of (`setup.sh
+# docs`) Mica on Debian or Ubuntu.
 # Does nothing, and asks for nothing, when everything is there.
 set -eu
 
@@ -30,6 +31,12 @@ if [ "${1:-build}" = check ]; then
     need python3 python3
     need nm binutils
     need diff diffutils
+fi
+if [ "${1:-build}" = docs ]; then
+    need python3 python3
+    need mkdocs mkdocs
+    need doxygen doxygen
+    [ -e /usr/share/mkdocs/themes/material ] || missing="$missing mkdocs-material"
 fi
 [ -n "$missing" ] || exit 0
 

@@ -45,6 +45,8 @@ STAGES = {
     "symbols": [*RELEASE, ["cmake", "--build", "--preset", "release", "--target", *(f"{name}_shared" for name in LIBRARIES)],
                 ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
+    "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
+                ["python3", "tools/docs.py", "--check"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
     "clang": preset("clang"),
     "asan": preset("asan"),

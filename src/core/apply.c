@@ -15,15 +15,15 @@ static void place_values(mica_world *world, const micap_target *target, const mi
             continue;
         const micap_type *type = command->type;
         if (type->leaves) {
-            micap_row_overwrite_leaves(spot, type, command->value, micap_version(world));
+            micap_row_overwrite_leaves(world, spot, type, command->value);
             command->value = NULL;
             continue;
         }
         uint32_t column = micap_archetype_column(to, type->id);
         void *value = micap_chunk_value(spot.chunk, column, spot.row);
         if (from && micap_archetype_has(from, type->id)) {
+            micap_touch_value(world, spot.chunk, column, spot.row);
             micap_values_destruct(type, value, 1);
-            micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
         }
         if (to->columns[column].plain)
             micap_copy_bytes(value, command->value, type->type.size_bytes);
@@ -44,9 +44,9 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
         if (column == MICAP_COLUMN_NONE)
             continue;
         uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row);
+        micap_touch_value(world, spot.chunk, column, spot.row);
         command->toggled = *byte != (command->toggle == MICAP_TOGGLE_ON);
         *byte = command->toggle == MICAP_TOGGLE_ON;
-        micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
     }
 }
 
@@ -73,9 +73,9 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
     bool was_there = row != MICAP_ROW_NONE;
     if (was_there) {
         if (command->value) {
+            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
             micap_pool_destruct_value(pool, row);
             micap_pool_move_value_in(pool, row, command->value);
-            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
         }
     } else {
         micap_pools_evict(world, pool, entity);
@@ -107,8 +107,10 @@ static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity
     uint32_t first;
     while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
         micap_pools_remove_instance(world, pool, pool->next[first]);
-    if (first != MICAP_ROW_NONE && pool->enabled)
+    if (first != MICAP_ROW_NONE && pool->enabled) {
+        micap_pool_keep(pool, first, 1);
         pool->enabled[first] = 1; /* what is added anew is switched on */
+    }
 }
 
 static void change_pools(mica_world *world, const micap_target *target)

@@ -30,6 +30,8 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
+    if (world->keeper.before)
+        micap_keep_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
         uint32_t fresh = commit_fresh(world, (micap_spot){chunk, spot.row + i}, count - i, entities + i);
         i += fresh;

@@ -154,6 +154,7 @@ void micap_chunks_free(mica_world *world)
     for (uint32_t number = 0; chunks->by_number && number <= MICAP_CHUNK_PENDING; ++number)
         micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES, MICAP_CACHE_LINE);
     MICAP_RELEASE_ARRAY(&world->memory, chunks->by_number, chunks->capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, chunks->retired, chunks->retired_capacity);
 }
 
 micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, uint32_t order)
@@ -164,6 +165,9 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
             !MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)chunks->limit + 1))
             return NULL;
     }
+    if (world->keeper.before &&
+        !MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity, (uint64_t)chunks->count + 1))
+        return NULL;
     size_t bytes = (size_t)1 << order;
     char *block = micap_arena_allocate(&world->arena, bytes);
     if (!block)
@@ -177,12 +181,52 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
     chunk->number = number;
     chunk->color_bytes = (uint16_t)color_bytes;
+    chunk->born = (uint32_t)world->keeper.serial;
     chunks->by_number[number] = chunk;
     ++chunks->count;
     chunks->bytes += bytes;
     micap_chunk_lay_out(chunk, archetype, order, micap_chunk_capacity(archetype, bytes));
     MICAP_ASSERT(chunk->capacity > 0, "a chunk has room for a row");
     return chunk;
+}
+
+void micap_chunk_retire(mica_world *world, micap_chunk *chunk)
+{
+    micap_chunks *chunks = &world->chunks;
+    MICAP_ASSERT(chunks->retired_count < chunks->retired_capacity, "there is room for all chunks");
+    chunk->count = 0;
+    chunks->retired[chunks->retired_count++] = (struct micap_retired){chunk, world->keeper.serial};
+}
+
+void micap_chunk_revive(mica_world *world, const micap_chunk *chunk)
+{
+    micap_chunks *chunks = &world->chunks;
+    for (uint32_t i = 0; i < chunks->retired_count; ++i)
+        if (chunks->retired[i].chunk == chunk) {
+            chunks->retired[i] = chunks->retired[--chunks->retired_count];
+            return;
+        }
+}
+
+/* Whether some snapshot was taken while the chunk was in use. */
+static bool is_needed(const mica_world *world, const struct micap_retired *retired)
+{
+    const micap_log *log = world->keeper.newest;
+    while (log && log->serial >= retired->died)
+        log = log->older;
+    return log && (uint32_t)log->serial >= retired->chunk->born;
+}
+
+void micap_chunks_sweep(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < chunks->retired_count; ++i)
+        if (is_needed(world, &chunks->retired[i]))
+            chunks->retired[kept++] = chunks->retired[i];
+        else
+            micap_chunk_destroy(world, chunks->retired[i].chunk);
+    chunks->retired_count = kept;
 }
 
 void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)

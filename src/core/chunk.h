@@ -52,6 +52,7 @@ typedef struct micap_chunk {
     uint16_t stride;      /* stamps per slice: 1 + columns */
     uint16_t color_bytes; /* how far the chunk begins behind its block */
     uint8_t order;        /* the block has 2^order bytes */
+    uint32_t born;        /* the serial of the first snapshot that may have it */
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
 
@@ -104,21 +105,11 @@ static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_
            (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
 }
 
-/* Threads that write different rows of one slice stamp it alike. */
+/* Threads that write different rows of one slice stamp it alike. Who sees the stamp need not keep the slice any more, and
+ * writes to it: behind whoever has copied it. */
 static inline void micap_stamp(mica_version *stamp, mica_version version)
 {
-    __atomic_store_n(stamp, version, __ATOMIC_RELAXED);
-}
-
-/* Notes that values of a column were written in rows [row, row + count). */
-static inline void micap_chunk_stamp_column(micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count,
-                                            mica_version version)
-{
-    uint32_t stride = chunk->stride;
-    mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
-    mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
-    for (; stamp <= last; stamp += stride)
-        micap_stamp(stamp, version);
+    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
 }
 
 /* How many rows fit into a block of that many bytes; 0 when not even one does. */
@@ -138,6 +129,14 @@ typedef struct micap_chunks {
     uint32_t first_free; /* 0 is none */
     uint32_t count;
     size_t bytes; /* in chunks that exist */
+    /* Chunks that no archetype has any more, and some snapshot does. There is always room for all chunks while there are
+     * snapshots. */
+    struct micap_retired {
+        micap_chunk *chunk;
+        uint64_t died; /* the serial of the first snapshot without it */
+    } * retired;
+    uint32_t retired_count;
+    uint32_t retired_capacity;
 } micap_chunks;
 
 bool micap_chunks_init(mica_world *world);
@@ -146,5 +145,11 @@ void micap_chunks_free(mica_world *world);
 /* A new chunk of 2^order bytes with a number, or NULL when memory or numbers are short. */
 micap_chunk *micap_chunk_create(mica_world *world, struct micap_archetype *archetype, uint32_t order);
 void micap_chunk_destroy(mica_world *world, micap_chunk *chunk);
+/* Puts an empty chunk aside as long as a snapshot may need it. */
+void micap_chunk_retire(mica_world *world, micap_chunk *chunk);
+/* Takes it back. */
+void micap_chunk_revive(mica_world *world, const micap_chunk *chunk);
+/* Destroys those that no snapshot needs any more. */
+void micap_chunks_sweep(mica_world *world);
 
 #endif

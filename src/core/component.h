@@ -27,6 +27,8 @@ typedef struct micap_component {
     uint32_t archetype_count;
     uint32_t archetype_capacity;
     void *singleton;
+    bool
+        is_unborn; /* the singleton is there only because it was before a snapshot was restored: nobody has asked for it since */
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
     struct micap_watch *watches[MICAP_WATCHED];
     struct mica_removals *removals; /* who keeps a list of removals */

@@ -252,13 +252,18 @@ static inline bool is_ready(const mica_world *world, const micap_shape *shape)
     return shape->archetype->open && micap_entity_is_ready(&world->entities);
 }
 
-/* As mica_create_values, for lists with large or default values. */
+/* As mica_create_values, for lists with large or default values, and while there are snapshots. */
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
     if (world->recording_depth || shape->known != count + 1 || !is_ready(world, shape))
         return create_any(world, values, count);
     micap_spot spot = micap_rows_next(shape->archetype);
+    if (world->keeper.before) {
+        micap_keep_next_record(&world->entities);
+        if (micap_is_older(world, micap_chunk_stamps(spot.chunk, spot.row)))
+            micap_keep_rows(world, spot.chunk, spot.row, 1);
+    }
     if (!fill_shape(shape, spot, values, count, false))
         return create_any(world, values, count);
     return commit_shape(world, spot, values, count);
@@ -269,7 +274,8 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
 mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
-    if (MICAP_UNLIKELY(world->recording_depth || shape->wordy != count + 1 || !is_ready(world, shape)))
+    if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || shape->wordy != count + 1 ||
+                       !is_ready(world, shape)))
         return create_other(world, values, count);
     micap_spot spot = micap_rows_next(shape->archetype);
     if (MICAP_UNLIKELY(!fill_shape(shape, spot, values, count, true)))

@@ -96,6 +96,7 @@ bool micap_entities_init(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     pthread_mutex_init(&entities->lock, NULL);
+    entities->keeper = &world->keeper;
     micap_arena_init(&entities->arena, &world->memory);
     atomic_init(&entities->directory, NULL);
     atomic_init(&entities->page_count, 0);

@@ -12,6 +12,7 @@
 #define MICAP_CORE_ENTITIES_H
 
 #include "base/assert.h"
+#include "base/keep.h"
 #include "base/memory.h"
 #include "core/chunk.h"
 
@@ -53,6 +54,7 @@ typedef struct micap_entities {
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
+    micap_keeper *keeper;
 } micap_entities;
 
 static inline uint64_t micap_record_pack(uint32_t generation, uint32_t chunk, uint32_t row)
@@ -123,13 +125,23 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
     return entity;
 }
 
+/* Keeps what snapshots need of a slot that is about to be taken or freed; fresh ones need nothing. */
+MICAP_COLD void micap_keep_record(const micap_entities *entities, uint32_t index);
+
+static inline void micap_keep_next_record(const micap_entities *entities)
+{
+    uint32_t page = entities->first_page - 1;
+    if (MICAP_UNLIKELY(entities->keeper->before) && entities->first_page)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | entities->pages[page].first_free);
+}
+
 /* Whether a handle can be taken without looking for more. */
 static inline bool micap_entity_is_ready(const micap_entities *entities)
 {
     return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
 }
 
-/* A handle, free or fresh, when one is ready, and its record, which the caller fills in. */
+/* A handle, free or fresh, when one is ready, and its record, which the caller fills in. Snapshots have what they need. */
 static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
 {
     if (entities->first_page)
@@ -145,6 +157,7 @@ static inline mica_entity micap_entity_take_record(mica_world *world, micap_enti
 {
     if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return mica_nil();
+    micap_keep_next_record(world_entities);
     return micap_entity_take_ready(world_entities, out_record);
 }
 
@@ -165,7 +178,7 @@ static inline bool micap_entity_peek(mica_world *world, micap_entities *world_en
 /* A handle to a slot whose record says pending; nil when memory or indices are short. */
 mica_entity micap_entity_take(mica_world *world);
 
-/* Puts a slot on the free list of its page, to come back with that generation. */
+/* Puts a slot on the free list of its page, to come back with that generation. Snapshots have what they need. */
 static inline void micap_entity_put_free(micap_entities *entities, uint32_t index, uint32_t generation)
 {
     uint32_t page_index = index >> MICAP_PAGE_SHIFT;
@@ -186,6 +199,8 @@ MICAP_COLD void micap_entity_retire(micap_entities *entities, uint32_t index);
 /* Frees the slot of a living or pending entity: the handle is dead for good. */
 static inline void micap_entity_give(micap_entities *entities, mica_entity entity)
 {
+    if (MICAP_UNLIKELY(entities->keeper->before))
+        micap_keep_record(entities, entity.index);
     if (entity.generation < MICAP_GENERATION_MAX)
         micap_entity_put_free(entities, entity.index, entity.generation + 1);
     else
@@ -195,6 +210,8 @@ static inline void micap_entity_give(micap_entities *entities, mica_entity entit
 /* Gives back a handle that nobody has seen. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
 {
+    if (MICAP_UNLIKELY(entities->keeper->before))
+        micap_keep_record(entities, entity.index);
     micap_entity_put_free(entities, entity.index, entity.generation);
 }
 

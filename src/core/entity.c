@@ -44,7 +44,7 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
         return tag_of(world, spot, component);
-    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
+    micap_touch_value(world, spot.chunk, finder->column, spot.row);
     return micap_finder_value(finder, spot.row);
 }
 
@@ -69,7 +69,10 @@ void *mica_write_component(mica_world *world, mica_entity entity, mica_component
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
         return write_any(world, entity, component);
-    micap_stamp(&micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column], micap_version(world));
+    mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
+    if (micap_is_older(world, stamp))
+        return write_any(world, entity, component);
+    micap_stamp(stamp, micap_version(world));
     return micap_finder_value(finder, spot.row);
 }
 
@@ -85,8 +88,11 @@ void micap_destroy_row(mica_world *world, micap_spot spot)
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
     if (MICAP_UNLIKELY(world->pools.count))
         micap_pools_entity_dies(world, entity);
-    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain))
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain)) {
+        if (world->keeper.before)
+            micap_keep_rows(world, spot.chunk, spot.row, 1);
         micap_row_destruct(spot);
+    }
     micap_row_fill_hole(world, spot);
     micap_entity_forget(world, entity);
     ++world->structure;
@@ -105,6 +111,8 @@ static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *e
     const micap_archetype *archetype = spot.chunk->archetype;
     if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
         micap_hooks_removing(world, NULL, spot, count);
+    if (world->keeper.before)
+        micap_keep_rows(world, spot.chunk, spot.row, count);
     for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
         if (!archetype->columns[i].plain)
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
@@ -161,8 +169,9 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count || !micap_is_row(spot) ||
-                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count | world->keeper.before ||
+                       !micap_is_row(spot) || !archetype->plain || archetype->hook_mask ||
+                       entity.generation == MICAP_GENERATION_MAX))
         return destroy_any(world, entity);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
@@ -302,7 +311,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
         if (!add_value(world, spot, value.component, value.data))
             return false;
     } else if (used->type->leaves) {
-        micap_row_overwrite_leaves(spot, used->type, value.data, micap_version(world));
+        micap_row_overwrite_leaves(world, spot, used->type, value.data);
     } else if (used->type->type.size_bytes) {
         if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
             return false;
@@ -395,9 +404,8 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
     if (!byte)
         return false;
     if (*byte != enabled) {
+        micap_touch_value(world, spot.chunk, micap_archetype_column(spot.chunk->archetype, type->enabled), spot.row);
         *byte = enabled;
-        uint32_t column = micap_archetype_column(spot.chunk->archetype, type->enabled);
-        micap_chunk_stamps(spot.chunk, spot.row)[1 + column] = micap_version(world);
         micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
         micap_hooks_end(world);
     }

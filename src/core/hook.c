@@ -55,6 +55,8 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
 {
     const micap_component *used = micap_component_of(&world->components, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
+    if (MICAP_UNLIKELY(world->keeper.before)) /* the hook may write to the values */
+        micap_keep_rows(world, spot.chunk, spot.row, count);
     event.entities = micap_chunk_entities(spot.chunk) + spot.row;
     event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
     micap_hooks_call(world, used, &event);

@@ -422,8 +422,8 @@ void *micap_join_write(mica_view *view, uint32_t term)
         if (pool->values)
             micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
     } else if (view->query->chunk_steps[term]) {
-        micap_chunk_stamp_column(view->chunk, micap_chunk_find(view->chunk, component)->column, view->row, view->count,
-                                 version);
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, component)->column, view->row,
+                           view->count, version);
     }
     return values;
 }

@@ -82,6 +82,20 @@ void micap_modules_trim(mica_world *world)
             world->modules[id].ops->trim(world, world->modules[id].state);
 }
 
+void micap_modules_load_kept(mica_world *world, const struct micap_kept *kept)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->load_kept)
+            world->modules[id].ops->load_kept(world, world->modules[id].state, kept);
+}
+
+void micap_modules_keep_again(mica_world *world, const struct micap_kept *kept)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->keep_again)
+            world->modules[id].ops->keep_again(world, world->modules[id].state, kept);
+}
+
 void micap_modules_free(mica_world *world)
 {
     for (uint32_t id = MICAP_MODULES; id-- > 0;) {

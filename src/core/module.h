@@ -17,6 +17,8 @@ typedef enum micap_module_id {
     MICAP_MODULES,
 } micap_module_id;
 
+struct micap_kept;
+
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
 
 /* Any of them may be NULL. */
@@ -37,6 +39,16 @@ typedef struct micap_module_ops {
     void (*each_dependent)(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context);
     /* The creation of this entity was recorded and is given up: it never lived. */
     void (*forgotten)(mica_world *world, void *state, mica_entity entity);
+    /* Snapshots: a copy of all that the module does not keep before it changes (base/keep.h), never NULL but when memory is short. */
+    void *(*save)(mica_world *world, void *state);
+    void (*drop)(mica_world *world, void *state, void *saved);
+    /* Makes room for what was saved, so that loading it can't fail. */
+    bool (*prepare)(mica_world *world, void *state, const void *saved);
+    /* Puts back what was kept, and then what was saved; NULL: the module was not there yet. Entities are what they were. */
+    void (*load_kept)(mica_world *world, void *state, const struct micap_kept *kept);
+    void (*load)(mica_world *world, void *state, const void *saved);
+    /* Keeps what is there now in a place that is about to be put back. */
+    void (*keep_again)(mica_world *world, void *state, const struct micap_kept *kept);
 } micap_module_ops;
 
 typedef struct micap_module {
@@ -59,5 +71,7 @@ uint64_t micap_modules_hash(const mica_world *world);
 bool micap_modules_validate(mica_world *world);
 void micap_modules_trim(mica_world *world);
 void micap_modules_free(mica_world *world);
+void micap_modules_load_kept(mica_world *world, const struct micap_kept *kept);
+void micap_modules_keep_again(mica_world *world, const struct micap_kept *kept);
 
 #endif

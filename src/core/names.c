@@ -1,8 +1,8 @@
 #include "core/names.h"
 
 #include "base/hash.h"
+#include "core/keep.h"
 #include "core/report.h"
-#include "core/world.h"
 
 static const mica_place no_place = {0};
 
@@ -98,6 +98,8 @@ static void drop_entry(mica_world *world, micap_name *name)
 {
     micap_names *names = &world->names;
     uint32_t index = (uint32_t)(name - names->entries);
+    if (world->keeper.before)
+        micap_keep_name(world, name->entity);
     unlink_entry(names, index);
     micap_release(&world->memory, name->text, strlen(name->text) + 1, 1);
     *name = (micap_name){.next_by_text = names->first_free};
@@ -123,6 +125,17 @@ void micap_names_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, names->by_entity, names->bucket_count);
 }
 
+/* An entry for which there is room. */
+static void enter(micap_names *names, mica_entity entity, mica_entity scope, char *text)
+{
+    uint32_t index = names->first_free ? names->first_free - 1 : names->entry_count++;
+    if (names->first_free)
+        names->first_free = names->entries[index].next_by_text;
+    names->entries[index] = (micap_name){.entity = entity, .scope = scope, .text = text};
+    link_entry(names, index);
+    ++names->count;
+}
+
 static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity scope, const char *text)
 {
     micap_names *names = &world->names;
@@ -134,13 +147,10 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     if (!copy)
         return micap_fail_memory(world, "name");
     memcpy(copy, text, bytes);
+    if (world->keeper.before)
+        micap_keep_name(world, entity);
     micap_name_forget(world, entity);
-    uint32_t index = names->first_free ? names->first_free - 1 : names->entry_count++;
-    if (names->first_free)
-        names->first_free = names->entries[index].next_by_text;
-    names->entries[index] = (micap_name){.entity = entity, .scope = scope, .text = copy};
-    link_entry(names, index);
-    ++names->count;
+    enter(names, entity, scope, copy);
     return MICA_OK;
 }
 
@@ -193,6 +203,8 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
         return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,
                           taken->entity.index);
     uint32_t index = (uint32_t)(name - names->entries);
+    if (world->keeper.before)
+        micap_keep_name(world, entity);
     unlink_entry(names, index);
     name->scope = scope;
     link_entry(names, index);
@@ -237,4 +249,64 @@ uint32_t micap_names_check(const mica_world *world)
         ++found;
     }
     return found;
+}
+
+/* A name as it is kept; its text follows. */
+typedef struct kept_name {
+    mica_entity scope;
+    size_t text_bytes; /* with the end; 0: there is no name */
+} kept_name;
+
+void micap_keep_name(mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    kept_name about = {.text_bytes = name ? strlen(name->text) + 1 : 0};
+    if (name)
+        about.scope = name->scope;
+    micap_kept *kept =
+        micap_keep_open(&world->keeper, MICAP_KEEP_NAME, (uint64_t)entity.generation << 32 | entity.index, 0,
+                        sizeof about + about.text_bytes, _Alignof(kept_name));
+    if (!kept)
+        return;
+    memcpy(kept->data, &about, sizeof about);
+    if (name)
+        memcpy((char *)kept->data + sizeof about, name->text, about.text_bytes);
+    micap_keep_close(&world->keeper, kept);
+}
+
+bool micap_name_prepare(mica_world *world, micap_kept *kept)
+{
+    const kept_name *about = kept->data;
+    if (!about->text_bytes)
+        return true;
+    char *text = micap_allocate(&world->memory, about->text_bytes, 1);
+    if (text)
+        memcpy(text, about + 1, about->text_bytes);
+    kept->type = text;
+    return text != NULL;
+}
+
+void micap_name_give_up(mica_world *world, micap_kept *kept)
+{
+    micap_release(&world->memory, (char *)(uintptr_t)kept->type, ((const kept_name *)kept->data)->text_bytes, 1);
+    kept->type = NULL;
+}
+
+static mica_entity owner_of(const micap_kept *kept)
+{
+    return (mica_entity){(uint32_t)kept->place, (uint32_t)(kept->place >> 32)};
+}
+
+void micap_name_clear(mica_world *world, const micap_kept *kept)
+{
+    micap_name *name = find_entity(&world->names, owner_of(kept));
+    if (name)
+        drop_entry(world, name);
+}
+
+void micap_name_restore(mica_world *world, micap_kept *kept)
+{
+    if (kept->type)
+        enter(&world->names, owner_of(kept), ((const kept_name *)kept->data)->scope, (char *)(uintptr_t)kept->type);
+    kept->type = NULL;
 }

@@ -36,6 +36,14 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
  * is taken there. */
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place);
 
+/* Names that snapshots kept: makes a text ready, so that restoring can't fail, or gives it up; takes away what the entity is called
+ * now, then gives back what it was called. */
+struct micap_kept;
+bool micap_name_prepare(mica_world *world, struct micap_kept *kept);
+void micap_name_give_up(mica_world *world, struct micap_kept *kept);
+void micap_name_clear(mica_world *world, const struct micap_kept *kept);
+void micap_name_restore(mica_world *world, struct micap_kept *kept);
+
 /* How many names are found by text and by entity, for mica_world_validate; UINT32_MAX when one is not. */
 uint32_t micap_names_check(const mica_world *world);
 

@@ -56,8 +56,11 @@ void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component c
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
     if (row == MICAP_ROW_NONE)
         return NULL;
-    if (MICAP_LIKELY(pool->values != NULL))
-        micap_pool_stamps(pool, row)[1] = micap_version(world);
+    if (MICAP_LIKELY(pool->values != NULL)) {
+        if (MICAP_UNLIKELY(pool->keeper->before))
+            micap_pool_keep_slices(pool, row, 1);
+        micap_stamp(&micap_pool_stamps(pool, row)[1], micap_version(world));
+    }
     return value_of(world, pool, row);
 }
 
@@ -142,7 +145,7 @@ static bool remove_short(mica_world *world, mica_pool *pool, mica_entity entity)
 
 static bool is_short(const mica_world *world, const mica_pool *pool, mica_entity entity)
 {
-    return MICAP_LIKELY(pool && pool->is_short && !world->recording_depth) &&
+    return MICAP_LIKELY(pool && pool->is_short && !(world->recording_depth | world->keeper.before)) &&
            micap_record_chunk(micap_record_of(&world->entities, entity)) > MICAP_CHUNK_PENDING;
 }
 
@@ -158,6 +161,42 @@ bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_compo
     return is_short(world, pool, entity) && remove_short(world, pool, entity);
 }
 
+bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                          uint64_t total)
+{
+    uint32_t page = UINT32_MAX;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
+            continue;
+        page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
+        if (!micap_pools_make_room(world, pool, entities[i], total))
+            return false;
+    }
+    return true;
+}
+
+void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
+                          uint32_t count)
+{
+    uint32_t bytes = pool->value_bytes;
+    for (uint32_t i = 0; i < count; ++i, values += bytes) {
+        void *value = add_short(world, pool, entities[i]);
+        if (MICAP_UNLIKELY(!value && bytes)) {
+            uint32_t row = micap_pool_row(pool, entities[i]);
+            value = micap_pool_value(pool, row);
+            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+        }
+        if (bytes)
+            micap_copy_bytes(value, values, bytes);
+    }
+}
+
+void micap_pooled_remove_all(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        remove_short(world, pool, entities[i]);
+}
+
 static void *add_now(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = pool_to_change(world, component);
@@ -165,7 +204,7 @@ static void *add_now(mica_world *world, mica_entity entity, mica_component compo
         return NULL;
     uint32_t row = micap_pool_row(pool, entity);
     if (row != MICAP_ROW_NONE && pool->values)
-        micap_pool_stamps(pool, row)[1] = micap_version(world);
+        micap_pool_stamp(pool, 0, row, 1, micap_version(world));
     if (row == MICAP_ROW_NONE)
         row = micap_pooled_add_row(world, pool, entity, NULL);
     if (row == MICAP_ROW_NONE)
@@ -186,6 +225,8 @@ void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component com
 static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, const void *from)
 {
     const micap_type *type = pool->type;
+    if (pool->kind != MICAP_POOL_TAG)
+        micap_pool_keep(pool, row, 1);
     if (pool->kind == MICAP_POOL_TAG || (from && !type->leaves && from == micap_pool_value(pool, row)))
         return true;
     if (from && !type->type.copy && !type->type.destruct) {
@@ -239,8 +280,10 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
         return false;
     uint32_t first = row;
     bool changed = pool->enabled[row] != enabled;
-    for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE)
+    for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE) {
+        micap_pool_keep(pool, row, 1);
         pool->enabled[row] = enabled;
+    }
     mica_event_kind kind = enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE;
     if (changed && pool->hook_mask & 1 << kind)
         micap_pools_run_hook(world, kind, pool, first, 1);

@@ -28,6 +28,14 @@ bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_componen
 void *micap_pooled_add_short(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component);
 
+/* The same for living entities of rising index and a pool that is short: room for `total` rows and for these entities, so that
+ * the others can't fail; values over those that are there, or new; and gone where there are any. */
+bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                          uint64_t total);
+void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
+                          uint32_t count);
+void micap_pooled_remove_all(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);
+
 /* At once; the caller has seen to recording. Hooks run; all but the first leave it to the caller to end them. */
 void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component component);
 /* Adds an instance with a copy of what `from` points to, or the default. Returns its row, or MICAP_ROW_NONE with a report:

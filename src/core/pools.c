@@ -22,7 +22,7 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
 {
     micap_pools *pools = &world->pools;
     uint32_t number = type->id - MICAP_POOL_IDS;
-    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, type) : NULL;
+    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, &world->keeper, type) : NULL;
     if (!pool)
         return NULL;
     pool->bit = pools->count % 64;
@@ -64,6 +64,7 @@ static uint64_t read_mask(const micap_pools *pools, uint32_t entity_index)
 
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
+    micap_map_keep(&world->pools.masks, entity_index);
     if (world->pools.count <= 64)
         *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
 }
@@ -91,6 +92,7 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
 {
     uint32_t row = micap_pool_next_row(pool, entity);
     micap_pool_append(pool, entity, micap_version(world));
+    micap_map_keep(&world->pools.masks, entity.index);
     *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
     ++world->structure;
     return pool->group ? micap_pool_row(pool, entity) : row;
@@ -107,6 +109,8 @@ void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *po
         owner = (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))};
         event.entities = &owner;
     }
+    if (pool->owners)
+        micap_pool_keep(pool, row, count); /* the hook may write to the values */
     event.values = pool->values ? micap_pool_value(pool, row) : NULL;
     micap_hooks_call(world, used, &event);
 }
@@ -131,6 +135,8 @@ void micap_pools_update_short(mica_pool *pool)
 
 void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
+    if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+        micap_pool_keep(pool, row, 1);
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
         micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
     if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
@@ -214,6 +220,7 @@ void micap_pools_entity_dies(mica_world *world, mica_entity entity)
             pool->dead_count += rows_left(world, pool, entity);
         at_flush |= pool->type->type.dying == MICA_DYING_AT_FLUSH;
     }
+    micap_map_keep(&pools->masks, entity.index);
     *mask_of(pools, entity.index) = 0;
     if (at_flush)
         note_dead(world, entity, mask);
@@ -258,6 +265,8 @@ void micap_pools_clear(mica_world *world)
 size_t micap_pools_trim(mica_world *world)
 {
     size_t given = 0;
+    if (world->keeper.before) /* what is unused now may be needed again */
+        return 0;
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         micap_pools_sweep(world, world->pools.all[i]);
         given += micap_pool_trim(world->pools.all[i]);

@@ -376,6 +376,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
         return NULL;
     }
     query->index = queries->count;
+    query->id = queries->made++;
     queries->all[queries->count++] = query;
     return query;
 }

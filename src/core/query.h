@@ -68,6 +68,7 @@ struct mica_query {
     uint64_t banned;                   /* and of what must not */
     mica_version last_mark;
     uint32_t index; /* in the world's list of queries */
+    uint64_t id;    /* of no other query of this world */
     char *name;
     mica_place place;
 
@@ -88,6 +89,7 @@ typedef struct micap_queries {
     mica_query **all;
     uint32_t count;
     uint32_t capacity;
+    uint64_t made; /* so far */
 } micap_queries;
 
 /* Tells all queries about a new archetype. False when memory is short: no query knows it then. */

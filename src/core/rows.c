@@ -37,6 +37,8 @@ static uint64_t room_of(const micap_archetype *archetype)
 bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count)
 {
     uint64_t room = room_of(archetype);
+    if (room < count && world->keeper.before)
+        micap_keep_archetype(world, archetype);
     while (room < count) {
         if (!MICAP_RESERVE(&world->memory, archetype->chunks, &archetype->chunk_capacity,
                            (uint64_t)archetype->chunk_count + 1))
@@ -95,8 +97,14 @@ void micap_row_destruct(micap_spot spot)
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep)
 {
     uint32_t used = archetype->row_count ? archetype->tail + 1 : 0, dropped = 0;
+    if (archetype->chunk_count > used + keep && world->keeper.before)
+        micap_keep_archetype(world, archetype);
     while (archetype->chunk_count > used + keep) {
-        micap_chunk_destroy(world, archetype->chunks[--archetype->chunk_count]);
+        micap_chunk *chunk = archetype->chunks[--archetype->chunk_count];
+        if (world->keeper.before)
+            micap_chunk_retire(world, chunk);
+        else
+            micap_chunk_destroy(world, chunk);
         ++dropped;
     }
     if (dropped)
@@ -145,6 +153,10 @@ static inline micap_spot drop_last(micap_archetype *archetype)
 
 static __attribute__((noinline)) bool fill_large_hole(mica_world *world, micap_spot hole)
 {
+    if (MICAP_UNLIKELY(world->keeper.before)) {
+        micap_keep_rows(world, hole.chunk, hole.row, 1);
+        micap_keep_last_rows(world, hole.chunk->archetype, 1);
+    }
     micap_spot last = drop_last(hole.chunk->archetype);
     if (last.chunk != hole.chunk || last.row != hole.row) {
         micap_row_move(last, hole);
@@ -156,6 +168,8 @@ static __attribute__((noinline)) bool fill_large_hole(mica_world *world, micap_s
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)
 {
     micap_chunk *chunk = archetype->chunks[archetype->tail];
+    if (MICAP_UNLIKELY(world->keeper.before) && count)
+        micap_keep_rows(world, chunk, chunk->count - count, count);
     MICAP_ASSERT(count <= chunk->count, "the rows that are dropped lie in the last chunk");
     chunk->count -= count;
     archetype->row_count -= count;
@@ -168,7 +182,7 @@ void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_
 bool micap_row_fill_hole(mica_world *world, micap_spot hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    if (MICAP_UNLIKELY(!archetype->small))
+    if (MICAP_UNLIKELY(!archetype->small || world->keeper.before))
         return fill_large_hole(world, hole);
     micap_spot last = drop_last(archetype);
     if (last.chunk != hole.chunk || last.row != hole.row) {
@@ -204,10 +218,14 @@ static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_
 void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
 {
     micap_archetype *archetype = hole.chunk->archetype;
+    if (world->keeper.before)
+        micap_keep_rows(world, hole.chunk, hole.row, count);
     while (count) {
         micap_chunk *last = archetype->chunks[archetype->tail];
         uint32_t behind = last->count - (last == hole.chunk ? hole.row + count : 0);
         uint32_t run = behind < count ? behind : count;
+        if (world->keeper.before)
+            micap_keep_rows(world, last, last->count - run, run);
         move_rows(world, (micap_spot){last, last->count - run}, hole, run);
         hole.row += run;
         count -= run;
@@ -236,6 +254,8 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
 {
     mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
     micap_spot spot = micap_rows_next(to);
+    if (MICAP_UNLIKELY(world->keeper.before)) /* while its values are there */
+        micap_keep_rows(world, from.chunk, from.row, 1);
     micap_row_move(from, spot);
     if (to->has_companions)
         micap_row_init_companions(world, from.chunk->archetype, spot);

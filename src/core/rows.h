@@ -81,7 +81,7 @@ extern char micap_tag_value;
 /* Fills the leaf columns of a split component that the row has: from a whole value or, from NULL, with zero. */
 void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value);
 /* The same for a row that had them before: they count as changed. */
-void micap_row_overwrite_leaves(micap_spot spot, const micap_type *type, const void *value, mica_version version);
+void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value);
 /* Puts a whole value together from them. */
 void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
 

@@ -7,6 +7,8 @@
 static micap_component *singleton_of(mica_world *world, mica_component id)
 {
     micap_component *component = micap_component_use(world, id);
+    if (component && component->is_unborn)
+        component->is_unborn = false;
     if (!component || component->singleton)
         return component;
     const micap_type *type = component->type;

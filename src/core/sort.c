@@ -188,6 +188,8 @@ static void sort_archetype(mica_query *query, micap_archetype *archetype, const 
             order[at++] = (micap_order){archetype->chunks[i], row, i};
     memcpy(places, order, count * sizeof *order);
     merge_sort(how, order, query->order_scratch, count);
+    for (uint32_t i = 0; query->world->keeper.before && i <= archetype->tail; ++i)
+        micap_keep_rows(query->world, archetype->chunks[i], 0, archetype->chunks[i]->count);
     permute_rows(query->world, archetype, order, places, count);
 }
 

@@ -25,12 +25,11 @@ void micap_row_scatter(micap_spot spot, const micap_type *type, const void *valu
     }
 }
 
-void micap_row_overwrite_leaves(micap_spot spot, const micap_type *type, const void *value, mica_version version)
+void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value)
 {
-    micap_row_scatter(spot, type, value);
-    mica_version *stamps = micap_chunk_stamps(spot.chunk, spot.row);
     for (uint32_t i = 0; i < type->leaf_count; ++i)
-        stamps[1 + micap_chunk_find(spot.chunk, type->leaves[i].component)->column] = version;
+        micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, type->leaves[i].component)->column, spot.row);
+    micap_row_scatter(spot, type, value);
 }
 
 void micap_row_gather(micap_spot spot, const micap_type *type, void *out)
@@ -79,7 +78,7 @@ void *mica_write_component_field(mica_world *world, mica_entity entity, mica_com
     } else {
         micap_spot spot = micap_locate(world, entity);
         mica_component leaf = micap_type_leaf(micap_type_of(component), (uint32_t)offset)->component;
-        micap_chunk_stamps(spot.chunk, spot.row)[1 + micap_chunk_find(spot.chunk, leaf)->column] = micap_version(world);
+        micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, leaf)->column, spot.row);
     }
     return value;
 }
@@ -148,8 +147,8 @@ void *mica_view_write_field(mica_view *view, mica_component component, size_t of
         mica_pool *pool = micap_pool_of(view->world, component);
         micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
     } else {
-        micap_chunk_stamp_column(view->chunk, micap_chunk_find(view->chunk, leaf->component)->column, view->row,
-                                 view->count, version);
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, leaf->component)->column, view->row,
+                           view->count, version);
     }
     return column;
 }

@@ -1,4 +1,5 @@
 /* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+#include "core/keep.h"
 #include "core/report.h"
 #include "core/world.h"
 
@@ -152,7 +153,7 @@ static uint64_t count_pending(const mica_world *world)
     uint64_t pending = 0;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         pending += commands->stock_count;
-        for (uint32_t i = 0; i < commands->recording.target_count; ++i)
+        for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
             pending += commands->recording.targets[i]->created;
     }
     for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
@@ -176,5 +177,7 @@ mica_result mica_world_validate(mica_world *world)
     }
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
+    if (!micap_keep_validate(world))
+        return MICA_ERROR_INVALID;
     return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }

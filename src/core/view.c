@@ -245,8 +245,19 @@ static inline void *write_joined(mica_view *view, uint32_t term)
     if (MICAP_UNLIKELY(!view->query->chunk_steps[term] || view->count > 1))
         return micap_join_write(view, term);
     uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
-    micap_stamp(&micap_chunk_stamps(view->chunk, view->row)[1 + column], micap_view_version(view));
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
+    if (micap_is_older(view->world, stamp))
+        return micap_join_write(view, term);
+    micap_stamp(stamp, micap_view_version(view));
     return view->columns[term];
+}
+
+/* A call at the end, so that a view of one slice keeps nothing on the stack. */
+static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
+                                                    mica_version version)
+{
+    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    return values;
 }
 
 static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
@@ -260,10 +271,10 @@ static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
     mica_version version = micap_view_version(view);
-    if (MICAP_LIKELY(view->row + view->count <= MICA_SLICE_ROWS))
-        micap_stamp(&micap_chunk_stamps(view->chunk, 0)[1 + column], version);
-    else
-        micap_chunk_stamp_column(view->chunk, column, view->row, view->count, version);
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    if (MICAP_UNLIKELY(view->row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+        return write_slices(view, column, values, version);
+    micap_stamp(stamp, version);
     return values;
 }
 

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/hooks.h"
+#include "core/keep.h"
 #include "core/life.h"
 #include "core/report.h"
 
@@ -21,6 +22,7 @@ static bool is_sane(const mica_world_def *def)
 static void release(mica_world *world)
 {
     micap_modules_free(world);
+    micap_keeper_free(&world->keeper);
     micap_queries_free(world);
     while (world->last_commands && world->last_commands != &world->deferred)
         mica_commands_destroy(world->last_commands);
@@ -54,9 +56,12 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->def = chosen;
     world->pools.random_state = chosen.seed;
     world->pools.masks.arena = &world->pools.arena;
+    world->pools.masks.keeper = &world->keeper;
+    world->pools.masks.keep_kind = MICAP_KEEP_MASKS;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
+    micap_keeper_init(&world->keeper, &world->memory, &micap_keep_value_ops);
     micap_arena_init(&world->arena, &world->memory);
     micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
@@ -115,6 +120,8 @@ void mica_world_destroy(mica_world *world)
     if (!world)
         return;
     world->flushing = true; /* what hooks still record is dropped */
+    micap_keeper_clear(&world->keeper);
+    micap_chunks_sweep(world);
     destroy_all(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/keep.h"
 #include "base/memory.h"
 #include "core/archetype.h"
 #include "core/commands.h"
@@ -40,6 +41,7 @@ struct mica_world {
     micap_chunks chunks;
     _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
     uint64_t structure;           /* raised by every change after which pointers are void */
+    micap_keeper keeper;          /* of what snapshots need */
 
     micap_components components;
     micap_archetypes archetypes;
@@ -75,6 +77,44 @@ struct mica_world {
 static inline mica_version micap_version(const mica_world *world)
 {
     return atomic_load_explicit(&world->version, memory_order_relaxed);
+}
+
+/* Whether what has this stamp was there when the newest snapshot was taken, and may have to be kept. Never without one. */
+static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
+{
+    return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->keeper.before);
+}
+
+/* Keeps what snapshots need of a slice, in which this row is: of one column, before its values change; of all there is, before
+ * any of `count` rows comes, goes or moves. Both look for themselves whether it is kept already. */
+MICAP_COLD void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row);
+MICAP_COLD void micap_keep_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count);
+/* The last rows of an archetype. */
+MICAP_COLD void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count);
+/* Before its chunks change. */
+MICAP_COLD void micap_keep_archetype(mica_world *world, const micap_archetype *archetype);
+
+/* Notes that a value of a column is about to be written. */
+static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row)
+{
+    mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
+    if (micap_is_older(world, stamp))
+        micap_keep_column(world, chunk, column, row);
+    micap_stamp(stamp, micap_version(world));
+}
+
+/* The same for rows [row, row + count). */
+static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row,
+                                      uint32_t count, mica_version version)
+{
+    uint32_t stride = chunk->stride;
+    mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
+    const mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
+    for (; stamp <= last; stamp += stride, row += MICA_SLICE_ROWS) {
+        if (micap_is_older(world, stamp))
+            micap_keep_column(world, chunk, column, row);
+        micap_stamp(stamp, version);
+    }
 }
 
 /* Frees the handle of a living or pending entity, and its name. */
@@ -120,6 +160,8 @@ static inline void micap_row_own(const mica_world *world, micap_spot spot, mica_
 static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
 {
     MICAP_ASSERT_HOT(spot.row == spot.chunk->count && spot.row < spot.chunk->capacity, "a row is added at the end");
+    if (micap_is_older(world, micap_chunk_stamps(spot.chunk, spot.row)))
+        micap_keep_rows(world, spot.chunk, spot.row, 1);
     micap_row_own(world, spot, entity, record);
     micap_rows_count_up(spot, 1);
 }

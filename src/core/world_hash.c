@@ -110,7 +110,7 @@ static uint64_t hash_singletons(const mica_world *world)
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id))) {
         const micap_component *component = micap_component_of(&world->components, id);
-        if (!component->singleton)
+        if (!component->singleton || component->is_unborn)
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);

@@ -9,6 +9,7 @@
 #define MICAP_POOL_INDEX_H
 
 #include "base/arena.h"
+#include "base/keep.h"
 #include "mica/describe.h"
 
 #define MICAP_ROW_NONE UINT32_MAX
@@ -26,6 +27,9 @@ typedef struct micap_index {
     uint32_t *slots; /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
+    micap_keeper *keeper;
+    uint64_t keep_place; /* of its first block of entries in logs */
+    micap_keep_kind keep_kind;
 } micap_index;
 
 /* What pages without entries point to; never written. */
@@ -53,6 +57,17 @@ static inline uint64_t *micap_map_at(const micap_index *index, uint32_t entity_i
     if (page >= index->page_count || index->pages[page] == micap_map_no_entries)
         return NULL;
     return &index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
+enum { MICAP_MAP_BLOCK = 64 }; /* entries that are kept at once for a snapshot */
+
+/* Keeps what snapshots need of an entry whose page is there, before it changes. */
+static inline void micap_map_keep(const micap_index *index, uint32_t entity_index)
+{
+    if (MICAP_UNLIKELY(index->keeper->before))
+        micap_keep_bytes(index->keeper, index->keep_kind, index->keep_place + entity_index / MICAP_MAP_BLOCK, 0,
+                         micap_map_at(index, entity_index & ~(uint32_t)(MICAP_MAP_BLOCK - 1)),
+                         MICAP_MAP_BLOCK * sizeof(uint64_t));
 }
 
 /* Makes room for an entry; false when memory is short. */

@@ -41,7 +41,7 @@ static uint32_t lane_room(const micap_type *type)
     return MICAP_POOL_EXTRA_LANES + (type->leaf_count ? type->leaf_count : 1);
 }
 
-mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type)
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper *keeper, const micap_type *type)
 {
     micap_memory *memory = arena->memory;
     mica_pool *pool = micap_allocate_zeroed(memory, sizeof *pool, MICAP_CACHE_LINE);
@@ -50,6 +50,9 @@ mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_
     pool->world = world;
     pool->memory = memory;
     pool->index.arena = arena;
+    pool->keeper = pool->index.keeper = keeper;
+    pool->index.keep_kind = MICAP_KEEP_MAP;
+    pool->index.keep_place = (uint64_t)type->id << 32;
     pool->type = type;
     pool->kind = type->type.size_bytes ? (micap_pool_kind)type->type.index : MICAP_POOL_TAG;
     pool->value_bytes = type->type.size_bytes;
@@ -288,11 +291,14 @@ void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t cou
     if (!count)
         return;
     uint32_t stride = 1 + pool->data_lane_count;
-    mica_version *last = micap_pool_stamps(pool, row + count - 1);
+    const mica_version *last = micap_pool_stamps(pool, row + count - 1);
     for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
         uint32_t begin = lane == MICAP_ALL_LANES ? 1 : 1 + lane, end = lane == MICAP_ALL_LANES ? stride : 2 + lane;
+        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->keeper->before))
+            micap_pool_keep_slices(pool, row, 1);
         for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
-            __atomic_store_n(&stamps[i], version, __ATOMIC_RELAXED);
+            __atomic_store_n(&stamps[i], version, __ATOMIC_RELEASE);
+        row += MICA_SLICE_ROWS;
     }
 }
 

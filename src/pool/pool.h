@@ -70,16 +70,18 @@ struct mica_pool {
     mica_world *world;
     micap_memory *memory;
 
+    micap_keeper *keeper;
     uint8_t hook_mask;   /* bit per mica_event_kind that has a hook or a list */
     uint32_t bit;        /* in the masks of its world */
     bool may_hold_dead;  /* rows outlive their owners: */
     uint32_t dead_count; /* so many have now */
     uint64_t probe_count;
     uint64_t removed_count;
+    bool is_shuffled; /* while it is restored: rows have other owners than they had */
 };
 
 /* With the pages of its index in an arena; NULL when memory is short. */
-mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, const micap_type *type);
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper *keeper, const micap_type *type);
 /* Destroys the values, then the pool. */
 void micap_pool_free(mica_pool *pool);
 
@@ -166,6 +168,29 @@ static inline mica_version *micap_pool_stamps(const mica_pool *pool, uint32_t ro
 {
     return pool->stamps + (size_t)(row / MICA_SLICE_ROWS) * (1 + pool->data_lane_count);
 }
+
+/* What a place of a pool is called in a log: of `part` 0 of a slice all lanes, of 1 the values that can't be copied as bytes. */
+static inline uint64_t micap_pool_place(const mica_pool *pool, uint32_t part)
+{
+    return (uint64_t)pool->type->id << 32 | part;
+}
+
+/* Keeps what snapshots need of rows, before they change in any way, and of a bit. */
+MICAP_COLD void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count);
+MICAP_COLD void micap_pool_keep_bit(const mica_pool *pool, uint32_t row);
+
+static inline void micap_pool_keep(const mica_pool *pool, uint32_t row, uint32_t count)
+{
+    if (MICAP_UNLIKELY(pool->keeper->before))
+        micap_pool_keep_slices(pool, row, count);
+}
+
+/* Puts back what was kept. In this order for all pools: values that own something and are about to be overwritten are destroyed;
+ * bits, and how many rows there are; rows; then the index. */
+void micap_pool_destruct_kept(mica_pool *pool, const micap_kept *kept);
+void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept);
+void micap_pool_restore_slice(mica_pool *pool, micap_kept *kept);
+void micap_pool_restore_index(mica_pool *pool);
 
 /* Notes that rows [row, row + count) of a data lane were written, of all with MICAP_ALL_LANES. */
 #define MICAP_ALL_LANES UINT32_MAX

@@ -25,6 +25,8 @@ static void link_last(mica_pool *pool, uint32_t row, uint32_t first)
     if (first == MICAP_ROW_NONE)
         return;
     uint32_t last = pool->previous[first];
+    micap_pool_keep(pool, first, 1);
+    micap_pool_keep(pool, last, 1);
     pool->next[last] = row;
     pool->previous[row] = last;
     pool->previous[first] = row;
@@ -34,6 +36,8 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
 {
     ++pool->count;
     ++pool->stamp;
+    if (pool->present && MICAP_UNLIKELY(pool->keeper->before))
+        micap_pool_keep_bit(pool, entity.index);
     if (pool->kind == MICAP_POOL_TAG) {
         pool->present[entity.index / 64] |= (uint64_t)1 << entity.index % 64;
         return;
@@ -41,6 +45,7 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
     uint32_t row = micap_pool_next_row(pool, entity);
     MICAP_ASSERT_HOT(row < pool->capacity, "room was reserved");
     uint32_t first = pool->next ? micap_pool_row(pool, entity) : MICAP_ROW_NONE;
+    micap_pool_keep(pool, row, 1);
     pool->owners[row] = entity;
     if (row >= pool->row_limit)
         pool->row_limit = row + 1;
@@ -112,6 +117,8 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
 
 static void drop_direct(mica_pool *pool, uint32_t row)
 {
+    if (MICAP_UNLIKELY(pool->keeper->before))
+        micap_pool_keep_bit(pool, row);
     pool->present[row / 64] &= ~((uint64_t)1 << row % 64);
     if (pool->kind == MICAP_POOL_TAG)
         return;
@@ -124,8 +131,25 @@ static void drop_direct(mica_pool *pool, uint32_t row)
     }
 }
 
+/* A row that goes or moves, and those that name it. */
+static void keep_chain(const mica_pool *pool, uint32_t row)
+{
+    micap_pool_keep_slices(pool, row, 1);
+    if (!pool->next)
+        return;
+    uint32_t others[] = {pool->next[row], pool->previous[row], micap_pool_row_at(pool, pool->owners[row].index)};
+    for (uint32_t i = 0; i < 3; ++i)
+        if (others[i] != MICAP_ROW_NONE)
+            micap_pool_keep_slices(pool, others[i], 1);
+}
+
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
 {
+    if (MICAP_UNLIKELY(pool->keeper->before) && pool->kind != MICAP_POOL_TAG) {
+        keep_chain(pool, row);
+        if (!pool->present)
+            keep_chain(pool, pool->row_limit - 1);
+    }
     ++pool->stamp;
     --pool->count;
     if (pool->present) {
@@ -188,6 +212,10 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
 {
     if (a == b)
         return;
+    if (MICAP_UNLIKELY(pool->keeper->before)) {
+        keep_chain(pool, a);
+        keep_chain(pool, b);
+    }
     ++pool->stamp;
     mica_entity left = pool->owners[a], right = pool->owners[b];
     bool left_first = micap_pool_row_at(pool, left.index) == a, right_first = micap_pool_row_at(pool, right.index) == b;

@@ -68,6 +68,12 @@ static inline bool micap_is_plain(const micap_type *type)
     return !type->type.construct && !type->type.destruct && !type->type.copy && !type->type.move;
 }
 
+/* Whether a second value can be made of one. */
+static inline bool micap_can_copy(const micap_type *type)
+{
+    return type->type.copy || !type->type.destruct;
+}
+
 /* The leaf that begins at an offset of the value; NULL when none does. */
 const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset);
 

@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-enum { ENTITIES = 700, ROUNDS = 60, SEEDS = 30 };
+enum { ENTITIES = 700, ROUNDS = 60, SEEDS = 30, KINDS = 10, POOL_KINDS = 6 };
+
+typedef struct Load { uint32_t value; } Load;
+MICA_POOL(Load, value)
+MICA_POOL_TAG(Marked)
 
 /* Two worlds with the same history: one changes at once, the other records and flushes. */
 typedef struct twins {
@@ -40,6 +44,12 @@ static void choose_list(random_source *random)
     uint32_t pieces = 1 + random_below(random, 6);
     pair.count = 0;
     memset(pair.listed, 0, sizeof pair.listed);
+    if (random_one_in(random, 2)) { /* all of them rising, with gaps or without: these are recorded as strips */
+        uint32_t gap = 1 + random_below(random, 3), end = random_below(random, ENTITIES);
+        for (uint32_t at = random_below(random, ENTITIES / 4); at < end; at += 1 + random_below(random, gap))
+            pair.list[pair.count++] = at;
+        return;
+    }
     for (uint32_t piece = 0; piece < pieces; ++piece) {
         uint32_t length = random_one_in(random, 3) ? 1 : 1 + random_below(random, ENTITIES);
         uint32_t at = random_below(random, ENTITIES);
@@ -61,7 +71,11 @@ static void change(mica_world *world, uint32_t kind, uint32_t index)
     case 2: mica_add(world, entity, Frozen); break;
     case 3: mica_remove(world, entity, Frozen); break;
     case 4: mica_remove(world, entity, Position); break;
-    default: mica_set(world, entity, Position, {(float)index, 0, 1}); break;
+    case 5: mica_set(world, entity, Position, {(float)index, 0, 1}); break;
+    case 6: mica_set(world, entity, Load, {index}); break;
+    case 7: mica_remove(world, entity, Load); break;
+    case 8: mica_add(world, entity, Marked); break;
+    default: mica_remove(world, entity, Marked); break;
     }
 }
 
@@ -71,15 +85,27 @@ START_TEST(a_flush_of_neighbours_ends_like_single_changes)
         random_source random = {seed};
         open_twins(&random);
         for (uint32_t round = 0; round < ROUNDS; ++round) {
-            uint32_t kind = random_below(&random, 6);
+            uint32_t kind = random_below(&random, KINDS);
             choose_list(&random);
             mica_version mark = mica_world_mark(pair.at_once);
             ck_assert(mica_world_mark(pair.recorded) == mark);
             mica_defer(pair.recorded);
+            if (kind >=
+                POOL_KINDS) /* rows of pools come in the order of groups: against single targets, not single changes */
+                mica_defer(pair.at_once);
             for (uint32_t i = 0; i < pair.count; ++i) {
                 change(pair.at_once, kind, pair.list[i]);
                 change(pair.recorded, kind, pair.list[i]);
             }
+            if (pair.count && random_one_in(&random, 3)) { /* something that goes back to one of them */
+                uint32_t again = pair.list[random_below(&random, pair.count)];
+                change(pair.at_once, kind, again);
+                change(pair.recorded, kind, again);
+            }
+            if (kind >= POOL_KINDS && pair.count) /* in vain, but it is no strip any more */
+                change(pair.at_once, kind, pair.list[pair.count - 1]);
+            if (kind >= POOL_KINDS)
+                ck_assert_int_eq(mica_flush(pair.at_once), MICA_OK);
             ck_assert_int_eq(mica_flush(pair.recorded), MICA_OK);
             ck_assert_int_eq(mica_world_validate(pair.recorded), MICA_OK);
             if (mica_world_hash(pair.at_once) != mica_world_hash(pair.recorded))

@@ -1,0 +1,252 @@
+#include "core/report.h"
+#include "snapshot/snapshots.h"
+
+static const mica_place no_place = {0};
+
+static void free_snapshot(mica_world *world, micap_snapshot *snapshot)
+{
+    micap_saved_drop(world, &snapshot->saved);
+    micap_release(&world->memory, snapshot, sizeof *snapshot, MICAP_ARRAY_ALIGNMENT);
+}
+
+static void free_snapshots(mica_world *world, void *state)
+{
+    micap_snapshots *snapshots = state;
+    while (snapshots->histories)
+        micap_history_free(snapshots->histories);
+    while (snapshots->newest) {
+        micap_snapshot *snapshot = snapshots->newest;
+        snapshots->newest = snapshot->older;
+        free_snapshot(world, snapshot);
+    }
+    micap_release(&world->memory, snapshots, sizeof *snapshots, MICAP_ARRAY_ALIGNMENT);
+}
+
+static const micap_module_ops ops = {.free = free_snapshots};
+
+micap_snapshots *micap_snapshots_of(mica_world *world)
+{
+    micap_snapshots *snapshots = micap_module_state(world, MICAP_MODULE_SNAPSHOT);
+    if (snapshots)
+        return snapshots;
+    snapshots = micap_allocate_zeroed(&world->memory, sizeof *snapshots, MICAP_ARRAY_ALIGNMENT);
+    if (snapshots)
+        micap_module_set(world, MICAP_MODULE_SNAPSHOT, &ops, snapshots);
+    else
+        micap_fail_memory(world, "snapshot");
+    return snapshots;
+}
+
+micap_snapshot *micap_snapshot_find(const mica_world *world, mica_snapshot snapshot)
+{
+    const micap_snapshots *snapshots = micap_module_state(world, MICAP_MODULE_SNAPSHOT);
+    micap_snapshot *at = snapshots ? snapshots->newest : NULL;
+    while (at && at->id != snapshot.id)
+        at = at->older;
+    return at;
+}
+
+uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snapshot)
+{
+    const micap_snapshots *snapshots = micap_module_state(world, MICAP_MODULE_SNAPSHOT);
+    uint32_t count = 0;
+    for (const micap_snapshot *at = snapshots->newest; at && at->id != snapshot.id; at = at->older)
+        ++count;
+    return count;
+}
+
+/* Between frames, with nothing on its way to be applied. */
+static mica_result refuse(mica_world *world, const char *what)
+{
+    mica_result result = micap_refuse_while_recording(world, what);
+    if (result == MICA_OK && (world->flushing || world->hook_depth))
+        result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush or a hook", what);
+    for (const mica_commands *commands = world->first_commands; result == MICA_OK && commands;
+         commands = commands->next)
+        if (!micap_recording_is_empty(&commands->recording))
+            result = micap_fail(world, MICA_ERROR_REFUSED, no_place,
+                                "%s: refused while recorded changes wait: apply them first, with mica_flush", what);
+    return result;
+}
+
+/* Whether everything that may have to be kept can be. */
+static bool can_copy(const mica_world *world)
+{
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id))) {
+        const mica_type *type = &micap_component_of(&world->components, id)->type->type;
+        if (!type->destruct || type->copy)
+            continue;
+        micap_fail(world, MICA_ERROR_REFUSED, no_place,
+                   "snapshot: component %s owns something and has no copy function to keep it with", type->name);
+        return false;
+    }
+    return true;
+}
+
+mica_snapshot mica_snapshot_take(mica_world *world)
+{
+    const mica_snapshot none = {0};
+    if (refuse(world, "snapshot_take") != MICA_OK || !can_copy(world))
+        return none;
+    micap_snapshots *snapshots = micap_snapshots_of(world);
+    micap_snapshot *snapshot =
+        snapshots ? micap_allocate_zeroed(&world->memory, sizeof *snapshot, MICAP_ARRAY_ALIGNMENT) : NULL;
+    bool done =
+        snapshot &&
+        MICAP_RESERVE(&world->memory, world->chunks.retired, &world->chunks.retired_capacity, world->chunks.count) &&
+        micap_saved_take(world, &snapshot->saved);
+    if (done) {
+        snapshot->log = micap_keeper_add(&world->keeper, micap_version(world) + 1);
+        if (!snapshot->log)
+            micap_saved_drop(world, &snapshot->saved);
+        done = snapshot->log != NULL;
+    }
+    if (!done) {
+        micap_release(&world->memory, snapshot, sizeof *snapshot, MICAP_ARRAY_ALIGNMENT);
+        micap_fail_memory(world, "snapshot");
+        return none;
+    }
+    mica_world_mark(world);
+    snapshot->id = snapshot->log->serial;
+    snapshot->older = snapshots->newest;
+    snapshots->newest = snapshot;
+    micap_chunks_sweep(world);
+    return (mica_snapshot){snapshot->log->serial};
+}
+
+bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot)
+{
+    micap_snapshot *found = micap_snapshot_find(world, snapshot);
+    if (!found || micap_refuse_inside(world, "snapshot_drop") != MICA_OK)
+        return false;
+    micap_snapshots *snapshots = micap_snapshots_of(world);
+    micap_snapshot **link = &snapshots->newest;
+    while (*link != found)
+        link = &(*link)->older;
+    *link = found->older;
+    micap_keeper_drop(&world->keeper, found->log);
+    free_snapshot(world, found);
+    micap_chunks_sweep(world);
+    return true;
+}
+
+size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot)
+{
+    micap_snapshot *found = micap_snapshot_find(world, snapshot);
+    return found ? atomic_load_explicit(&found->log->bytes, memory_order_relaxed) : 0;
+}
+
+/* Values that own something are used up when they are put back: newer snapshots still need theirs. */
+static bool copy_owned(mica_world *world, micap_kept_list *list)
+{
+    uint32_t i = 0;
+    for (; i < list->count; ++i) {
+        const micap_kept *from = list->all[i];
+        if (!from->is_owned)
+            continue;
+        micap_kept *copy = micap_allocate(&world->memory, sizeof *copy, MICAP_ARRAY_ALIGNMENT);
+        void *data = micap_allocate(&world->memory, from->bytes, from->alignment);
+        if (copy && data) {
+            *copy = *from;
+            copy->data = data;
+            copy->next = copy; /* tells it from those of a log */
+            if (world->keeper.ops->copy(copy, from)) {
+                list->all[i] = copy;
+                continue;
+            }
+        }
+        micap_release(&world->memory, copy, sizeof *copy, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, data, from->bytes, from->alignment);
+        return false;
+    }
+    return true;
+}
+
+static void drop_copies(mica_world *world, micap_kept_list *list)
+{
+    for (uint32_t i = 0; i < list->count; ++i) {
+        micap_kept *kept = list->all[i];
+        if (kept->next != kept)
+            continue;
+        if (kept->is_owned)
+            world->keeper.ops->release(kept);
+        micap_release(&world->memory, kept->data, kept->bytes, kept->alignment);
+        micap_release(&world->memory, kept, sizeof *kept, MICAP_ARRAY_ALIGNMENT);
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, list->all, list->capacity);
+}
+
+/* Everything that can fail. With newer snapshots, what is about to be overwritten is kept for the newest. */
+static bool prepare(micap_restoring *restoring, const micap_snapshot *snapshot, bool forget)
+{
+    mica_world *world = restoring->world;
+    micap_kept_list *list = &restoring->kept;
+    if (!micap_log_gather(&world->keeper, snapshot->log, list) || !micap_saved_prepare(world, &snapshot->saved) ||
+        !micap_restore_prepare(restoring))
+        return false;
+    if (forget || !snapshot->log->newer)
+        return true;
+    for (uint32_t i = 0; i < list->count; ++i)
+        micap_keep_again(world, list->all[i]);
+    micap_handles_keep(world, &snapshot->saved.handles);
+    bool is_kept = !micap_log_is_lost(world->keeper.newest);
+    atomic_store_explicit(&world->keeper.newest->is_lost, false, memory_order_relaxed); /* nothing has changed yet */
+    return is_kept && copy_owned(world, list);
+}
+
+static void forget_newer(mica_world *world, micap_snapshot *snapshot)
+{
+    micap_snapshots *snapshots = micap_snapshots_of(world);
+    while (snapshots->newest != snapshot) {
+        micap_snapshot *newer = snapshots->newest;
+        snapshots->newest = newer->older;
+        micap_log_clear(&world->keeper, newer->log); /* nothing is handed down: it was put back, or is not wanted */
+        micap_keeper_drop(&world->keeper, newer->log);
+        free_snapshot(world, newer);
+    }
+}
+
+static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forget)
+{
+    mica_result result = refuse(world, "snapshot_restore");
+    if (result != MICA_OK)
+        return result;
+    micap_snapshot *found = micap_snapshot_find(world, snapshot);
+    if (!found)
+        return micap_fail(world, MICA_ERROR_UNKNOWN, no_place, "snapshot_restore: there is no snapshot %llu",
+                          (unsigned long long)snapshot.id);
+    if (micap_log_is_lost(found->log))
+        return micap_fail(world, MICA_ERROR_MEMORY, no_place,
+                          "snapshot_restore: snapshot %llu was lost when there was no memory to keep what changed",
+                          (unsigned long long)snapshot.id);
+    micap_restoring restoring = {.world = world, .log = found->log, .handles = &found->saved.handles};
+    if (!prepare(&restoring, found, forget)) {
+        micap_restore_give_up(&restoring);
+        drop_copies(world, &restoring.kept);
+        return micap_fail_memory(world, "snapshot_restore");
+    }
+    bool is_newest = forget || !found->log->newer;
+    restoring.forgets_archetypes = is_newest;
+    restoring.archetype_count = found->saved.archetype_count;
+    restoring.pools = found->saved.pools;
+    micap_restore_kept(&restoring);
+    micap_saved_restore(world, &found->saved);
+    drop_copies(world, &restoring.kept);
+    if (is_newest) {
+        forget_newer(world, found);
+        micap_log_clear(&world->keeper, found->log);
+    }
+    micap_chunks_sweep(world);
+    return MICA_OK;
+}
+
+mica_result mica_snapshot_restore(mica_world *world, mica_snapshot snapshot)
+{
+    return restore(world, snapshot, false);
+}
+
+mica_result micap_snapshot_roll_back(mica_world *world, mica_snapshot snapshot)
+{
+    return restore(world, snapshot, true);
+}
