@@ -48,6 +48,7 @@ STAGES = {
     "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
                 ["python3", "tools/docs.py", "--check"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
+    "show": [*RELEASE, ["sh", "tools/show.sh", "build/release"]],
     "clang": preset("clang"),
     "asan": preset("asan"),
     "fuzz": [["sh", "tools/fuzz.sh", "60"]],

@@ -149,7 +149,8 @@ static void enlist(mica_world *world, mica_random *random, int32_t army, Place s
     float x = squad.x + size * (mica_random_unit(random) + mica_random_unit(random) - 1);
     float y = squad.y + size * (mica_random_unit(random) + mica_random_unit(random) - 1);
     Place place = {keep_within(army == 0 ? x : BATTLE_WIDTH - x, BATTLE_WIDTH), keep_within(y, BATTLE_HEIGHT)};
-    mica_create(world, MICA_WITH(Place, {place.x, place.y}), MICA_WITH(Motion, {0, 0}), MICA_WITH(Soldier, {100, army}));
+    mica_create(world, MICA_WITH(Place, {place.x, place.y}), MICA_WITH(Motion, {0, 0}),
+                MICA_WITH(Soldier, {100, army}));
 }
 
 /* New soldiers come from the edges, now here and now there. */
@@ -179,8 +180,8 @@ bool battle_begin(battle *battle, mica_world *world, uint32_t soldiers)
     battle->soldiers = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Soldier)));
     battle->sparks = mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_READ(Spark)));
     const mica_system_def *const defs[] = {
-        MICA_SYSTEM_ONCE_WITH(count, (MICA_TERMS(MICA_READ(Place), MICA_READ(Soldier)),
-                                      MICA_USES(MICA_USE_WRITE(Field)))),
+        MICA_SYSTEM_ONCE_WITH(count,
+                              (MICA_TERMS(MICA_READ(Place), MICA_READ(Soldier)), MICA_USES(MICA_USE_WRITE(Field)))),
         MICA_SYSTEM_ONCE_WITH(spread, (MICA_USES(MICA_USE_WRITE(Field)))),
         MICA_SYSTEM_WITH(steer, (MICA_USES(MICA_USE_READ(Field))), MICA_WRITE(Motion), MICA_READ(Place),
                          MICA_READ(Soldier)),

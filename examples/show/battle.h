@@ -7,7 +7,7 @@
 enum {
     BATTLE_WIDTH = 1280,
     BATTLE_HEIGHT = 576,
-    BATTLE_CELL = 8,  /* the field of who is where is that coarse */
+    BATTLE_CELL = 8, /* the field of who is where is that coarse */
     BATTLE_COLUMNS = BATTLE_WIDTH / BATTLE_CELL,
     BATTLE_ROWS = BATTLE_HEIGHT / BATTLE_CELL,
     BATTLE_CELLS = BATTLE_COLUMNS * BATTLE_ROWS,

@@ -103,7 +103,8 @@ void picture_draw(canvas *canvas, const battle *battle, const timeline *timeline
     snprintf(text, sizeof text, "tick %u  %s", (unsigned)timeline->at, state);
     int right = PICTURE_WIDTH - 16 - 84 * FONT_WIDTH;
     canvas_text(canvas, right, graph.y + 4, 2, bright, text);
-    snprintf(text, sizeof text, "%u : %u soldiers", (unsigned)battle_count(battle, 0), (unsigned)battle_count(battle, 1));
+    snprintf(text, sizeof text, "%u : %u soldiers", (unsigned)battle_count(battle, 0),
+             (unsigned)battle_count(battle, 1));
     canvas_text(canvas, right, graph.y + 26, 2, bright, text);
     snprintf(text, sizeof text, "history %.1f MB", (double)timeline_bytes(timeline) / 1e6);
     canvas_text(canvas, right, graph.y + 48, 2, bright, text);

@@ -16,7 +16,8 @@ typedef struct costs {
 /* Notes what the last step cost, as that of a tick. */
 void costs_note(costs *costs, const battle *battle, uint64_t tick);
 
-void picture_draw(canvas *canvas, const battle *battle, const timeline *timeline, const costs *costs, const char *state);
+void picture_draw(canvas *canvas, const battle *battle, const timeline *timeline, const costs *costs,
+                  const char *state);
 
 /* Returns the tick under a place of the time line, or -1 elsewhere. */
 int64_t picture_tick_at(const timeline *timeline, int x, int y);

@@ -58,6 +58,18 @@ static void draw(show *show)
     picture_draw(&show->canvas, &show->battle, &show->timeline, &show->costs, show->is_paused ? "paused" : "");
 }
 
+/* Goes back to the oldest tick that is kept and runs to where the battle was: it must be the same battle. */
+static bool repeats_itself(show *show)
+{
+    uint64_t end = show->timeline.last, first = show->timeline.first, hash = mica_world_hash(show->battle.world);
+    bool fine = timeline_go(&show->timeline, first);
+    while (fine && show->timeline.at < end)
+        fine = step_forward(show);
+    fine = fine && mica_world_hash(show->battle.world) == hash;
+    printf("%u ticks back and forth: %s\n", (unsigned)(end - first), fine ? "the same world" : "another world");
+    return fine;
+}
+
 /* Without a window: the same pictures into files. */
 static bool run_headless(show *show)
 {
@@ -73,7 +85,7 @@ static bool run_headless(show *show)
     draw(show);
     if (show->gif)
         fine = animation_end(&animation) && fine;
-    return fine;
+    return fine && repeats_itself(show);
 }
 
 static void handle(show *show, const SDL_Event *event)
