@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style coverage docs dist install clean
+.PHONY: help test demo bench check-long count-update format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -23,6 +23,8 @@ check-long: release ## random operations against the model, ten times as many, f
 	@sh tools/fuzz.sh 1800
 	@python3 tools/conformance.py
 	@sh tools/dist.sh
+	@python3 tools/mutate.py
+	@sh tools/analyse.sh
 
 count-update: setup-check release ## write the instruction counts of today into the baseline
 	@python3 tools/count.py build/release --update
@@ -33,6 +35,9 @@ format: setup-check ## lay out the C files
 tidy: setup-check ## what clang-tidy has to say
 	@cmake --preset clang >/dev/null
 	@run-clang-tidy -quiet -p build/clang '/(src|examples)/.*\.c$$'
+
+analyse: setup-check ## what cppcheck, gcc's analyzer and clang-tidy have to say about src
+	@sh tools/analyse.sh
 
 style: setup-check ## layers, sizes, names, thread rules
 	@python3 tools/style_test.py
@@ -48,6 +53,10 @@ docs: ## the site: guide, headers, examples; warnings are errors; into build/doc
 
 dist: setup-build ## the core as two files, mica.h and mica.c, tried with the conformance program; into build/dist
 	@sh tools/dist.sh
+
+deb: TARGET = all
+deb: release ## a Debian package of libraries, headers and the tool; into build/deb
+	@cd build/release && cpack -G DEB -B ../deb
 
 install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said

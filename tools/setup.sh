@@ -35,10 +35,12 @@ if [ "${1:-build}" = check ]; then
     need clang clang
     need clang-format clang-format
     need clang-tidy clang-tidy
+    need cppcheck cppcheck
     need valgrind valgrind
     need python3 python3
     need nm binutils
     need diff diffutils
+    need_library libenet libenet-dev
 fi
 [ -n "$missing" ] || exit 0
 

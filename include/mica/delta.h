@@ -18,6 +18,9 @@
  * receiver may have components and, mapped, entities of its own, which deltas leave alone; what it destroys of the
  * sender's stays away. Hooks and observers of addition, removal and death run; those of setting don't.
  *
+ * Snapshots (mica/snapshot.h): a receiver may guess ahead, when it goes back to a snapshot that it took behind the last delta
+ * before it applies the next one. A sender that went back begins at 0 again, for everybody.
+ *
  * Deltas are verified before anything is changed: hostile bytes get an error. They go between machines of the same byte order
  * and programs with the same layouts of components.
  *

@@ -222,24 +222,22 @@ static void relink_page(micap_entities *entities, uint32_t page_index)
         page->records[last] |= MICAP_SLOT_END;
 }
 
-/* Keeps what snapshots need of the free lists, when slots are taken from the middle of them. */
-static void keep_lists(const micap_entities *entities, const mica_entity *list, uint32_t count)
+/* Relinking changes any of its slots. */
+static void keep_page(const micap_entities *entities, uint32_t page)
 {
-    for (uint32_t page = entities->first_page; page; page = entities->pages[page - 1].next)
-        for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; slot += 64)
-            micap_keep_record(entities, (page - 1) << MICAP_PAGE_SHIFT | slot);
-    for (uint32_t i = 0; i < count; ++i)
-        if (list[i].index < entities->high_water)
-            micap_keep_record(entities, list[i].index);
+    for (uint32_t slot = 0; entities->keeper->before && slot < MICAP_PAGE_RECORDS; slot += 64)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | slot);
 }
 
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_entities *all = &world->entities;
     micap_entities_settle(world);
-    if (MICAP_UNLIKELY(all->keeper->before))
-        keep_lists(all, entities, count);
+    for (uint32_t page = all->keeper->before ? all->first_page : 0; page; page = all->pages[page - 1].next)
+        micap_keep_record(all, (page - 1) << MICAP_PAGE_SHIFT); /* and with it the next page */
     for (uint32_t i = 0; i < count; ++i) {
+        if (!i || entities[i].index >> MICAP_PAGE_SHIFT != entities[i - 1].index >> MICAP_PAGE_SHIFT)
+            keep_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
         open_unused(all, entities[i].index);
         uint64_t *record = micap_record_at(all, entities[i].index);
         *record = micap_record_pack(entities[i].generation, MICAP_CHUNK_PENDING, micap_record_row(*record));
@@ -247,12 +245,16 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
         if (i + 1 == count || entities[i + 1].index >> MICAP_PAGE_SHIFT != page)
             relink_page(all, page);
     }
-    for (uint32_t *link = &all->first_page; *link;) {
+    for (uint32_t *link = &all->first_page, before = 0; *link;) {
         micap_page *page = &all->pages[*link - 1];
-        if (page->first_free == MICAP_SLOT_END)
+        if (page->first_free == MICAP_SLOT_END) {
+            if (before && all->keeper->before)
+                micap_keep_record(all, (before - 1) << MICAP_PAGE_SHIFT);
             *link = page->next;
-        else
+        } else {
+            before = *link;
             link = &page->next;
+        }
     }
 }
 
@@ -274,6 +276,8 @@ static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const 
         mica_entity entity = list[count - 1 - given];
         if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
             break;
+        if (MICAP_UNLIKELY(entities->keeper->before))
+            micap_keep_record(entities, entity.index);
         page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
     }
     page->first_free = (uint16_t)(slot - given);

@@ -178,9 +178,6 @@ static inline void micap_rows_have_moved(mica_world *world)
         ++world->structure;
 }
 
-/* Adds the described fields of values that lie one after the other to a hash. */
-void micap_hash_values(micap_hasher *hasher, const micap_type *type, const char *values, uint32_t count);
-
 /* Why the operation that just returned NULL or false has failed. */
 static inline mica_result micap_failure(const mica_world *world)
 {

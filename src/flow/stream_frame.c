@@ -1,6 +1,7 @@
 /* Streams around frames and phases: lanes are made before systems write, put into order behind them, and what all have
  * read is dropped when the next frame begins. */
 #include "core/report.h"
+#include "core/world_hash.h"
 #include "flow/flow.h"
 #include "flow/streams.h"
 

@@ -278,9 +278,10 @@ static bool link_children(micap_spawning *work)
     size_t links = (size_t)count_links(work) * work->copies, bytes = 2 * links * sizeof(mica_entity);
     if (!links)
         return true;
-    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT), *parents = children + links;
+    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!children)
         return micap_spawn_fail_memory(work);
+    mica_entity *parents = children + links;
     uint32_t count = 0;
     for (uint32_t copy = 0; copy < work->copies; ++copy)
         for (uint32_t i = 0; i < work->resource->header.entity_count; ++i) {

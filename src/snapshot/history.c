@@ -42,6 +42,7 @@ mica_history *mica_history_create(mica_world *world, uint32_t capacity)
 
 mica_history *micap_history_free(mica_history *history)
 {
+    mica_history *next = history->next;
     micap_memory *memory = &history->world->memory;
     mica_history *next = history->next;
     MICAP_RELEASE_ARRAY(memory, history->moments, history->capacity);

@@ -127,7 +127,7 @@ typedef struct micap_replica_table {
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t local_capacity;
-    micap_archetype *archetype; /* whose rows were the very same when they were last put in order, or NULL */
+    uint32_t archetype; /* id of the one whose rows were the very same when they were last put in order */
 } micap_replica_table;
 
 struct mica_replica {

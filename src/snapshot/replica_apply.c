@@ -79,6 +79,10 @@ static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_ent
 static void swap_rows(mica_world *world, micap_spot a, micap_spot b, micap_spot spare)
 {
     mica_entity left = micap_chunk_entities(a.chunk)[a.row], right = micap_chunk_entities(b.chunk)[b.row];
+    if (world->keeper.before) {
+        micap_keep_rows(world, a.chunk, a.row, 1);
+        micap_keep_rows(world, b.chunk, b.row, 1);
+    }
     micap_row_move(a, spare);
     move_row(world, b, a, right);
     move_row(world, spare, b, left);
@@ -194,7 +198,7 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
             micap_is_row(spot) ? micap_archetype_column(spot.chunk->archetype, type->id) : MICAP_COLUMN_NONE;
         if (column >= MICAP_COLUMN_TAG)
             continue;
-        micap_touch_column(work->world, spot.chunk, column, spot.row, 1, micap_version(work->world));
+        micap_touch_value(work->world, spot.chunk, column, spot.row);
         write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
                      values + (size_t)i * type->type.size_bytes, 1);
     }
@@ -204,18 +208,24 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
 {
     micap_replica_table *known = &work->replica->tables[table->place];
     const mica_entity *locals = locals_of(work, table);
-    if (table->is_moved)
-        known->archetype = put_in_order(work, table);
+    const micap_archetypes *archetypes = &work->world->archetypes;
+    if (table->is_moved) {
+        const micap_archetype *ordered = put_in_order(work, table);
+        known->archetype = ordered ? ordered->id : UINT32_MAX;
+    }
+    /* Going back to a snapshot forgets archetypes: is_in_step sees whether this one is still it. */
+    const micap_archetype *archetype =
+        known->archetype < archetypes->count ? archetypes->by_id[known->archetype] : NULL;
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         const char *values = slice->values;
-        bool in_step = is_in_step(known->archetype, slice, locals);
+        bool in_step = is_in_step(archetype, slice, locals);
         for (uint32_t j = 0; j < slice->column_count; ++j) {
             uint32_t number;
             memcpy(&number, slice->columns + (size_t)j * 4, 4);
             const micap_type *type = work->columns[table->column + micap_little32(number)];
             if (in_step)
-                write_column(work, known->archetype, slice, type, values);
+                write_column(work, archetype, slice, type, values);
             else
                 write_scattered(work, locals, slice, type, values);
             values += (size_t)slice->row_count * type->type.size_bytes;
@@ -344,6 +354,7 @@ static void order_pool(micap_delta_work *work, const micap_delta_table *table, m
 static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row, const char *value)
 {
     const micap_type *type = pool->type;
+    micap_pool_keep(pool, row, 1);
     if (!type->leaves) {
         write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
     } else {
@@ -370,8 +381,10 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
         return;
     if (slice->values)
         write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
-    if (slice->toggles && pool->enabled)
-        pool->enabled[row] = (uint8_t)slice->toggles[at];
+    if (!slice->toggles || !pool->enabled)
+        return;
+    micap_pool_keep(pool, row, 1);
+    pool->enabled[row] = (uint8_t)slice->toggles[at];
 }
 
 static void write_pool(micap_delta_work *work, const micap_delta_table *table)

@@ -36,7 +36,7 @@ static bool place_tables(micap_delta_work *work)
         table->place = find_place(replica->tables, replica->tables_count, table->key);
         if (table->place < replica->tables_count)
             continue;
-        micap_replica_table fresh = {.key = table->key};
+        micap_replica_table fresh = {.key = table->key, .archetype = UINT32_MAX};
         if (!MICAP_RESERVE(memory, replica->tables, &replica->tables_capacity, (uint64_t)replica->tables_count + 1) ||
             !MICAP_RESERVE(memory, fresh.types, &fresh.type_capacity, (uint64_t)table->column_count + 1))
             return false;

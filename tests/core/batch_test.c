@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <string.h>
 
 static reports heard;
@@ -328,7 +330,38 @@ START_TEST(a_batch_with_pools_gives_the_world_that_creating_many_gives)
 }
 END_TEST
 
-TEST_SUITE(batch, rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
+/* Slots are freed and taken as runs, which snapshots must keep: here those of a full world, and of one that is empty again. */
+START_TEST(a_snapshot_brings_back_what_was_cleared_and_made_anew)
+{
+    static Mark marks[MANY];
+    const mica_value columns[] = {MICA_COLUMN(Number, numbers), {MICA_ID(Mark), 0, marks}};
+    for (int was_full = 0; was_full < 2; ++was_full)
+        for (int cancelled = 0; cancelled < 2; ++cancelled) {
+            mica_world *world = open_world(&heard);
+            uint32_t column_count = was_full ? 1 : 2; /* without pools, whole chunks go at once */
+            mica_create_many(world, MANY, columns, column_count, NULL);
+            if (!was_full)
+                mica_world_clear(world);
+            uint64_t hash = mica_world_hash(world);
+            mica_snapshot before = mica_snapshot_take(world);
+            if (was_full)
+                mica_world_clear(world);
+            mica_batch *batch = begin(world, &(mica_batch_group){MANY, column_count, columns, 0}, 1);
+            if (cancelled)
+                mica_batch_cancel(batch);
+            else
+                mica_batch_commit(batch, NULL, 0);
+            expect_valid(world);
+            ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+            expect_valid(world);
+            ck_assert_uint_eq(mica_world_hash(world), hash);
+            close_world(world, &heard);
+        }
+}
+END_TEST
+
+TEST_SUITE(batch, a_snapshot_brings_back_what_was_cleared_and_made_anew,
+           rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
            a_batch_with_pools_gives_the_world_that_creating_many_gives, groups_are_created_in_order_with_their_columns,
            a_batch_gives_the_world_that_creating_many_gives, columns_with_a_period_repeat,
            values_are_completed_before_hooks_see_them, hooks_run_in_the_order_asked_for_then_by_id,

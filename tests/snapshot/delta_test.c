@@ -5,6 +5,7 @@
 #include "../support/require.h"
 #include "../support/sample.h"
 #include "../support/test.h"
+#include "mica/snapshot.h"
 #include "snapshot/delta.h"
 
 #include <string.h>
@@ -306,7 +307,53 @@ START_TEST(what_can_not_be_is_refused_in_words)
 }
 END_TEST
 
-TEST_SUITE(delta, replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
+START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
+{
+    static sender_side from;
+    for (uint32_t mapped = 0; mapped < 2; ++mapped) {
+        receiver_side to;
+        open_sender(&from, 17 + mapped);
+        from.without_links = true;
+        open_receiver(&to, mapped);
+        for (uint32_t tick = 0; tick < 60; ++tick) {
+            live_a_tick(&from);
+            follow(&from, &to, true);
+            if (!mapped)
+                expect_same(from.world, to.world, tick);
+            /* It guesses ahead, and takes that back before the next delta. */
+            mica_snapshot confirmed = mica_snapshot_take(to.world);
+            uint64_t hash = mica_world_hash(to.world);
+            sender_side guess = from;
+            guess.world = to.world;
+            guess.living_count = 0;
+            for (uint32_t i = 0; i < from.living_count && i < 200; ++i) {
+                mica_entity here = mica_replica_local(to.replica, from.living[i]);
+                if (!mica_is_nil(here))
+                    guess.living[guess.living_count++] = here;
+            }
+            live_a_tick(&guess);
+            if (tick % 2) {
+                live_a_tick(&from); /* a delta on top of it is taken back too */
+                mica_delta delta;
+                REQUIRE(mica_delta_encode(from.sender, 0, &delta) == MICA_OK);
+                mica_replica *other = mica_replica_create(to.world, &(mica_replica_def){.mapped = true});
+                REQUIRE(mica_delta_apply(other, delta.bytes, delta.byte_count) == MICA_OK);
+                mica_replica_destroy(other);
+            }
+            REQUIRE(mica_snapshot_restore(to.world, confirmed) == MICA_OK);
+            REQUIRE_SAYING(mica_world_hash(to.world) == hash, "tick %u", tick);
+            mica_snapshot_drop(to.world, confirmed);
+            expect_valid(to.world);
+            forget_reports(&to.heard);
+        }
+        close_receiver(&to);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+TEST_SUITE(delta, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
+           replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
            memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again, encoding_needs_memory_and_says_so,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
            what_is_excluded_stays_at_home, what_can_not_be_is_refused_in_words)
