@@ -44,7 +44,6 @@ mica_history *micap_history_free(mica_history *history)
 {
     mica_history *next = history->next;
     micap_memory *memory = &history->world->memory;
-    mica_history *next = history->next;
     MICAP_RELEASE_ARRAY(memory, history->moments, history->capacity);
     micap_release(memory, history, sizeof *history, MICAP_ARRAY_ALIGNMENT);
     return next;
