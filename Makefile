@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style analyse coverage docs dist deb install clean
+.PHONY: help test demo show bench check-long count-update format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -12,6 +12,11 @@ test: setup-check ## every check, about five minutes; make test STAGES="style re
 demo: TARGET = example_demo
 demo: release ## compile a level, spawn it, simulate it twice, and check the world hash
 	@build/release/examples/demo
+
+show: setup-show ## a battle in a window: pause, step, and rewind by dragging the time line
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target mica_show
+	@build/release/examples/show/show $(SHOW)
 
 bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
@@ -65,7 +70,7 @@ install: release ## into PREFIX, /usr/local if not said
 clean: ## remove everything that was built
 	rm -rf build
 
-.PHONY: release setup-build setup-check
+.PHONY: release setup-build setup-check setup-show
 release: setup-build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target $(or $(TARGET),all)
@@ -73,3 +78,5 @@ setup-build:
 	@sh tools/setup.sh build
 setup-check:
 	@sh tools/setup.sh check
+setup-show:
+	@sh tools/setup.sh show

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing to build (`setup.sh build`), to build and check (`setup.sh check`), or to make the site of (`setup.sh
-# docs`) Mica on Debian or Ubuntu.
+# Installs what is missing on Debian or Ubuntu: to build Mica (`setup.sh build`), to build and check it (`setup.sh check`), to
+# make its site (`setup.sh docs`), or to look at the battle (`setup.sh show`).
 # Does nothing, and asks for nothing, when everything is there.
 set -eu
 
@@ -30,7 +30,14 @@ else
     need_library libzstd libzstd-dev
     need_library jansson libjansson-dev
 fi
+if [ "${1:-build}" = show ] || [ "${1:-build}" = check ]; then
+    need_library sdl2 libsdl2-dev
+    need_library zlib zlib1g-dev
+fi
 if [ "${1:-build}" = check ]; then
+    need Xvfb xvfb
+    need xvfb-run xvfb
+    need xauth xauth
     need g++ g++
     need clang clang
     need clang-format clang-format
@@ -40,6 +47,7 @@ if [ "${1:-build}" = check ]; then
     need python3 python3
     need nm binutils
     need diff diffutils
+    need_library libenet libenet-dev
 fi
 [ -n "$missing" ] || exit 0
 

@@ -49,6 +49,7 @@ STAGES = {
                 ["python3", "tools/docs_test.py"], ["python3", "tools/docs.py", "--check"]],
     "conformance": [*RELEASE, ["python3", "tools/conformance.py", "ci"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
+    "show": [*RELEASE, ["sh", "tools/show.sh", "build/release"]],
     "clang": preset("clang"),
     "asan": preset("asan"),
     "fuzz": [["sh", "tools/fuzz.sh", "60"]],

@@ -124,7 +124,9 @@ static void *allocate(micap_keeper *keeper, micap_keep_stripe *stripe, size_t by
     micap_keep_block *block = stripe->blocks;
     uintptr_t at = block ? micap_align_up((uintptr_t)block + block->used, alignment) : 0;
     if (!block || at + bytes > (uintptr_t)block + block->bytes) {
-        size_t needed = sizeof *block + bytes + alignment, wanted = block ? BLOCK_BYTES : BLOCK_BYTES_FIRST;
+        size_t needed = sizeof *block + bytes + alignment;
+        size_t wanted = block ? block->bytes * 2 : BLOCK_BYTES_FIRST;
+        wanted = wanted < BLOCK_BYTES ? wanted : BLOCK_BYTES;
         size_t whole = micap_power_of_two_at_least(needed > wanted ? needed : wanted);
         pthread_mutex_lock(&keeper->arena_lock);
         block = micap_arena_allocate(&keeper->arena, whole);

@@ -28,8 +28,8 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
     link->parent = parent.index;
     link->next = before;
     link->previous = previous;
-    *(previous ? &micap_link_at(hierarchy, previous)->next : &above->first_child) = child.index;
-    *(before ? &micap_link_at(hierarchy, before)->previous : &above->last_child) = child.index;
+    *(previous ? &micap_link_change(hierarchy, previous)->next : &above->first_child) = child.index;
+    *(before ? &micap_link_change(hierarchy, before)->previous : &above->last_child) = child.index;
     ++above->child_count;
     micap_link_list_change(hierarchy, child);
 }
@@ -37,9 +37,9 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
 /* Closes the gap among its siblings. Its own link is left as it is. */
 static inline void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
 {
-    micap_link *above = micap_link_at(hierarchy, link->parent);
-    *(link->previous ? &micap_link_at(hierarchy, link->previous)->next : &above->first_child) = link->next;
-    *(link->next ? &micap_link_at(hierarchy, link->next)->previous : &above->last_child) = link->previous;
+    micap_link *above = micap_link_change(hierarchy, link->parent);
+    *(link->previous ? &micap_link_change(hierarchy, link->previous)->next : &above->first_child) = link->next;
+    *(link->next ? &micap_link_change(hierarchy, link->next)->previous : &above->last_child) = link->previous;
     if (--above->child_count == 0)
         micap_link_settle(hierarchy, link->parent, above);
 }
@@ -49,6 +49,7 @@ void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
     micap_link *link = micap_link_at(hierarchy, child);
     if (!link->parent)
         return;
+    micap_link_change(hierarchy, child);
     micap_link_list_change(hierarchy, (mica_entity){child, link->generation});
     leave_parent(hierarchy, link);
     link->parent = link->next = link->previous = 0;
@@ -58,7 +59,7 @@ void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
 static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_link *link)
 {
     for (uint32_t child = link->first_child, next; child; child = next) {
-        micap_link *orphan = micap_link_at(hierarchy, child);
+        micap_link *orphan = micap_link_change(hierarchy, child);
         next = orphan->next;
         micap_link_list_change(hierarchy, (mica_entity){child, orphan->generation});
         orphan->parent = orphan->next = orphan->previous = 0;
@@ -71,7 +72,7 @@ void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities,
     for (uint32_t i = 0; i < count; ++i) {
         if (micap_link_of(hierarchy, entities[i]) == &micap_link_none)
             continue;
-        micap_link *link = micap_link_at(hierarchy, entities[i].index);
+        micap_link *link = micap_link_change(hierarchy, entities[i].index);
         if (link->parent)
             leave_parent(hierarchy, link);
         if (link->first_child)
@@ -83,6 +84,8 @@ void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities,
 
 void micap_links_trim(micap_hierarchy *hierarchy)
 {
+    if (hierarchy->world->keeper.before) /* snapshots may need links again where none are */
+        return;
     for (uint32_t page = 0; page < hierarchy->page_count; ++page)
         if (hierarchy->pages[page].links && !hierarchy->pages[page].used_count) {
             micap_arena_release(&hierarchy->arena, hierarchy->pages[page].links,

@@ -85,6 +85,19 @@ static inline mica_entity micap_link_entity(const micap_hierarchy *hierarchy, ui
     return entity;
 }
 
+enum { MICAP_LINKS_KEPT = 16 }; /* at once, for a snapshot */
+
+/* Keeps what snapshots need of a link whose page is there. */
+MICAP_COLD void micap_links_keep(const micap_hierarchy *hierarchy, uint32_t index);
+
+/* The same link, to be changed. */
+static inline micap_link *micap_link_change(const micap_hierarchy *hierarchy, uint32_t index)
+{
+    if (MICAP_UNLIKELY(hierarchy->world->keeper.before))
+        micap_links_keep(hierarchy, index);
+    return micap_link_at(hierarchy, index);
+}
+
 /* Lists an entity for the transforms. */
 static inline void micap_link_list_change(micap_hierarchy *hierarchy, mica_entity entity)
 {
@@ -107,7 +120,7 @@ static inline bool micap_links_reserve(micap_hierarchy *hierarchy, uint32_t inde
 /* The link of an entity whose page is there, in use from now on. */
 static inline micap_link *micap_link_claim(micap_hierarchy *hierarchy, mica_entity entity)
 {
-    micap_link *link = micap_link_at(hierarchy, entity.index);
+    micap_link *link = micap_link_change(hierarchy, entity.index);
     if (!link->generation) {
         link->generation = entity.generation;
         ++hierarchy->pages[entity.index >> MICAP_LINK_PAGE_SHIFT].used_count;

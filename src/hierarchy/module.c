@@ -1,6 +1,7 @@
 /* The hierarchy as a module of a world: born with the first link, told of every death. */
 #include "core/report.h"
 #include "hierarchy/links.h"
+#include "hierarchy/save.h"
 #include "hierarchy/transforms.h"
 
 static void free_hierarchy(mica_world *world, void *state)
@@ -108,6 +109,11 @@ static const micap_module_ops ops = {
     .hash = hash_links,
     .validate = validate_links,
     .trim = trim_links,
+    .save = micap_hierarchy_save,
+    .drop = micap_hierarchy_drop,
+    .load = micap_hierarchy_load,
+    .load_kept = micap_hierarchy_load_kept,
+    .keep_again = micap_hierarchy_keep_again,
 };
 
 static MICAP_COLD micap_hierarchy *make_hierarchy(mica_world *world)

@@ -170,10 +170,17 @@ static bool place_changed(const micap_hierarchy *hierarchy, micap_transforms *tr
 }
 
 typedef struct descent {
+    mica_world *world;
     micap_slots *slots;
     mica_version version;
     uint32_t begin; /* of the level */
 } descent;
+
+static MICAP_COLD void keep_matrix(mica_world *world, mica_entity entity)
+{
+    micap_spot spot = micap_locate(world, entity);
+    micap_keep_column(world, spot.chunk, micap_chunk_find(spot.chunk, MICA_ID(mica_world_matrix))->column, spot.row);
+}
 
 static inline void give_matrix(const descent *descent, uint32_t slot)
 {
@@ -182,6 +189,8 @@ static inline void give_matrix(const descent *descent, uint32_t slot)
     uint32_t parent = slots->parents[slot];
     if (!slots->matrices[slot])
         return;
+    if (micap_is_older(descent->world, slots->stamps[slot]))
+        keep_matrix(descent->world, slots->entities[slot]);
     micap_matrix_compose(&slots->locals[slot], parent == MICAP_SLOT_NONE ? &identity : slots->matrices[parent],
                          slots->matrices[slot]);
     micap_stamp(slots->stamps[slot], descent->version);
@@ -243,6 +252,37 @@ static bool find_moved(micap_hierarchy *hierarchy, micap_transforms *transforms)
     return true;
 }
 
+static void recall(micap_transforms *transforms, micap_slice slice)
+{
+    micap_slots *slots = &transforms->slots;
+    const mica_version *stamps = micap_chunk_stamps(slice.chunk, slice.row);
+    const mica_entity *entities = micap_chunk_entities(slice.chunk) + slice.row;
+    const mica_local *locals = micap_chunk_value(slice.chunk, slice.local_column, slice.row);
+    slice.has_moved = false;
+    note_places(slots, &slice);
+    if (stamps[0] > transforms->seen || stamps[1 + slice.local_column] > transforms->seen)
+        return;
+    for (uint32_t i = 0; i < slice.count; ++i) {
+        uint32_t slot = micap_slot_of(slots, entities[i]);
+        slots->locals[slot] = locals[i];
+        slots->moved[slot] = 0;
+    }
+}
+
+void micap_transforms_restore(micap_hierarchy *hierarchy, mica_version seen)
+{
+    micap_transforms *transforms = hierarchy->transforms;
+    transforms->seen = seen;
+    transforms->is_new = true;
+    transforms->slots.index_count = transforms->slots.living_count = 0; /* all known of slots is of another world */
+    if (!seen || hierarchy->relinked_count || !micap_slots_rebuild(hierarchy, transforms) ||
+        !list_slices(hierarchy->world, transforms))
+        return;
+    for (uint32_t i = 0; i < transforms->slice_count; ++i)
+        recall(transforms, transforms->slices[i]);
+    transforms->is_new = false;
+}
+
 mica_result mica_transform_update(mica_world *world)
 {
     if (world->hook_depth)
@@ -256,7 +296,7 @@ mica_result mica_transform_update(mica_world *world)
         return micap_fail_memory(world, "transforms");
     micap_slots *slots = &transforms->slots;
     const micap_here *here = micap_here_of(world);
-    descent descent = {slots, here ? here->version : micap_version(world), 0};
+    descent descent = {world, slots, here ? here->version : micap_version(world), 0};
     for (uint32_t level = 0; level < slots->level_count; ++level) {
         descent.begin = slots->level_begins[level];
         share(world, slots->level_begins[level + 1] - descent.begin, SLOTS_AT_ONCE, descend, &descent);

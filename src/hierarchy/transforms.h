@@ -91,6 +91,10 @@ bool micap_slots_place(const micap_hierarchy *hierarchy, micap_slots *slots, mic
 /* Forgets those who die. */
 void micap_slots_bury(micap_slots *slots, const mica_entity *entities, uint32_t count);
 
+/* After a snapshot was restored, in which all up to that version had been looked at: makes the order anew. What was not stamped since
+ * then is what was seen. When memory is short everything counts as moved. */
+void micap_transforms_restore(micap_hierarchy *hierarchy, mica_version seen);
+
 /* Gives back what only the next order would need. */
 void micap_transforms_trim(micap_hierarchy *hierarchy);
 

@@ -42,8 +42,8 @@ mica_history *mica_history_create(mica_world *world, uint32_t capacity)
 
 mica_history *micap_history_free(mica_history *history)
 {
-    micap_memory *memory = &history->world->memory;
     mica_history *next = history->next;
+    micap_memory *memory = &history->world->memory;
     MICAP_RELEASE_ARRAY(memory, history->moments, history->capacity);
     micap_release(memory, history, sizeof *history, MICAP_ARRAY_ALIGNMENT);
     return next;

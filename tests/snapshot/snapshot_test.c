@@ -1,0 +1,378 @@
+/* Taking, restoring and dropping snapshots, and what goes wrong. What comes back is shown by random play (core.model) and by rollback. */
+#include "mica/snapshot.h"
+#include "mica/flow.h"
+#include "mica/hierarchy.h"
+#include "support/components.h"
+#include "support/memory_scenario.h"
+#include "support/random.h"
+#include "support/reports.h"
+#include "support/require.h"
+#include "support/test.h"
+
+#include <string.h>
+
+/* Can be moved, and not be copied. */
+typedef struct Handle { int32_t number; } Handle;
+static void handle_close(void *values, uint32_t count, void *context)
+{
+    (void)values, (void)count, (void)context;
+}
+MICA_COMPONENT_WITH(Handle, (.destruct = handle_close), number)
+
+static mica_entity make_numbers(mica_world *world, uint32_t count)
+{
+    mica_entity first = mica_nil();
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity made = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position, {(float)i, 0, 0}));
+        first = i ? first : made;
+    }
+    return first;
+}
+
+START_TEST(a_world_comes_back_as_it_was)
+{
+    reports heard;
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_entity first = make_numbers(world, 3000);
+    mica_ref ref = mica_ref_of(first, Number);
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    ck_assert_uint_eq(mica_snapshot_bytes(world, snapshot), 0);
+    mica_destroy(world, first);
+    mica_entity next = make_numbers(world, 500);
+    ck_assert_int_eq(mica_world_clear(world), MICA_OK);
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    ck_assert(mica_is_alive(world, first) && !mica_is_alive(world, next));
+    ck_assert_ptr_eq(mica_ref_read(world, &ref, Number), mica_get(world, first, Number));
+    expect_valid(world);
+    mica_destroy(world, first); /* and the next handle is the one it was */
+    ck_assert(mica_same(make_numbers(world, 1), next));
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(only_slices_that_are_written_are_kept)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity first = make_numbers(world, 20000);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    mica_write(world, first, Number)->value = 7;
+    size_t one = mica_snapshot_bytes(world, snapshot);
+    ck_assert_uint_ge(one, sizeof(Number));
+    ck_assert_uint_le(one, MICA_SLICE_ROWS * sizeof(Number) + 256);
+    mica_write(world, first, Number)->value = 8;
+    ck_assert_uint_eq(mica_snapshot_bytes(world, snapshot), one);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(snapshots_are_restored_in_any_order)
+{
+    enum { STATES = 6 };
+    reports heard;
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_snapshot snapshots[STATES];
+    uint64_t hashes[STATES];
+    for (uint32_t i = 0; i < STATES; ++i) {
+        mica_entity made = make_numbers(world, 100 + 50 * i);
+        mica_set(world, made, Mass, {(float)i});
+        if (i % 2)
+            mica_destroy(world, made);
+        hashes[i] = mica_world_hash(world);
+        snapshots[i] = mica_snapshot_take(world);
+    }
+    static const uint32_t order[] = {2, 5, 0, 4, 4, 1, 3, 0, 5};
+    for (uint32_t i = 0; i < COUNT_OF(order); ++i) {
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshots[order[i]]), MICA_OK);
+        ck_assert_uint_eq(mica_world_hash(world), hashes[order[i]]);
+        expect_valid(world);
+        make_numbers(world, 10);
+    }
+    for (uint32_t i = 1; i < STATES; i += 2)
+        ck_assert(mica_snapshot_drop(world, snapshots[i]));
+    for (uint32_t i = 0; i < STATES; i += 2) {
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshots[i]), MICA_OK);
+        ck_assert_uint_eq(mica_world_hash(world), hashes[i]);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(values_that_own_something_are_copied_and_given_back)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    Text hello = text_make("hello"), bye = text_make("bye");
+    mica_entity entity = mica_create(world);
+    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof hello, &hello});
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof bye, &bye});
+    ck_assert_str_eq(mica_get(world, entity, Text)->characters, "bye");
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+    ck_assert_str_eq(mica_get(world, entity, Text)->characters, "hello");
+    mica_destroy(world, entity);
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+    ck_assert_str_eq(mica_get(world, entity, Text)->characters, "hello");
+    text_drop(&hello);
+    text_drop(&bye);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+START_TEST(archetypes_made_meanwhile_are_forgotten)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_query *query = mica_query_create(world, &(mica_query_def){MICA_TERMS(MICA_HAS(Number))});
+    mica_entity entity = make_numbers(world, 1);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    uint32_t count = mica_world_get_stats(world).archetype_count;
+    for (uint32_t round = 0; round < 3; ++round) {
+        mica_set(world, entity, Mass, {1});
+        mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Velocity, {1, 0, 0}));
+        ck_assert_uint_eq(mica_query_count(query), 2);
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+        ck_assert_uint_eq(mica_world_get_stats(world).archetype_count, count);
+        ck_assert_uint_eq(mica_query_count(query), 1);
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+static mica_result result_inside;
+static mica_snapshot taken_inside;
+static void restore_inside(const mica_frame *frame)
+{
+    taken_inside = mica_snapshot_take(frame->world);
+    result_inside = mica_snapshot_restore(frame->world, (mica_snapshot){1});
+}
+
+START_TEST(snapshots_are_refused_while_changes_are_on_their_way)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    mica_command_create(commands);
+    ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
+    expect_report(&heard, MICA_ERROR_REFUSED, "recorded changes wait");
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "recorded changes wait");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    mica_defer(world);
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(forget_reports(&heard), 1);
+    if (!STOPS_AT_MISTAKES) {
+        mica_system_add(world, MICA_SYSTEM_ONCE(restore_inside));
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        ck_assert_int_eq(result_inside, MICA_ERROR_REFUSED);
+        ck_assert_uint_eq(taken_inside.id, 0);
+        ck_assert_uint_eq(forget_reports(&heard), 2);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_dropped_snapshot_is_unknown)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_snapshot snapshot = mica_snapshot_take(world);
+    ck_assert(mica_snapshot_drop(world, snapshot));
+    ck_assert(!mica_snapshot_drop(world, snapshot));
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_UNKNOWN);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "no snapshot");
+    ck_assert_int_eq(mica_snapshot_restore(world, (mica_snapshot){0}), MICA_ERROR_UNKNOWN);
+    ck_assert_uint_eq(forget_reports(&heard), 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_component_that_cannot_be_copied_is_named)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    ck_assert_ptr_nonnull(mica_add(world, mica_create(world), Handle));
+    ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Handle owns something");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_history_keeps_the_last_ticks)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_history *history = mica_history_create(world, 4);
+    mica_entity entity = make_numbers(world, 1);
+    for (uint64_t tick = 1; tick <= 10; ++tick) {
+        ck_assert_int_eq(mica_history_take(history, tick), MICA_OK);
+        mica_write(world, entity, Number)->value = (uint32_t)tick;
+    }
+    ck_assert_uint_eq(mica_history_count(history), 4);
+    ck_assert_uint_eq(mica_history_first(history), 7);
+    ck_assert_int_eq(mica_history_restore(history, 6), MICA_ERROR_UNKNOWN);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "tick 6");
+    ck_assert_int_eq(mica_history_restore(history, 8), MICA_OK);
+    ck_assert_uint_eq(mica_get(world, entity, Number)->value, 7);
+    ck_assert(mica_history_has(history, 8) && !mica_history_has(history, 9));
+    ck_assert_int_eq(mica_history_take(history, 8), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "not behind the last one");
+    ck_assert_int_eq(mica_history_take(history, 9), MICA_OK);
+    /* A snapshot of somebody else stays. */
+    mica_snapshot other = mica_snapshot_take(world);
+    mica_write(world, entity, Number)->value = 99;
+    ck_assert_int_eq(mica_history_restore(history, 7), MICA_OK);
+    ck_assert_uint_eq(mica_get(world, entity, Number)->value, 6);
+    ck_assert_int_eq(mica_snapshot_restore(world, other), MICA_OK);
+    ck_assert_uint_eq(mica_get(world, entity, Number)->value, 7);
+    mica_history_destroy(history);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* An hour at sixty ticks a second, in small: after the first seconds nothing grows. */
+START_TEST(memory_stays_flat_with_a_snapshot_every_tick)
+{
+    enum { TICKS = UNDER_SANITIZER ? 2000 : 20000, RING = 30 };
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_history *history = mica_history_create(world, RING);
+    mica_snapshot checkpoint = {0};
+    static mica_entity entities[600], before[600];
+    for (uint32_t i = 0; i < 600; ++i)
+        entities[i] = make_numbers(world, 1);
+    size_t settled = 0;
+    for (uint64_t tick = 0; tick < TICKS; ++tick) {
+        if (tick == 100)
+            checkpoint = mica_snapshot_take(world);
+        ck_assert_int_eq(mica_history_take(history, tick), MICA_OK);
+        for (uint32_t i = (uint32_t)tick % 7; i < 600; i += 7)
+            ++mica_write(world, entities[i], Number)->value;
+        uint32_t changed = (uint32_t)(tick * 31 % 600);
+        mica_destroy(world, entities[changed]);
+        entities[changed] = make_numbers(world, 1);
+        if (tick % 100 == 94)
+            memcpy(before, entities, sizeof entities);
+        if (tick % 100 == 99) {
+            ck_assert_int_eq(mica_history_restore(history, tick - 4), MICA_OK);
+            memcpy(entities, before, sizeof entities);
+        }
+        if (tick == TICKS / 4)
+            settled = mica_world_get_stats(world).memory_bytes;
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, settled + settled / 4);
+    ck_assert_int_eq(mica_snapshot_restore(world, checkpoint), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
+static mica_snapshot scenario_snapshot;
+
+static void change_much(fixture *fixture)
+{
+    for (uint32_t i = 0; i < POPULATION; i += 3)
+        mica_destroy(fixture->world, fixture->population[i]);
+    for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
+        mica_create_values(fixture->world, &fixture->values[kind], 1);
+    mica_name_set(fixture->world, fixture->population[1], mica_nil(), "renamed");
+    mica_commands_destroy(fixture->commands);
+    fixture->commands = NULL;
+}
+
+static void take_and_change(fixture *fixture)
+{
+    scenario_snapshot = mica_snapshot_take(fixture->world);
+    change_much(fixture);
+}
+
+static void take_change_and_take(fixture *fixture)
+{
+    take_and_change(fixture);
+    mica_snapshot_take(fixture->world);
+}
+
+static bool take_now(fixture *fixture)
+{
+    return mica_snapshot_take(fixture->world).id != 0;
+}
+
+static bool restore_now(fixture *fixture)
+{
+    return mica_snapshot_restore(fixture->world, scenario_snapshot) == MICA_OK;
+}
+
+static bool make_history(fixture *fixture)
+{
+    return mica_history_create(fixture->world, 5) != NULL;
+}
+
+static const scenario scenarios[] = {
+    {"take", NULL, take_now, NULL},
+    {"take with another", take_and_change, take_now, NULL},
+    {"restore", take_and_change, restore_now, NULL},
+    {"restore with a newer one", take_change_and_take, restore_now, NULL},
+    {"history", NULL, make_history, NULL},
+};
+
+START_TEST(without_memory_nothing_changes)
+{
+    scenario_fail_everywhere(&scenarios[_i]);
+}
+END_TEST
+
+/* Where a write finds no memory to keep what was there it goes on, and the snapshot is lost, or was kept in time. */
+START_TEST(a_write_without_memory_goes_on_and_loses_snapshots)
+{
+    bool was_lost = false, reached = true;
+    for (uint64_t k = 1; reached; ++k) {
+        static fixture fixture;
+        fixture_open(&fixture);
+        uint64_t hash = mica_world_hash(fixture.world);
+        mica_snapshot snapshot = mica_snapshot_take(fixture.world);
+        faulty_allocator_fail_at(&fixture.allocator, k, true);
+        change_much(&fixture);
+        reached = fixture.allocator.failures > 0;
+        faulty_allocator_fail_at(&fixture.allocator, 0, false);
+        REQUIRE(mica_world_validate(fixture.world) == MICA_OK);
+        uint64_t changed = mica_world_hash(fixture.world);
+        REQUIRE(changed != hash);
+        mica_result result = mica_snapshot_restore(fixture.world, snapshot);
+        REQUIRE(result == MICA_OK || result == MICA_ERROR_MEMORY);
+        REQUIRE(mica_world_hash(fixture.world) == (result == MICA_OK ? hash : changed));
+        REQUIRE(mica_world_validate(fixture.world) == MICA_OK);
+        was_lost |= result != MICA_OK;
+        mica_snapshot fresh = mica_snapshot_take(fixture.world);
+        uint64_t again = mica_world_hash(fixture.world);
+        mica_create(fixture.world);
+        REQUIRE(mica_snapshot_restore(fixture.world, fresh) == MICA_OK);
+        REQUIRE(mica_world_hash(fixture.world) == again);
+        fixture_close(&fixture);
+    }
+    REQUIRE(was_lost);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("snapshot");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_test(cases, a_world_comes_back_as_it_was);
+    tcase_add_test(cases, only_slices_that_are_written_are_kept);
+    tcase_add_test(cases, snapshots_are_restored_in_any_order);
+    tcase_add_test(cases, values_that_own_something_are_copied_and_given_back);
+    tcase_add_test(cases, archetypes_made_meanwhile_are_forgotten);
+    tcase_add_test(cases, snapshots_are_refused_while_changes_are_on_their_way);
+    tcase_add_test(cases, a_dropped_snapshot_is_unknown);
+    tcase_add_test(cases, a_component_that_cannot_be_copied_is_named);
+    tcase_add_test(cases, a_history_keeps_the_last_ticks);
+    tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
+    tcase_add_loop_test(cases, without_memory_nothing_changes, 0, COUNT_OF(scenarios));
+    tcase_add_test(cases, a_write_without_memory_goes_on_and_loses_snapshots);
+    return test_run("snapshot", cases);
+}
