@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench check-long count-update format tidy style coverage install clean
+.PHONY: help test demo show bench check-long count-update format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -13,14 +13,23 @@ demo: TARGET = example_demo
 demo: release ## compile a level, spawn it, simulate it twice, and check the world hash
 	@build/release/examples/demo
 
+show: setup-show ## a battle in a window: pause, step, and rewind by dragging the time line
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target mica_show
+	@build/release/examples/show/show $(SHOW)
+
 bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
 	@build/release/bench/mica_bench
 
-check-long: release ## random operations against the model, ten times as many, from a new seed; fuzzing for long
+check-long: release ## random operations against the model, ten times as many, from a new seed; fuzzing for long; all machines
 	@MICA_TEST_STEPS=200000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_core_model
 	@MICA_TEST_ROUNDS=2000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_resource_hostile
 	@sh tools/fuzz.sh 1800
+	@python3 tools/conformance.py
+	@sh tools/dist.sh
+	@python3 tools/mutate.py
+	@sh tools/analyse.sh
 
 count-update: setup-check release ## write the instruction counts of today into the baseline
 	@python3 tools/count.py build/release --update
@@ -32,6 +41,9 @@ tidy: setup-check ## what clang-tidy has to say
 	@cmake --preset clang >/dev/null
 	@run-clang-tidy -quiet -p build/clang '/(src|examples)/.*\.c$$'
 
+analyse: setup-check ## what cppcheck, gcc's analyzer and clang-tidy have to say about src
+	@sh tools/analyse.sh
+
 style: setup-check ## layers, sizes, names, thread rules
 	@python3 tools/style_test.py
 	@python3 tools/style.py
@@ -40,6 +52,17 @@ coverage: setup-check ## which lines of src the tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
 	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage
 
+docs: ## the site: guide, headers, examples; warnings are errors; into build/docs
+	@sh tools/setup.sh docs
+	@python3 tools/docs.py
+
+dist: setup-build ## the core as two files, mica.h and mica.c, tried with the conformance program; into build/dist
+	@sh tools/dist.sh
+
+deb: TARGET = all
+deb: release ## a Debian package of libraries, headers and the tool; into build/deb
+	@cd build/release && cpack -G DEB -B ../deb
+
 install: TARGET = all
 install: release ## into PREFIX, /usr/local if not said
 	@cmake --install build/release --prefix $(PREFIX)
@@ -47,7 +70,7 @@ install: release ## into PREFIX, /usr/local if not said
 clean: ## remove everything that was built
 	rm -rf build
 
-.PHONY: release setup-build setup-check
+.PHONY: release setup-build setup-check setup-show
 release: setup-build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target $(or $(TARGET),all)
@@ -55,3 +78,5 @@ setup-build:
 	@sh tools/setup.sh build
 setup-check:
 	@sh tools/setup.sh check
+setup-show:
+	@sh tools/setup.sh show

@@ -187,6 +187,44 @@ static measurement one_each_raw(uint32_t n)
     return small_frames_raw(1);
 }
 
+enum { FLUSH_KINDS = 8, FLUSHES = 10 };
+
+/* A component comes and goes on entities of eight kinds that have no archetype in common; only flushes are timed. */
+static measurement flush_by(uint32_t n, uint32_t workers)
+{
+    mica_world *world = make_world(workers);
+    mica_entity *entities = malloc(n * sizeof *entities);
+    mica_component kinds[FLUSH_KINDS], extra = component_of(world, 99);
+    for (uint32_t i = 0; i < FLUSH_KINDS; ++i)
+        kinds[i] = component_of(world, i);
+    for (uint32_t i = 0; i < n; ++i)
+        entities[i] = mica_create_values(world, &(mica_value){kinds[i % FLUSH_KINDS], 0, NULL}, 1);
+    double time = 0;
+    for (uint32_t flush = 0; flush <= FLUSHES; ++flush) {
+        mica_defer(world);
+        for (uint32_t i = 0; i < n; ++i)
+            if (flush % 2)
+                mica_remove_component(world, entities[i], extra);
+            else
+                mica_add_component(world, entities[i], extra);
+        double start = wall_ns();
+        require(mica_flush(world) == MICA_OK, "mica_flush failed");
+        time += flush ? wall_ns() - start : 0;
+    }
+    free(entities);
+    return finish_mica(world, time / n / FLUSHES);
+}
+
+static measurement flush_1(uint32_t n)
+{
+    return flush_by(n, 1);
+}
+
+static measurement flush_2(uint32_t n)
+{
+    return flush_by(n, 2);
+}
+
 static void tiny_job(uint32_t begin, uint32_t end, void *context)
 {
     for (uint32_t i = begin; i < end; ++i)
@@ -280,6 +318,7 @@ const workload flow_workloads[] = {
     {"frame_3sys_1M_2_to_1", 1000000, frame_2, frame_1, 0.55, UNIT_RATIO},
     {"empty_frame_100", SMALL_SYSTEMS, empty_frame_mica, empty_frame_raw, 2, UNIT_RATIO},
     {"one_each_frame_100", SMALL_SYSTEMS, one_each_mica, one_each_raw, 3, UNIT_RATIO},
+    {"flush_2_to_1", 200000, flush_2, flush_1, 1, UNIT_RATIO},
     {"parallel_for_1000", 1000, parallel_for_mica, parallel_for_raw, 20, UNIT_RATIO},
     {"wake_worker", 500, wake_mica, wake_raw, 1, UNIT_RATIO},
     {0},

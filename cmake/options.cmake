@@ -13,6 +13,10 @@ function(mica_compile_options target)
             $<IF:$<C_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>
             # gcc cannot tell an array that is filled up to its count from one that is not filled.
             $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+        if(MINGW) # its own printf, which knows %zu; but the format attribute means Microsoft's
+            target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
+            target_compile_options(${target} PRIVATE -Wno-format)
+        endif()
     endif()
 endfunction()
 

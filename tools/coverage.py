@@ -1,29 +1,47 @@
 #!/usr/bin/env python3
-"""Prints, per file of src, how many lines the tests of a coverage build reached, and which ones they did not.
+"""Prints, per file of src, how many lines and branches the tests of a coverage build reached, and which lines they did not.
 
-    coverage.py BUILD_DIR
+    coverage.py BUILD_DIR [--gate]
+
+With --gate it fails when a line of the gated layers is missed that tools/coverage_exceptions.txt does not name with a reason, when an
+exception excuses nothing, or when one of these layers has less than 95 in 100 branches.
 """
 import collections
+import concurrent.futures
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXCEPTIONS = ROOT / "tools/coverage_exceptions.txt"
+GATED = ("pool", "core", "flow", "resource", "snapshot")
+BRANCHES_MIN = 0.95
 
 
-def line_counts(build):
-    """Returns {path: {line: how often it ran}}: a header, compiled many times, adds up."""
-    counts = collections.defaultdict(collections.Counter)
-    for data in build.rglob("*.gcda"):
-        command = ["gcov", "--json-format", "--stdout", data.resolve()]
-        output = subprocess.run(command, cwd=build, capture_output=True, text=True, check=True).stdout
-        for file in json.loads(output)["files"]:
-            path = pathlib.Path(build, file["file"]).resolve()
-            if path.is_relative_to(ROOT / "src"):
+def gcov(data):
+    command = ["gcov", "--branch-probabilities", "--json-format", "--stdout", data.resolve()]
+    return json.loads(subprocess.run(command, cwd=data.parent, capture_output=True, text=True, check=True).stdout)["files"]
+
+
+def counts_of(build):
+    """Returns ({path: {line: how often it ran}}, {path: {(line, branch): how often it was taken}}): a header, compiled many times,
+    adds up."""
+    lines = collections.defaultdict(collections.Counter)
+    branches = collections.defaultdict(collections.Counter)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for files in pool.map(gcov, sorted(build.rglob("*.gcda"))):
+            for file in files:
+                path = pathlib.Path(build, file["file"]).resolve()
+                if not path.is_relative_to(ROOT / "src"):
+                    continue
+                path = path.relative_to(ROOT).as_posix()
                 for line in file["lines"]:
-                    counts[path.relative_to(ROOT).as_posix()][line["line_number"]] += line["count"]
-    return counts
+                    lines[path][line["line_number"]] += line["count"]
+                    for index, branch in enumerate(line["branches"]):
+                        branches[path][line["line_number"], index] += branch["count"]
+    return lines, branches
 
 
 def runs(numbers):
@@ -37,15 +55,49 @@ def runs(numbers):
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
 
 
+def share(counts):
+    return sum(count > 0 for count in counts) / max(len(counts), 1)
+
+
+def exceptions():
+    """Returns {(path, text of the line): reason}."""
+    fields = [line.split(" | ") for line in EXCEPTIONS.read_text(encoding="utf-8").splitlines()
+              if line.strip() and not line.startswith("#")]
+    return {(path, text.strip()): reason for path, text, reason in fields}
+
+
+def gate(lines, branches):
+    """Returns what is wrong."""
+    excused, used, wrong = exceptions(), set(), []
+    for path, counts in sorted(lines.items()):
+        if path.split("/")[1] not in GATED:
+            continue
+        source = (ROOT / path).read_text(encoding="utf-8").splitlines()
+        for number in sorted(number for number, count in counts.items() if count == 0):
+            key = (path, source[number - 1].strip())
+            used.add(key)
+            if key not in excused:
+                wrong.append(f"{path}:{number}: no test comes here: {key[1]}")
+    wrong += [f"tools/coverage_exceptions.txt: excuses nothing: {path} | {text}" for path, text in excused.keys() - used]
+    for layer in GATED:
+        taken = share([count for path, counts in branches.items() if path.split("/")[1] == layer for count in counts.values()])
+        print(f"{100 * taken:6.1f}%  of branches of {layer}")
+        if taken < BRANCHES_MIN:
+            wrong.append(f"src/{layer}: {100 * taken:.1f}% of branches, which should be {100 * BRANCHES_MIN:.0f}%")
+    return wrong
+
+
 def main():
-    total = reached = 0
-    for path, lines in sorted(line_counts(pathlib.Path(sys.argv[1])).items()):
-        missed = [number for number, count in lines.items() if count == 0]
-        total += len(lines)
-        reached += len(lines) - len(missed)
-        print(f"{100 * (1 - len(missed) / len(lines)):6.1f}%  {path:32}{runs(missed)}")
-    print(f"{100 * reached / max(total, 1):6.1f}%  of {total} lines")
+    lines, branches = counts_of(pathlib.Path(sys.argv[1]).resolve())
+    for path, counts in sorted(lines.items()):
+        missed = [number for number, count in counts.items() if count == 0]
+        print(f"{100 * share(counts.values()):6.1f}%  {100 * share(branches[path].values()):6.1f}%  {path:32}{runs(missed)}")
+    everything = [count for counts in lines.values() for count in counts.values()]
+    print(f"{100 * share(everything):6.1f}%  of {len(everything)} lines")
+    wrong = gate(lines, branches) if "--gate" in sys.argv else []
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what is missing to build (`setup.sh build`) or to build and check (`setup.sh check`) Mica on Debian or Ubuntu.
+# Installs what is missing on Debian or Ubuntu: to build Mica (`setup.sh build`), to build and check it (`setup.sh check`), to
+# make its site (`setup.sh docs`), or to look at the battle (`setup.sh show`).
 # Does nothing, and asks for nothing, when everything is there.
 set -eu
 
@@ -11,25 +12,42 @@ need_library() { # pkg-config name, package
     pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"
 }
 
-need make make
-need cmake cmake
-need ninja ninja-build
-need gcc gcc
-need pkg-config pkg-config
-[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
-need_library check check
-need_library libxxhash libxxhash-dev
-need_library libzstd libzstd-dev
-need_library jansson libjansson-dev
+if [ "${1:-build}" = docs ]; then
+    need python3 python3
+    need mkdocs mkdocs
+    need doxygen doxygen
+    need mandoc mandoc
+    [ -e /usr/share/mkdocs/themes/material ] || missing="$missing mkdocs-material"
+else
+    need make make
+    need cmake cmake
+    need ninja ninja-build
+    need gcc gcc
+    need pkg-config pkg-config
+    [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+    need_library check check
+    need_library libxxhash libxxhash-dev
+    need_library libzstd libzstd-dev
+    need_library jansson libjansson-dev
+fi
+if [ "${1:-build}" = show ] || [ "${1:-build}" = check ]; then
+    need_library sdl2 libsdl2-dev
+    need_library zlib zlib1g-dev
+fi
 if [ "${1:-build}" = check ]; then
+    need Xvfb xvfb
+    need xvfb-run xvfb
+    need xauth xauth
     need g++ g++
     need clang clang
     need clang-format clang-format
     need clang-tidy clang-tidy
+    need cppcheck cppcheck
     need valgrind valgrind
     need python3 python3
     need nm binutils
     need diff diffutils
+    need_library libenet libenet-dev
 fi
 [ -n "$missing" ] || exit 0
 

@@ -16,6 +16,7 @@ enum { OPERATIONS = 10000 };
 typedef struct Position { float x, y, z; } Position;
 typedef struct Velocity { float x, y, z; } Velocity;
 typedef struct Mass { float value; } Mass;
+typedef struct Load { float value; } Load;
 
 /* What a workload works on; made before the counting begins. */
 typedef struct stage {
@@ -37,6 +38,7 @@ typedef struct counted {
 MICA_COMPONENT(Position, x, y, z)
 MICA_COMPONENT(Velocity, x, y, z)
 MICA_COMPONENT(Mass, value)
+MICA_POOL(Load, value)
 MICA_TAG(Tag0)
 MICA_TAG(Tag1)
 MICA_TAG(Tag2)
@@ -68,6 +70,21 @@ static void prepare_heavy_entities(stage *stage)
     prepare_archetype(stage);
     for (uint32_t i = 0; i < OPERATIONS; ++i)
         stage->entities[i] = mica_create(stage->world, MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Mass));
+}
+
+static void prepare_loads(stage *stage)
+{
+    prepare_entities(stage);
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_set(stage->world, stage->entities[i], Load, {1});
+}
+
+/* What was there once has left its room. */
+static void prepare_room_for_loads(stage *stage)
+{
+    prepare_loads(stage);
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_remove(stage->world, stage->entities[i], Load);
 }
 
 static void prepare_sweep(stage *stage)
@@ -158,6 +175,24 @@ static void run_remove(stage *stage)
         stage->result += mica_remove(stage->world, stage->entities[i], Mass);
 }
 
+static void run_pool_add(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        mica_add(stage->world, stage->entities[i], Load)->value = 1;
+}
+
+static void run_pool_remove(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += mica_remove(stage->world, stage->entities[i], Load);
+}
+
+static void run_pool_get(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += (uint64_t)mica_get(stage->world, stage->entities[i], Load)->value;
+}
+
 /* Overwrites; adding by set is counted with flush. */
 static void run_set(stage *stage)
 {
@@ -196,6 +231,9 @@ static const counted workloads[] = {
     {"has", prepare_entities, run_has},
     {"add", prepare_entities_and_heavy_archetype, run_add},
     {"remove", prepare_heavy_entities, run_remove},
+    {"pool_add", prepare_room_for_loads, run_pool_add},
+    {"pool_remove", prepare_loads, run_pool_remove},
+    {"pool_get", prepare_loads, run_pool_get},
     {"set", prepare_entities, run_set},
     {"query_iterate", prepare_sweep, run_query_iterate},
     {"view_next", prepare_small_archetypes, run_view_next},

@@ -19,8 +19,8 @@ MICA_BEGIN
 
 typedef struct mica_batch mica_batch;
 
-/* `count` entities with the same components; columns as for mica_create_many, but of components in chunks only: those in
- * pools are added when the batch is over. They must live until the end. */
+/* `count` entities with the same components; columns as for mica_create_many, in chunks or in pools; those in pools whose rows
+ * outlive their owner (`dying`) are refused, and added when the batch is over. They must live until the end. */
 typedef struct mica_batch_group {
     uint32_t count;
     uint32_t column_count;
@@ -28,7 +28,7 @@ typedef struct mica_batch_group {
     uint32_t period; /* columns have so many elements, which repeat; 0: `count` */
 } mica_batch_group;
 
-/* Rows of one group that lie one after the other. Set component and group to begin; the rest is filled in. */
+/* Entities of one group whose values lie one after the other. Set component and group to begin; the rest is filled in. */
 typedef struct mica_batch_run {
     mica_component component;
     uint32_t group; /* with a NULL `entities`, the group to begin with; mica_batch_next goes on to later groups */
@@ -38,6 +38,7 @@ typedef struct mica_batch_run {
     void *values;          /* NULL for a tag, and for a split component */
     uint32_t private_done; /* rows of the group that were handed out */
     uint32_t private_chunk;
+    uint32_t private_row;
 } mica_batch_run;
 
 /* Creates the entities of all groups, filled but not yet announced to hooks. When it can't, the world is as it was and

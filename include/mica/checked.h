@@ -1,7 +1,15 @@
 /* Mica, checked: builds that stop at a mistake. With MICA_CHECKED defined for the library and the program (CMake option of the
  * same name), a system that touches what it does not declare, changes structure where it must not, or uses a view, a
- * buffer or a staged value after its time, stops the program with a report: the system, the component, the entity, the line
- * of the call and the line where the system was added.
+ * buffer, a staged value or a pointer after its time, stops the program with a report: the system, the component, the
+ * entity, the line of the call and the line where the system was added.
+ *
+ * Pointers, on Linux. What get, write, refs, views, systems by columns and handlers hand out is the value at an address that
+ * ends with the next flush that moves anything. Who uses it later is stopped there and then (a debugger shows the line), and
+ * the report has the line where it was taken. Not caught: pointers to values with functions of their own (construct, copy,
+ * move, destruct), to fields of split components, to what mica_add, hooks and observers hand out, and to the entities of a
+ * view; pointers that are more than 32 such flushes old; anything in a world with an allocator of its own; and pointers
+ * that a change outside of systems makes stale, until the next flush. Such a world is shared with forked processes, not
+ * copied.
  *
  * Nothing in this header is for direct use. In checked builds it lets calls note where they stand; else it is empty. */
 #ifndef MICA_CHECKED_H

@@ -17,11 +17,12 @@ struct mica_frame;
  * and `slice`; the others are private. */
 typedef struct mica_view {
     uint32_t count;
-    float dt;                       /* seconds since the system ran last; 0 outside of systems */
-    const struct mica_frame *frame; /* NULL outside of systems: see mica/frame.h */
-    uint64_t slice;                 /* names this piece of work, whatever the number of workers */
-    uint64_t version;               /* what is stamped on what is written; 0: the world's by then */
-    uint32_t row;                   /* of the chunk, where this view begins */
+    float dt;                        /* seconds since the system ran last; 0 outside of systems */
+    const struct mica_frame *frame;  /* NULL outside of systems: see mica/frame.h */
+    uint64_t slice;                  /* names this piece of work, whatever the number of workers */
+    uint64_t version;                /* what is stamped on what is written; 0: the world's by then */
+    uint32_t row;                    /* of the chunk, where this view begins */
+    const struct micap_ready *ready; /* what is known of a view that is shown every frame, or NULL */
     const mica_entity *entities;
     mica_world *world;
     struct mica_query *query;

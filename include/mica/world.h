@@ -55,7 +55,7 @@ typedef uint64_t mica_version;
 MICA_API mica_version mica_world_mark(mica_world *world);
 
 /* Returns a hash of everything a program can observe: handles, the order of rows, described fields (never padding),
- * singletons and names. Equal on every machine and for every number of threads. Threads: reader. */
+ * singletons, names, and messages that are kept in streams. Equal on every machine and for every number of threads. Threads: reader. */
 MICA_API uint64_t mica_world_hash(const mica_world *world);
 
 /* Walks every invariant; returns MICA_OK, or reports the first that is broken. Slow. Threads: owner. */

@@ -52,6 +52,11 @@ bool micap_memory_init(micap_memory *memory, mica_allocator allocator)
     return true;
 }
 
+bool micap_memory_is_default(const micap_memory *memory)
+{
+    return memory->allocator.allocate == default_allocate;
+}
+
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment)
 {
     if (bytes == 0)

@@ -14,6 +14,9 @@ typedef struct micap_memory {
 /* Takes the user's allocator, or the default for one that is all NULL. False when only half of it is given. */
 bool micap_memory_init(micap_memory *memory, mica_allocator allocator);
 
+/* Whether it is the default. */
+bool micap_memory_is_default(const micap_memory *memory);
+
 /* Not zeroed; NULL when there is none. `bytes` may be 0. */
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);

@@ -140,7 +140,7 @@ static void create(mica_world *world, micap_target *target)
     micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
-    if (world->pools.count)
+    if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);
 }
 
@@ -171,7 +171,7 @@ static void change(mica_world *world, micap_target *target)
     place_values(world, target, from, spot);
     place_toggles(world, target, from, spot);
     run_hooks(world, target, from, spot);
-    if (world->pools.count)
+    if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);
 }
 
@@ -184,12 +184,8 @@ static bool change_short(mica_world *world, const micap_target *target)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
         return micap_pooled_remove_short(world, target->entity, command->type->id);
-    if (command->operation != MICAP_OPERATION_VALUE)
-        return false;
-    void *value = micap_pooled_add_short(world, target->entity, command->type->id);
-    if (value && command->value)
-        micap_copy_bytes(value, command->value, command->type->type.size_bytes);
-    return value != NULL;
+    return command->operation == MICAP_OPERATION_VALUE && (command->value || !command->type->type.size_bytes) &&
+           micap_pooled_set_short(world, target->entity, command->type->id, command->value);
 }
 
 static void destroy(mica_world *world, const micap_target *target)
@@ -204,9 +200,15 @@ static void destroy(mica_world *world, const micap_target *target)
     micap_entity_forget_pending(world, target->entity);
 }
 
+void micap_target_apply_pools(mica_world *world, const micap_target *target)
+{
+    if (!change_short(world, target))
+        change_pools(world, target);
+}
+
 void micap_target_apply(mica_world *world, micap_target *target)
 {
-    if (world->pools.count && change_short(world, target))
+    if (world->pools.count && !world->flush.is_shared && change_short(world, target))
         return;
     if (target->destroyed) {
         destroy(world, target);

@@ -4,15 +4,7 @@
  * The outcome is that of one move after the other, row by row: where a hole is filled with the last row, a run of holes
  * from the first to the last is filled with the last rows from the last to the first. */
 #include "base/assert.h"
-#include "core/world.h"
-
-/* Rows of one chunk that go to the end of another archetype, in the order of their targets. */
-typedef struct micap_row_run {
-    micap_spot from;  /* the row of the first target; the others follow it, */
-    bool is_backward; /* or precede it, and are the last rows of their archetype: then no holes are left */
-    micap_spot to;
-    uint32_t count;
-} row_run;
+#include "core/row_run.h"
 
 static bool is_simple(const micap_target *target)
 {
@@ -27,31 +19,33 @@ static uint32_t at_most(uint32_t count, uint32_t limit)
 }
 
 /* How far a run may go: to the end of the chunks, and not so far that the rows to fill the holes are themselves in it. */
-static uint32_t limit_of(const row_run *run, const micap_target *first)
+micap_row_run micap_run_begin(micap_spot from, const micap_archetype *to, uint32_t count)
 {
-    const micap_archetype *from = first->from;
-    const micap_chunk *last = from->chunks[from->tail];
-    uint32_t limit = run->to.chunk->capacity - run->to.row;
-    if (run->is_backward)
-        return at_most(limit, run->from.row + 1);
-    uint32_t others = last == run->from.chunk ? (last->count - run->from.row) / 2 : last->count;
-    return at_most(at_most(limit, others), run->from.chunk->count - run->from.row);
+    micap_row_run run = {.from = from, .to = micap_rows_next(to)};
+    const micap_archetype *archetype = from.chunk->archetype;
+    const micap_chunk *last = archetype->chunks[archetype->tail];
+    uint32_t limit = at_most(count, run.to.chunk->capacity - run.to.row);
+    run.is_backward = last == from.chunk && from.row == last->count - 1;
+    if (run.is_backward) {
+        run.count = at_most(limit, from.row + 1);
+    } else {
+        uint32_t others = last == from.chunk ? (last->count - from.row) / 2 : last->count;
+        run.count = at_most(at_most(limit, others), from.chunk->count - from.row);
+    }
+    return run;
 }
 
-static row_run find_run(const mica_world *world, micap_target *const *targets, uint32_t count)
+static micap_row_run find_run(const mica_world *world, micap_target *const *targets, uint32_t count)
 {
     const micap_target *first = targets[0];
-    row_run run = {.from = micap_locate(world, first->entity), .to = micap_rows_next(first->to)};
-    const micap_chunk *last = first->from->chunks[first->from->tail];
-    run.is_backward = last == run.from.chunk && run.from.row == last->count - 1;
-    count = at_most(count, limit_of(&run, first));
-    for (uint32_t i = 0; i < count; ++i, ++run.count) {
+    micap_row_run run = micap_run_begin(micap_locate(world, first->entity), first->to, count);
+    for (uint32_t i = 0; i < run.count; ++i) {
         const micap_target *target = targets[i];
         micap_spot spot = micap_locate(world, target->entity);
         uint32_t expected = run.is_backward ? run.from.row - i : run.from.row + i;
         if (spot.chunk != run.from.chunk || spot.row != expected || target->to != first->to ||
             target->edge.component != first->edge.component || !is_simple(target))
-            break;
+            run.count = i;
     }
     return run;
 }
@@ -63,8 +57,19 @@ static void copy_backward(char *to, const char *last, uint64_t bytes, uint32_t c
         micap_copy_small(to, last, bytes);
 }
 
-static void move_columns(const row_run *run, const micap_edge *edge)
+/* What snapshots need of all rows that come, go or move. */
+static void keep_run(mica_world *world, const micap_row_run *run)
 {
+    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+    micap_keep_rows(world, run->from.chunk, first, run->count);
+    micap_keep_last_rows(world, run->from.chunk->archetype, run->count);
+    micap_keep_rows(world, run->to.chunk, run->to.row, run->count);
+}
+
+void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge)
+{
+    if (MICAP_UNLIKELY(world->keeper.before))
+        keep_run(world, run);
     const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(run->to.chunk);
     bool widen = edge->shortcut == MICAP_SHORTCUT_WIDEN;
     uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
@@ -80,7 +85,7 @@ static void move_columns(const row_run *run, const micap_edge *edge)
     }
 }
 
-static void place_values(const row_run *run, micap_target *const *targets)
+static void place_values(const micap_row_run *run, micap_target *const *targets)
 {
     uint32_t column = targets[0]->edge.column;
     if (targets[0]->edge.shortcut != MICAP_SHORTCUT_WIDEN || column == MICAP_COLUMN_TAG)
@@ -98,7 +103,7 @@ static void stamp_rows(const mica_world *world, micap_spot spot, uint32_t count)
 }
 
 /* The last rows of the archetype fill the holes that the run left. */
-static void fill_holes(mica_world *world, const row_run *run)
+static void fill_holes(mica_world *world, const micap_row_run *run)
 {
     const micap_archetype *archetype = run->from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
@@ -117,25 +122,25 @@ static void fill_holes(mica_world *world, const row_run *run)
     stamp_rows(world, run->from, run->count);
 }
 
-/* What snapshots need of all rows that come, go or move. */
-static void keep_run(mica_world *world, const row_run *run, const micap_archetype *from)
+void micap_run_end(mica_world *world, const micap_row_run *run)
 {
-    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
-    micap_keep_rows(world, run->from.chunk, first, run->count);
-    micap_keep_last_rows(world, from, run->count);
-    micap_keep_rows(world, run->to.chunk, run->to.row, run->count);
+    micap_archetype *from = run->from.chunk->archetype;
+    stamp_rows(world, run->to, run->count);
+    if (!run->is_backward)
+        fill_holes(world, run);
+    micap_rows_count_up(run->to, run->count);
+    micap_rows_drop_last(world, from, run->count);
+    micap_rows_have_moved(world);
 }
 
 uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count)
 {
     if (!is_simple(targets[0]))
         return 0;
-    row_run run = find_run(world, targets, count);
+    micap_row_run run = find_run(world, targets, count);
     if (run.count < 2)
         return 0;
-    if (MICAP_UNLIKELY(world->keeper.before))
-        keep_run(world, &run, targets[0]->from);
-    move_columns(&run, &targets[0]->edge);
+    micap_run_move_columns(world, &run, &targets[0]->edge);
     place_values(&run, targets);
     mica_entity *entities = micap_chunk_entities(run.to.chunk) + run.to.row;
     for (uint32_t i = 0; i < run.count; ++i) {
@@ -144,12 +149,7 @@ uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets
         *micap_record_at(&world->entities, entity.index) =
             micap_record_pack(entity.generation, run.to.chunk->number, run.to.row + i);
     }
-    stamp_rows(world, run.to, run.count);
-    if (!run.is_backward)
-        fill_holes(world, &run);
     targets[0]->to->incoming -= run.count;
-    micap_rows_count_up(run.to, run.count);
-    micap_rows_drop_last(world, targets[0]->from, run.count);
-    micap_rows_have_moved(world);
+    micap_run_end(world, &run);
     return run.count;
 }

@@ -3,8 +3,9 @@
  * between them, and each family is applied by one thread, in the order of its groups: what becomes of an archetype is what
  * would become of it in one thread.
  *
- * Only for changes that touch nothing but rows: no hooks, no pools, no values with functions of their own. Handles of the dead are
- * freed afterwards, in the order of the flush, and so are emptied chunks. */
+ * Only for changes of rows that nobody watches: no hooks, no values with functions of their own. Pools are tables of the world
+ * and not of an archetype: they are changed afterwards, by one thread in the order of the flush, and so are handles of the
+ * dead freed, and emptied chunks. */
 #include "core/world.h"
 
 enum { TARGETS_MIN = 2048 }; /* fewer are applied before anybody is awake */
@@ -48,8 +49,11 @@ static bool is_simple(const mica_world *world, const struct micap_group *group)
 static bool is_worth_sharing(const mica_world *world)
 {
     const micap_flush *flush = &world->flush;
-    if (!world->share || !flush->grouped || flush->target_count < TARGETS_MIN || world->pools.count)
+    if (!world->share || !flush->grouped || flush->target_count < TARGETS_MIN)
         return false;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        if (world->pools.all[i]->hook_mask)
+            return false;
     for (uint32_t i = 0; i < flush->group_count; ++i)
         if (!is_simple(world, &flush->group_list[i]))
             return false;
@@ -128,6 +132,18 @@ static void hold_chunks(const micap_flush *flush, bool hold)
     }
 }
 
+/* What is not the archetypes'. */
+static void finish_one(mica_world *world, const micap_target *target)
+{
+    if (target->destroyed) {
+        if (world->pools.count && !target->created)
+            micap_pools_entity_dies(world, target->entity);
+        micap_entity_forget(world, target->entity);
+    } else if (world->pools.count) {
+        micap_target_apply_pools(world, target);
+    }
+}
+
 static void finish(mica_world *world)
 {
     const micap_flush *flush = &world->flush;
@@ -136,8 +152,7 @@ static void finish(mica_world *world)
         if (flush->group_list[i].from)
             micap_rows_shrink(world, (micap_archetype *)flush->group_list[i].from, 1);
     for (uint32_t i = 0; i < flush->target_count; ++i)
-        if (flush->order[i]->destroyed)
-            micap_entity_forget(world, flush->order[i]->entity);
+        finish_one(world, flush->order[i]);
     ++world->structure;
 }
 

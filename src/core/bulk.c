@@ -26,6 +26,32 @@ static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count,
     return run;
 }
 
+/* Free slots are often a list of neighbours, as what was spawned together was freed together. Seeing first how far that goes
+ * spares waiting for each record to name the next. */
+static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t page_index = entities->first_page - 1;
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = page->first_free, run = 1;
+    uint64_t *records = page->records + slot;
+    while (run < count && micap_record_row(records[run - 1]) == slot + run)
+        ++run;
+    uint32_t next = micap_record_row(records[run - 1]);
+    for (uint32_t i = 0; entities->keeper->before && i < run; ++i)
+        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
+    for (uint32_t i = 0; i < run; ++i) {
+        uint32_t generation = micap_record_generation(records[i]);
+        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){page_index << MICAP_PAGE_SHIFT | (slot + i), generation};
+    }
+    page->first_free = (uint16_t)next;
+    if (next == MICAP_SLOT_END)
+        entities->first_page = page->next;
+    entities->free_count -= run;
+    return run;
+}
+
 void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
@@ -33,14 +59,12 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
     if (world->keeper.before)
         micap_keep_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
-        uint32_t fresh = commit_fresh(world, (micap_spot){chunk, spot.row + i}, count - i, entities + i);
-        i += fresh;
-        if (fresh)
-            continue;
-        uint64_t *record = NULL;
-        mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
-        *record = micap_record_pack(entity.generation, chunk->number, spot.row + i);
-        entities[i++] = entity;
+        micap_spot rest = {chunk, spot.row + i};
+        uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
+                                                  : commit_fresh(world, rest, count - i, entities + i);
+        if (!run)
+            micap_entities_next_run(world); /* which was reserved */
+        i += run;
     }
     mica_version version = micap_version(world);
     for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)

@@ -16,6 +16,11 @@ void mica_note_place(const char *file, int line)
     noted = (mica_place){file, line};
 }
 
+mica_place micap_noted_place(void)
+{
+    return noted;
+}
+
 void micap_violation(const mica_world *world, const char *format, ...)
 {
     char what[400], text[800];

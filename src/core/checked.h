@@ -25,6 +25,18 @@ void micap_check_buffer(const mica_commands *commands);
 /* Nobody has written to what was staged for earlier flushes. */
 void micap_check_stages(const mica_world *world);
 
+/* The address at which the program gets `count` values that begin with those of an entity; it ends with the next flush that
+ * moves anything. What can't be lent is given as it is. */
+void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                 uint32_t count);
+/* The same for the column of a term. */
+void *micap_lend_column(const mica_view *view, uint32_t term, const void *values);
+void micap_lend_end(const mica_world *world);
+/* The world goes. */
+void micap_lend_drop(const mica_world *world);
+/* The place that was noted last in this thread. */
+mica_place micap_noted_place(void);
+
 #else
 
 static inline void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
@@ -58,6 +70,29 @@ static inline void micap_check_buffer(const mica_commands *commands)
 }
 
 static inline void micap_check_stages(const mica_world *world)
+{
+    (void)world;
+}
+
+static inline void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                               uint32_t count)
+{
+    (void)world, (void)entity, (void)component, (void)count;
+    return (void *)(uintptr_t)value;
+}
+
+static inline void *micap_lend_column(const mica_view *view, uint32_t term, const void *values)
+{
+    (void)view, (void)term;
+    return (void *)(uintptr_t)values;
+}
+
+static inline void micap_lend_end(const mica_world *world)
+{
+    (void)world;
+}
+
+static inline void micap_lend_drop(const mica_world *world)
 {
     (void)world;
 }

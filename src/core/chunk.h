@@ -30,19 +30,19 @@ typedef struct micap_finder {
     uint16_t component;
     uint16_t column;
     uint32_t bytes;
-    char *values; /* the column; NULL where a search ends */
+    _Alignas(8) char *values; /* the column; NULL where a search ends */
 } micap_finder;
 
 /* A column, and the bytes of a value. Chunks never move, so that it is found without another addition. */
 typedef struct micap_lane {
-    char *values;
+    _Alignas(8) char *values;
     uint64_t bytes;
 } micap_lane;
 
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
-    uint32_t number; /* in the world's table of chunks */
-    uint32_t index;  /* among the chunks of its archetype */
+    _Alignas(8) uint32_t number; /* in the world's table of chunks */
+    uint32_t index;              /* among the chunks of its archetype */
     uint32_t count;
     uint32_t capacity;
     uint32_t finder_mask; /* the size of the table of finders, less 1 */
@@ -55,6 +55,10 @@ typedef struct micap_chunk {
     uint32_t born; /* the serial of the first snapshot that may have it; no other chunk of this number has the same */
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
+
+/* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
+_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 48,
+               "chunks have as many rows on every machine");
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
 {

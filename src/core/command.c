@@ -13,7 +13,7 @@ static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
 
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
 {
-    if (!recording->target_count)
+    if (!micap_recording_unrolled(recording))
         return NULL;
     micap_target *last = recording->targets[recording->target_count - 1];
     if (entity.index > last->entity.index && !recording->has_table)
@@ -25,6 +25,8 @@ micap_target *micap_recording_find(micap_recording *recording, mica_entity entit
 static inline bool reserve_target(mica_commands *commands, uint32_t index)
 {
     micap_recording *recording = &commands->recording;
+    if (!micap_recording_unroll(commands->world, recording))
+        return false;
     uint32_t count = recording->target_count;
     bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
     if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
@@ -67,6 +69,10 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
 {
+    if (!micap_recording_unroll(commands->world, &commands->recording)) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
     micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
     if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
@@ -268,7 +274,8 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
     uint32_t count = recording->target_count;
-    if (!type || type->id != component || !count || count == recording->target_capacity || recording->has_table ||
+    if (!type || type->id != component || !count || count == recording->target_capacity ||
+        (recording->has_table | (recording->strip.type != NULL)) ||
         entity.index <= recording->targets[count - 1]->entity.index ||
         micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
         return NULL;
@@ -280,6 +287,31 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     recorded->target.first = recorded->target.last = &recorded->command;
     recording->targets[recording->target_count++] = &recorded->target;
     return recorded;
+}
+
+/* The shortest way: one more change of a strip. Returns where its value goes, or NULL when it has to be another way. */
+static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
+                                          micap_operation operation, mica_place place)
+{
+    micap_strip *strip = &commands->recording.strip;
+    micap_strip_block *block = strip->last;
+    if (!strip->type || strip->type->id != component || strip->operation != operation ||
+        strip->place.file != place.file || strip->place.line != place.line || strip->label != commands->label ||
+        block->count == block->capacity || entity.index <= strip->last_index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING)
+        return NULL;
+    uint32_t at = block->count++;
+    block->entities[at] = entity;
+    strip->last_index = entity.index;
+    ++commands->recording.target_count;
+    return block->values + (size_t)at * strip->bytes;
+}
+
+static MICAP_INLINE bool set_in_strip(mica_commands *commands, mica_entity entity, const mica_value *value,
+                                      uint32_t bytes, mica_place place)
+{
+    char *staged = record_in_strip(commands, entity, value->component, MICAP_OPERATION_VALUE, place);
+    return staged && (micap_copy_few_words(staged, value->data, bytes), true);
 }
 
 /* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
@@ -324,9 +356,12 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
                                               mica_place place)
 {
     const micap_type *type = type_to_record(commands, value.component, place);
-    micap_target *target = type && micap_value_fits(commands->world, type, &value, place)
-                               ? living_target(commands, entity, place, "set")
-                               : NULL;
+    if (!type || !micap_value_fits(commands->world, type, &value, place))
+        return false;
+    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place) &&
+        set_in_strip(commands, entity, &value, type->type.size_bytes, place))
+        return true;
+    micap_target *target = living_target(commands, entity, place, "set");
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
@@ -336,16 +371,18 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
     micap_check_buffer(commands);
+    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes &&
+                     set_in_strip(commands, entity, &value, value.size_bytes, place)))
+        return true;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
-    if (MICAP_LIKELY(type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes))
+    if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)
         recorded = record_next(commands, entity, value.component, place, value.size_bytes);
     if (!recorded)
         return set_any(commands, entity, value, place);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
-    micap_copy_few_words(recorded->command.value, value.data, value.size_bytes);
-    return true;
+    return micap_copy_few_words(recorded->command.value, value.data, value.size_bytes), true;
 }
 
 void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
@@ -406,7 +443,12 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
                                                  mica_place place)
 {
     const micap_type *type = type_to_record(commands, component, place);
-    micap_target *target = type ? living_target(commands, entity, place, "remove") : NULL;
+    if (!type)
+        return false;
+    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, place) &&
+        record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, place))
+        return mica_has_component(commands->world, entity, component);
+    micap_target *target = living_target(commands, entity, place, "remove");
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
@@ -425,6 +467,8 @@ bool mica_command_remove_component(mica_commands *commands, mica_entity entity, 
                                    mica_place place)
 {
     micap_check_buffer(commands);
+    if (MICAP_LIKELY(record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, place) != NULL))
+        return mica_has_component(commands->world, entity, component);
     micap_recorded *recorded = record_next(commands, entity, component, place, 0);
     if (!recorded)
         return remove_any(commands, entity, component, place);

@@ -140,7 +140,7 @@ void micap_command_drop_value(micap_command *command)
 
 static void drop_values(micap_recording *recording)
 {
-    for (uint32_t i = 0; i < recording->target_count; ++i)
+    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
         for (micap_command *command = recording->targets[i]->first; command; command = command->next)
             micap_command_drop_value(command);
 }
@@ -148,7 +148,7 @@ static void drop_values(micap_recording *recording)
 void micap_recording_drop(mica_world *world, micap_recording *recording)
 {
     drop_values(recording);
-    for (uint32_t i = 0; i < recording->target_count; ++i)
+    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
         if (recording->targets[i]->created)
             micap_entity_forget_pending(world, recording->targets[i]->entity);
     micap_recording_reset(world, recording);
@@ -169,6 +169,7 @@ static void reset_table(mica_world *world, micap_recording *recording)
 void micap_recording_reset(mica_world *world, micap_recording *recording)
 {
     micap_stage_reset(&recording->stage);
+    recording->strip = (micap_strip){0};
     recording->first_note = recording->last_note = NULL;
     if (!recording->target_count)
         return;

@@ -6,7 +6,7 @@
 
 #include "core/archetype.h"
 #include "core/here.h"
-#include "core/stage.h"
+#include "core/strip.h"
 #include "mica/command.h"
 
 typedef enum micap_operation {
@@ -46,12 +46,11 @@ typedef struct micap_target {
     micap_archetype *to;   /* NULL when it is destroyed */
 } micap_target;
 
-/* How a target is recorded: most have one command. */
+/* How a target is recorded: most have one command, and a small value lies right behind it. */
 typedef struct micap_recorded {
-    micap_target target;
+    _Alignas(max_align_t) micap_target target;
     micap_command command; /* the first, when there is one */
 } micap_recorded;
-_Static_assert(sizeof(micap_recorded) % 16 == 0, "a small value that lies behind it is aligned");
 
 /* A change that was refused when it was recorded may leave a target with nothing to do. */
 static inline bool micap_target_is_empty(const micap_target *target)
@@ -95,8 +94,8 @@ typedef struct micap_note {
 /* What one recording filled, swapped out as a whole when it is applied. Systems walk entities in order, so that as long as
  * the index of each new target is above that of the last one, targets are found by that order and there is no table. */
 typedef struct micap_recording {
-    micap_target **targets; /* in the stage, where they don't move */
-    uint32_t target_count;
+    micap_target **targets; /* in the stage, where they don't move; none yet while there is a strip */
+    uint32_t target_count;  /* changes of the strip included */
     uint32_t target_capacity;
     uint32_t found;  /* the target that was found last: the next one is a good guess */
     bool has_table;  /* else the table is all zero */
@@ -105,7 +104,14 @@ typedef struct micap_recording {
     micap_note *first_note; /* in the stage too */
     micap_note *last_note;
     micap_stage stage;
+    micap_strip strip;
 } micap_recording;
+
+/* The targets that are there to be looked at. */
+static inline uint32_t micap_recording_unrolled(const micap_recording *recording)
+{
+    return recording->strip.type ? 0 : recording->target_count;
+}
 
 static inline bool micap_recording_is_empty(const micap_recording *recording)
 {
@@ -184,7 +190,7 @@ bool micap_recording_grow_table(mica_commands *commands);
 /* The long way to find a target. */
 micap_target *micap_recording_search(micap_recording *recording, mica_entity entity);
 
-/* The target of an entity, or NULL. */
+/* The target of an entity, or NULL; nothing of a strip is found. */
 micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);
 
 /* A handle for an entity that is recorded, in the buffer's own thread; nil when memory or indices are short. And back. */

@@ -173,10 +173,125 @@ mica_entity micap_entity_take(mica_world *world)
     return entity;
 }
 
+bool micap_entities_reserve_at(mica_world *world, uint32_t index)
+{
+    return ensure_page(world, index >> MICAP_PAGE_SHIFT);
+}
+
+/* Makes free slots of those that were never used, where one of them is to be taken. */
+static void open_unused(micap_entities *entities, uint32_t index)
+{
+    if (index >= entities->fresh_next && index < entities->fresh_end)
+        while (entities->fresh_next < entities->fresh_end)
+            micap_entity_put_free(entities, (uint32_t)entities->fresh_next++, 1);
+    for (uint32_t i = 0; i < entities->hole_count; ++i) {
+        uint32_t begin = entities->holes[i];
+        if (index < begin || index - begin >= MICAP_ID_BLOCK)
+            continue;
+        for (uint32_t at = 0; at < MICAP_ID_BLOCK; ++at)
+            micap_entity_put_free(entities, begin + at, 1);
+        memmove(entities->holes + i, entities->holes + i + 1, (--entities->hole_count - i) * sizeof *entities->holes);
+        break;
+    }
+    uint64_t end = (((uint64_t)index >> MICAP_PAGE_SHIFT) + 1) << MICAP_PAGE_SHIFT;
+    if (index >= entities->high_water)
+        entities->high_water = end;
+}
+
+/* Takes slots that say pending off the free list of a page. */
+static void relink_page(micap_entities *entities, uint32_t page_index)
+{
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = page->first_free, last = MICAP_SLOT_END;
+    page->first_free = MICAP_SLOT_END;
+    while (slot != MICAP_SLOT_END) {
+        uint64_t *record = &page->records[slot];
+        uint32_t next = micap_record_row(*record);
+        if (micap_record_chunk(*record) != MICAP_CHUNK_NONE) {
+            --entities->free_count;
+        } else if (last == MICAP_SLOT_END) {
+            page->first_free = (uint16_t)slot;
+            last = slot;
+        } else {
+            page->records[last] = (page->records[last] & ~(uint64_t)0xFFFF) | slot;
+            last = slot;
+        }
+        slot = next;
+    }
+    if (last != MICAP_SLOT_END)
+        page->records[last] |= MICAP_SLOT_END;
+}
+
+/* Relinking changes any of its slots. */
+static void keep_page(const micap_entities *entities, uint32_t page)
+{
+    for (uint32_t slot = 0; entities->keeper->before && slot < MICAP_PAGE_RECORDS; slot += 64)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | slot);
+}
+
+void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    micap_entities *all = &world->entities;
+    micap_entities_settle(world);
+    for (uint32_t page = all->keeper->before ? all->first_page : 0; page; page = all->pages[page - 1].next)
+        micap_keep_record(all, (page - 1) << MICAP_PAGE_SHIFT); /* and with it the next page */
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!i || entities[i].index >> MICAP_PAGE_SHIFT != entities[i - 1].index >> MICAP_PAGE_SHIFT)
+            keep_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
+        open_unused(all, entities[i].index);
+        uint64_t *record = micap_record_at(all, entities[i].index);
+        *record = micap_record_pack(entities[i].generation, MICAP_CHUNK_PENDING, micap_record_row(*record));
+        uint32_t page = entities[i].index >> MICAP_PAGE_SHIFT;
+        if (i + 1 == count || entities[i + 1].index >> MICAP_PAGE_SHIFT != page)
+            relink_page(all, page);
+    }
+    for (uint32_t *link = &all->first_page, before = 0; *link;) {
+        micap_page *page = &all->pages[*link - 1];
+        if (page->first_free == MICAP_SLOT_END) {
+            if (before && all->keeper->before)
+                micap_keep_record(all, (before - 1) << MICAP_PAGE_SHIFT);
+            *link = page->next;
+        } else {
+            before = *link;
+            link = &page->next;
+        }
+    }
+}
+
 void micap_entity_retire(micap_entities *entities, uint32_t index)
 {
     /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */
     *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
+}
+
+/* Frees those at the end of a list whose slots lie right before one that was just freed, each before the next: the usual case, and
+ * a plain loop. Returns how many. */
+static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const mica_entity *list, uint32_t count)
+{
+    micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), given = 0;
+    if (page->first_free != slot) /* it was retired */
+        return 0;
+    for (; given < slot && given < count; ++given) {
+        mica_entity entity = list[count - 1 - given];
+        if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
+            break;
+        if (MICAP_UNLIKELY(entities->keeper->before))
+            micap_keep_record(entities, entity.index);
+        page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
+    }
+    page->first_free = (uint16_t)(slot - given);
+    entities->free_count += given;
+    return given;
+}
+
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    while (count) {
+        mica_entity last = list[--count];
+        micap_entity_give(entities, last);
+        count -= give_neighbours(entities, last.index, list, count);
+    }
 }
 
 bool micap_entities_add_lane(mica_world *world)

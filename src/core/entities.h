@@ -207,6 +207,9 @@ static inline void micap_entity_give(micap_entities *entities, mica_entity entit
         micap_entity_retire(entities, entity.index);
 }
 
+/* The same for many, the last one first. */
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count);
+
 /* Gives back a handle that nobody has seen. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
 {
@@ -214,6 +217,11 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
         micap_keep_record(entities, entity.index);
     micap_entity_put_free(entities, entity.index, entity.generation);
 }
+
+/* Handles that another world gave out: makes sure that the slot of an index exists, and takes slots that are free or were never
+ * used, by rising index; their records say pending. Indices in between that were never used may be lost to others. */
+bool micap_entities_reserve_at(mica_world *world, uint32_t index);
+void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
 
 /* One lane more or less, at the end. For the owner. */
 bool micap_entities_add_lane(mica_world *world);

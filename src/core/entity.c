@@ -52,28 +52,28 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
 {
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
-        return micap_pooled_get(world, entity, component);
+        return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component))
-        return get_any(world, entity, component);
-    return micap_finder_value(finder, spot.row);
+        return micap_lend(world, entity, component, get_any(world, entity, component), 1);
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
-        return micap_pooled_write(world, entity, component);
+        return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != component || !component))
-        return write_any(world, entity, component);
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
     if (micap_is_older(world, stamp))
-        return write_any(world, entity, component);
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     micap_stamp(stamp, micap_version(world));
-    return micap_finder_value(finder, spot.row);
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
@@ -169,9 +169,9 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->pools.count | world->keeper.before ||
-                       !micap_is_row(spot) || !archetype->plain || archetype->hook_mask ||
-                       entity.generation == MICAP_GENERATION_MAX))
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
+                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX ||
+                       micap_pools_mask(&world->pools, entity.index)))
         return destroy_any(world, entity);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
@@ -220,7 +220,7 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
     return value;
 }
 
-static MICAP_COLD void *add_any(mica_world *world, mica_entity entity, mica_component component)
+void *micap_add_any(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
@@ -254,18 +254,21 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
     return edge;
 }
 
+static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
+{
+    return mica_command_add_component(micap_recorder(world), entity, component, no_place);
+}
+
 void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_add_component(micap_recorder(world), entity, component, no_place);
-    if (micap_is_pooled(component)) {
-        void *value = micap_pooled_add_short(world, entity, component);
-        return MICAP_LIKELY(value) ? value : add_any(world, entity, component);
-    }
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return add_recorded(world, entity, component);
+    if (micap_is_pooled(component))
+        return micap_pooled_add_or_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
     if (MICAP_UNLIKELY(!edge))
-        return add_any(world, entity, component);
+        return micap_add_any(world, entity, component);
     ++world->structure;
     return micap_row_widen(world, entity, spot, edge);
 }
@@ -328,7 +331,7 @@ bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
                                   : set_now(world, entity, value);
 }
 
-static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_component component)
+bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
@@ -358,16 +361,21 @@ static MICAP_COLD bool remove_any(mica_world *world, mica_entity entity, mica_co
     return true;
 }
 
+static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
+{
+    return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+}
+
 bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (world->recording_depth)
-        return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))
-        return micap_pooled_remove_short(world, entity, component) || remove_any(world, entity, component);
+        return micap_pooled_remove_or_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
     if (MICAP_UNLIKELY(!edge))
-        return remove_any(world, entity, component);
+        return micap_remove_any(world, entity, component);
     ++world->structure;
     return micap_row_narrow(world, entity, spot, edge);
 }

@@ -125,10 +125,10 @@ static uint32_t next_toggled_run(const uint8_t *toggles, bool wanted, uint32_t *
     const uint8_t *end = toggles + limit;
     if (*row >= limit)
         return 0;
-    const uint8_t *begin = memchr(toggles + *row, wanted, limit - *row);
+    const uint8_t *begin = memchr(toggles + *row, wanted ? 1 : 0, limit - *row);
     if (!begin)
         return 0;
-    const uint8_t *last = memchr(begin, !wanted, (size_t)(end - begin));
+    const uint8_t *last = memchr(begin, wanted ? 0 : 1, (size_t)(end - begin));
     *row = (uint32_t)(begin - toggles);
     return (uint32_t)((last ? last : end) - begin);
 }

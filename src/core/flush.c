@@ -277,6 +277,19 @@ static void swap_recordings(mica_world *world, bool all)
     }
 }
 
+/* What was applied is forgotten, and its memory kept. */
+static void empty_applied(mica_world *world)
+{
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        micap_recording_reset(world, &commands->applied);
+        if (micap_recording_is_empty(&commands->recording)) { /* go on with the memory that is in the cache */
+            micap_recording emptied = commands->applied;
+            commands->applied = commands->recording;
+            commands->recording = emptied;
+        }
+    }
+}
+
 static void apply_plan(mica_world *world)
 {
     micap_flush *flush = &world->flush;
@@ -294,14 +307,6 @@ static void apply_plan(mica_world *world)
     for (uint32_t i = 0; flush->has_doomed && i < flush->target_count; ++i)
         if (flush->targets[i]->doomed && flush->targets[i]->created)
             micap_entity_forget_pending(world, flush->targets[i]->entity);
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        micap_recording_reset(world, &commands->applied);
-        if (micap_recording_is_empty(&commands->recording)) { /* go on with the memory that is in the cache */
-            micap_recording emptied = commands->applied;
-            commands->applied = commands->recording;
-            commands->recording = emptied;
-        }
-    }
 }
 
 static void drop_recordings(mica_world *world, bool all)
@@ -330,7 +335,12 @@ static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
     world->flush.last_note = NULL;
-    mica_result result = make_plan(world);
+    micap_strip_outcome strip = micap_strip_apply(world);
+    if (strip == MICAP_STRIP_APPLIED) {
+        empty_applied(world);
+        return MICA_OK;
+    }
+    mica_result result = strip == MICAP_STRIP_FAILED ? micap_failure(world) : make_plan(world);
     if (result != MICA_OK) {
         forget_incoming(world);
         micap_notes_undo(world);
@@ -342,6 +352,7 @@ static mica_result apply_round(mica_world *world, bool all)
         result = MICA_ERROR_DEAD;
     } else {
         apply_plan(world);
+        empty_applied(world);
         forget_incoming(world);
     }
     micap_stage_reset(&world->flush.stage);
@@ -408,6 +419,7 @@ mica_result mica_flush(mica_world *world)
     if (world->recording_depth && --world->recording_depth)
         return MICA_OK;
     micap_entities_settle(world);
+    uint64_t structure = world->structure;
     mica_result result = apply_rounds(world, true);
     if (world->pools.dead_count && !is_anything_recorded(world, true)) { /* or nothing changes, for another try */
         micap_pools_flush(world);
@@ -415,6 +427,8 @@ mica_result mica_flush(mica_world *world)
     }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
+    if (world->structure != structure)
+        micap_lend_end(world);
     return result;
 }
 

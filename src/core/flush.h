@@ -75,5 +75,7 @@ bool micap_flush_apply_shared(mica_world *world);
 
 /* Does what a target says. Everything it needs is reserved: it can't fail. */
 void micap_target_apply(mica_world *world, micap_target *target);
+/* The part of it in pools, of one that lives: what several threads leave to one. */
+void micap_target_apply_pools(mica_world *world, const micap_target *target);
 
 #endif

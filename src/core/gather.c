@@ -235,7 +235,9 @@ bool micap_flush_gather(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     uint32_t total = 0, buffers = 0;
-    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        if (!micap_recording_unroll(world, &commands->applied))
+            return false;
         total += commands->applied.target_count;
         buffers += commands->applied.target_count != 0;
     }

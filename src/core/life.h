@@ -13,6 +13,10 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
 uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
 uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
 
+/* Adding and removing at once, with whatever there is to see to. */
+MICAP_COLD void *micap_add_any(mica_world *world, mica_entity entity, mica_component component);
+MICAP_COLD bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component);
+
 /* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
  * disagrees, a singleton, memory. */
 micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count);

@@ -28,6 +28,19 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     }
 }
 
+/* The first terms of a view that stays the same from frame to frame: with these it is used without a look at its query or
+ * chunk, which for many small systems are what does not fit into the nearest cache. */
+enum { MICAP_READY_TERMS = 4 };
+typedef struct micap_ready {
+    struct micap_ready_term {
+        void *values;        /* that may be read; or NULL */
+        mica_version *stamp; /* of what is written, in a single slice; or NULL */
+    } terms[MICAP_READY_TERMS];
+    mica_component components[MICAP_READY_TERMS];
+} micap_ready;
+
+void micap_ready_fill(micap_ready *ready, mica_view *view);
+
 /* The structure that a view remembers which is shown part by part, and can't be stepped. */
 #define MICAP_STRUCTURE_NONE UINT64_MAX
 

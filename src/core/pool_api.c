@@ -1,4 +1,5 @@
 /* The functions of mica/pool.h: what only pools can do. */
+#include "core/checked.h"
 #include "core/hooks.h"
 #include "core/pooled.h"
 #include "core/report.h"
@@ -50,7 +51,7 @@ const void *mica_pool_read_values(const mica_pool *pool)
 {
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
         fail_array(pool);
-    return pool ? pool->values : NULL;
+    return pool ? micap_lend(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
 }
 
 void *mica_pool_write_values(mica_pool *pool)

@@ -39,15 +39,14 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
     const mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!pool || !pool->is_quick))
         return get_any(world, entity, component);
-    uint32_t row;
-    if (pool->kind == MICAP_POOL_MAP) {
-        row = micap_map_find(&pool->index, entity);
-    } else {
-        row = entity.index;
-        if (row >= pool->row_limit || !mica_same(pool->owners[row], entity) || mica_is_nil(entity))
-            return NULL;
-    }
-    return MICAP_LIKELY(row != MICAP_ROW_NONE) ? micap_pool_value(pool, row) : NULL;
+    uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT, at = entity.index & (MICAP_MAP_PAGE_ENTRIES - 1);
+    uint64_t row = entity.index;
+    if (pool->kind == MICAP_POOL_MAP)
+        row = MICAP_LIKELY(page < pool->index.page_count) ? micap_map_row_of(pool->index.pages[page][at], entity)
+                                                          : UINT64_MAX;
+    else if (row < pool->row_limit && (!mica_same(pool->owners[row], entity) || mica_is_nil(entity)))
+        return NULL;
+    return MICAP_LIKELY(row < pool->row_limit) ? pool->values + row * pool->value_bytes : NULL;
 }
 
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component)
@@ -76,89 +75,6 @@ static mica_pool *pool_to_change(mica_world *world, mica_component component)
     if (MICAP_LIKELY(pool != NULL))
         return pool;
     return micap_component_use(world, component) ? micap_pool_of(world, component) : NULL;
-}
-
-/* Adds or removes without a look left or right; false or NULL when there is more to see to. The entity lives, and its map page
- * is there: so is the page of its mask. */
-static void *add_short(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    if (pool->kind == MICAP_POOL_TAG) {
-        uint64_t *mask = micap_map_at(&world->pools.masks, entity.index);
-        uint32_t word = entity.index / 64;
-        uint64_t bit = (uint64_t)1 << entity.index % 64;
-        if (!mask || word >= pool->present_words || pool->present[word] & bit)
-            return NULL;
-        pool->present[word] |= bit;
-        *mask |= (uint64_t)1 << pool->bit;
-        ++pool->count;
-        ++world->structure;
-        return &micap_tag_value;
-    }
-    uint64_t *entry = micap_map_at(&pool->index, entity.index);
-    uint32_t row = pool->row_limit, bytes = pool->value_bytes;
-    if (!entry || *entry || row == pool->capacity)
-        return NULL;
-    *entry = micap_map_entry(entity, row);
-    *micap_map_at(&world->pools.masks, entity.index) |= (uint64_t)1 << pool->bit;
-    pool->owners[row] = entity;
-    pool->row_limit = row + 1;
-    ++pool->count;
-    ++pool->stamp;
-    micap_pool_stamps(pool, row)[0] = micap_version(world);
-    ++world->structure;
-    char *value = pool->values + (size_t)row * bytes;
-    if (bytes == 4)
-        memset(value, 0, 4);
-    else
-        memset(value, 0, bytes);
-    return value;
-}
-
-static bool remove_short(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    if (pool->kind == MICAP_POOL_TAG) {
-        uint32_t word = entity.index / 64;
-        uint64_t bit = (uint64_t)1 << entity.index % 64;
-        if (word >= pool->present_words || !(pool->present[word] & bit))
-            return false;
-        pool->present[word] &= ~bit;
-    } else {
-        uint64_t *entry = micap_map_at(&pool->index, entity.index);
-        if (!entry || *entry >> 32 != entity.generation)
-            return false;
-        uint32_t row = (uint32_t)*entry - 1, last = --pool->row_limit;
-        *entry = 0;
-        ++pool->stamp;
-        if (row != last) {
-            mica_entity moved = pool->owners[last];
-            pool->owners[row] = moved;
-            *micap_map_at(&pool->index, moved.index) = micap_map_entry(moved, row);
-            micap_copy_bytes(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
-            micap_pool_stamps(pool, row)[0] = micap_version(world);
-        }
-    }
-    --pool->count;
-    ++world->structure;
-    micap_pools_leave_mask(world, pool, entity.index);
-    return true;
-}
-
-static bool is_short(const mica_world *world, const mica_pool *pool, mica_entity entity)
-{
-    return MICAP_LIKELY(pool && pool->is_short && !(world->recording_depth | world->keeper.before)) &&
-           micap_record_chunk(micap_record_of(&world->entities, entity)) > MICAP_CHUNK_PENDING;
-}
-
-void *micap_pooled_add_short(mica_world *world, mica_entity entity, mica_component component)
-{
-    mica_pool *pool = micap_pool_of(world, component);
-    return is_short(world, pool, entity) ? add_short(world, pool, entity) : NULL;
-}
-
-bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component)
-{
-    mica_pool *pool = micap_pool_of(world, component);
-    return is_short(world, pool, entity) && remove_short(world, pool, entity);
 }
 
 static void *add_now(mica_world *world, mica_entity entity, mica_component component)

@@ -57,11 +57,6 @@ static uint64_t *mask_of(const micap_pools *pools, uint32_t entity_index)
     return &pools->masks.pages[entity_index >> MICAP_MAP_PAGE_SHIFT][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
 }
 
-static uint64_t read_mask(const micap_pools *pools, uint32_t entity_index)
-{
-    return entity_index >> MICAP_MAP_PAGE_SHIFT < pools->masks.page_count ? *mask_of(pools, entity_index) : 0;
-}
-
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
     micap_map_keep(&world->pools.masks, entity_index);
@@ -133,17 +128,31 @@ void micap_pools_update_short(mica_pool *pool)
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 
-void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
-    if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+    if (pool->kind != MICAP_POOL_TAG)
         micap_pool_keep(pool, row, 1);
-    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
-        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
     if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
         row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
     micap_pool_drop_row(pool, row, micap_version(world));
     ++world->structure;
+}
+
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE)) {
+        if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+            micap_pool_keep(pool, row, 1);
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    }
+    drop_row(world, pool, row);
+}
+
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    drop_row(world, pool, micap_pool_row(pool, entity));
+    micap_pools_leave_mask(world, pool, entity.index);
 }
 
 void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
@@ -206,7 +215,7 @@ static uint32_t rows_left(const mica_world *world, const mica_pool *pool, mica_e
 void micap_pools_entity_dies(mica_world *world, mica_entity entity)
 {
     micap_pools *pools = &world->pools;
-    uint64_t mask = read_mask(pools, entity.index);
+    uint64_t mask = micap_pools_mask(pools, entity.index);
     if (!mask)
         return;
     bool at_flush = false;
@@ -280,7 +289,7 @@ size_t micap_pools_trim(mica_world *world)
 uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
 {
     const micap_pools *pools = &world->pools;
-    uint64_t mask = read_mask(pools, entity.index);
+    uint64_t mask = micap_pools_mask(pools, entity.index);
     uint32_t count = 0;
     for (uint32_t i = 0; mask && i < pools->count; ++i) {
         const mica_pool *pool = pools->all[i];
@@ -297,7 +306,7 @@ static const char *check_row(const mica_world *world, const mica_pool *pool, uin
 {
     bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
     *dead += !alive;
-    if (alive && !(read_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
+    if (alive && !(micap_pools_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
         return "an owner has the bit of the pool";
     return pool->added && pool->added[row] > micap_version(world) ? "nothing was added after now" : NULL;
 }

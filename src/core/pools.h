@@ -48,6 +48,16 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row);
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row);
 bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity);
 
+/* Takes back an instance that nobody has seen: no hook hears of it. */
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* The bits of the pools that an entity may be in: none when it is in none. */
+static inline uint64_t micap_pools_mask(const micap_pools *pools, uint32_t entity_index)
+{
+    uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
+    return page < pools->masks.page_count ? pools->masks.pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] : 0;
+}
+
 /* Notes that an entity left a pool. While every pool has a bit of its own, the bits are exact. */
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index);
 

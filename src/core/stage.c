@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { STAGE_BYTES_FIRST = 4 << 10, STAGE_BYTES_MAX = 2 << 20 };
+/* Small, then large, then huge pages: whoever records much would else spend more on page faults than on recording. */
+enum { STAGE_BYTES_FIRST = 4 << 10, STAGE_BYTES_MAX = 2 << 20, STAGE_GROWTH = 32 };
 
 /* A block of the largest size is a huge page of its own. */
 static size_t alignment_of(size_t bytes)
@@ -15,7 +16,7 @@ static size_t alignment_of(size_t bytes)
 
 static micap_block *add_block(micap_memory *memory, micap_stage *stage, size_t needed)
 {
-    size_t bytes = stage->current ? stage->current->bytes * 2 : STAGE_BYTES_FIRST;
+    size_t bytes = stage->current ? stage->current->bytes * STAGE_GROWTH : STAGE_BYTES_FIRST;
     if (bytes > STAGE_BYTES_MAX)
         bytes = STAGE_BYTES_MAX;
     if (bytes < needed)

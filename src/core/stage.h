@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* Each block is twice as large as the one before it. They are kept, and filled again after a reset. */
+/* Each block is larger than the one before it. They are kept, and filled again after a reset. */
 typedef struct micap_block {
     struct micap_block *next;
     size_t bytes;

@@ -153,7 +153,7 @@ static uint64_t count_pending(const mica_world *world)
     uint64_t pending = 0;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         pending += commands->stock_count;
-        for (uint32_t i = 0; i < commands->recording.target_count; ++i)
+        for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
             pending += commands->recording.targets[i]->created;
     }
     for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)

@@ -221,17 +221,6 @@ static inline const void *read_term(const mica_view *view, uint32_t term)
     return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
 }
 
-const void *mica_view_read(const mica_view *view, mica_component component)
-{
-    micap_check_view(view);
-    const mica_query *query = view->query;
-    for (uint32_t i = 0; i < query->term_count; ++i)
-        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
-            return read_term(view, i);
-    report_column(view, component, false);
-    return NULL;
-}
-
 /* Of a match whose columns are known, since the view shows it. */
 static inline uint32_t column_of(const mica_view *view, uint32_t term)
 {
@@ -239,12 +228,49 @@ static inline uint32_t column_of(const mica_view *view, uint32_t term)
     return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
 }
 
-/* A call at the end, so that a view of one slice keeps nothing on the stack. */
-static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
-                                                    mica_version version)
+void micap_ready_fill(micap_ready *ready, mica_view *view)
 {
-    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
-    return values;
+    const mica_query *query = view->query;
+    *ready = (micap_ready){0};
+    view->ready = ready;
+    for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
+        uint32_t column = column_of(view, i);
+        if (!view->columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
+            continue;
+        ready->components[i] = query->terms[i].component;
+        ready->terms[i].values = view->columns[i];
+        if (micap_access_writes(query->terms[i].access) && view->row + view->count <= MICA_SLICE_ROWS)
+            ready->terms[i].stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    }
+}
+
+/* NULL when it is not ready, as in most views. */
+static inline const void *read_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS)
+        return NULL;
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
+static inline void *write_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS || !view->ready->terms[term].stamp)
+        return NULL;
+    if (micap_is_older(view->world, view->ready->terms[term].stamp))
+        return NULL;
+    micap_stamp(view->ready->terms[term].stamp, view->version);
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
+const void *mica_view_read(const mica_view *view, mica_component component)
+{
+    micap_check_view(view);
+    const mica_query *query = view->query;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
+            return micap_lend_column(view, i, read_term(view, i));
+    report_column(view, component, false);
+    return NULL;
 }
 
 /* Of a loop with pools: views of one row must be cheap. */
@@ -255,9 +281,17 @@ static inline void *write_joined(mica_view *view, uint32_t term)
     uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
     mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
     if (micap_is_older(view->world, stamp))
-        return write_slices(view, column, view->columns[term], micap_view_version(view));
+        return micap_join_write(view, term);
     micap_stamp(stamp, micap_view_version(view));
     return view->columns[term];
+}
+
+/* A call at the end, so that a view of one slice keeps nothing on the stack. */
+static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
+                                                    mica_version version)
+{
+    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    return values;
 }
 
 static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
@@ -289,7 +323,7 @@ void *mica_view_write(mica_view *view, mica_component component)
     const mica_query *query = view->query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
-            return write_term(view, i);
+            return micap_lend_column(view, i, write_term(view, i));
     report_column(view, component, true);
     return NULL;
 }
@@ -297,8 +331,11 @@ void *mica_view_write(mica_view *view, mica_component component)
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
     micap_check_view(view);
+    const void *ready = read_ready(view, term);
+    if (ready)
+        return ready;
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
-        return read_term(view, term);
+        return micap_lend_column(view, term, read_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
     return NULL;
 }
@@ -306,8 +343,11 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
     micap_check_view(view);
+    void *ready = write_ready(view, term);
+    if (ready)
+        return ready;
     if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
-        return write_term(view, term);
+        return micap_lend_column(view, term, write_term(view, term));
     report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
     return NULL;
 }
@@ -359,9 +399,11 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 {
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
-        for (uint32_t term = 0; term < query->term_count; ++term)
-            columns[term] = micap_access_writes(query->terms[term].access) ? micap_view_write_term(&view, term)
-                                                                           : view.columns[term];
+        for (uint32_t term = 0; term < query->term_count; ++term) {
+            bool writes = micap_access_writes(query->terms[term].access);
+            columns[term] =
+                micap_lend_column(&view, term, writes ? micap_view_write_term(&view, term) : view.columns[term]);
+        }
         for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)

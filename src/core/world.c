@@ -1,3 +1,4 @@
+#include "core/checked.h"
 #include "core/world.h"
 
 #include "base/assert.h"
@@ -80,8 +81,9 @@ static void destroy_chunk(mica_world *world, micap_chunk *chunk)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
     uint32_t count = chunk->count;
-    for (uint32_t row = count; row-- > 0;)
-        micap_entity_forget(world, entities[row]);
+    micap_entities_give_many(&world->entities, entities, count);
+    for (uint32_t row = count; world->names.count && row-- > 0;)
+        micap_name_forget(world, entities[row]);
     micap_rows_drop_last(world, chunk->archetype, count);
     world->structure += count;
 }
@@ -125,6 +127,7 @@ void mica_world_destroy(mica_world *world)
     destroy_all(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_lend_drop(world);
     release(world);
 }
 

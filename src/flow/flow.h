@@ -7,6 +7,7 @@
 #ifndef MICAP_FLOW_FLOW_H
 #define MICAP_FLOW_FLOW_H
 
+#include "core/part.h"
 #include "core/world.h"
 #include "flow/crew.h"
 #include "flow/listener.h"
@@ -19,8 +20,8 @@ enum {
 };
 
 typedef struct micap_system {
-    mica_frame frame; /* what its function sees; written when it starts */
     mica_view_fn view;
+    mica_frame frame; /* what its function sees; written when it starts. In one line of the cache with the above */
     mica_each_fn each;
     mica_columns_fn columns;
     mica_once_fn once;
@@ -50,18 +51,20 @@ typedef struct micap_system {
     double seconds_waited; /* since it ran last */
 } micap_system;
 
-/* Systems that run slice by slice one after the other; mostly one. What a small system needs comes first. */
+/* Systems that run slice by slice one after the other; mostly one. What a small system needs comes first, in as few lines of
+ * the cache as can be: a hundred of them are what an idle game runs. */
 typedef struct micap_chain {
-    uint32_t piece_count; /* 0: nothing to do */
-    bool is_ready;        /* one system, one view: prepared, it is the usual case of a small system, */
-    bool is_plain;        /* which need not be asked anything */
-    bool is_measured;     /* at least once */
+    _Alignas(MICAP_CACHE_LINE) uint32_t piece_count; /* 0: nothing to do */
+    bool is_ready;    /* one system, one view: prepared, it is the usual case of a small system, */
+    bool is_plain;    /* which need not be asked anything */
+    bool is_measured; /* at least once */
     uint32_t system_count;
     uint32_t order; /* of its first system in the leg */
-    micap_system *systems[MICAP_CHAIN_SYSTEMS];
     micap_task ready_task;
-    mica_view ready_view;
+    micap_ready ready_terms;
+    _Alignas(MICAP_CACHE_LINE) mica_view ready_view;
 
+    micap_system *systems[MICAP_CHAIN_SYSTEMS];
     micap_work work;
     struct micap_leg *leg;
     uint32_t job_count; /* of which each does one piece, or the only one all */

@@ -55,8 +55,10 @@ mica_commands *micap_task_open(micap_here *here)
 static void fill_columns(mica_view *view, void **columns)
 {
     const mica_query *query = view->query;
-    for (uint32_t i = 0; i < query->term_count; ++i)
-        columns[i] = micap_access_writes(query->terms[i].access) ? micap_view_write_term(view, i) : view->columns[i];
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        bool writes = micap_access_writes(query->terms[i].access);
+        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->columns[i]);
+    }
 }
 
 static bool is_singleton_term(const mica_view *view, uint32_t term)

@@ -131,6 +131,7 @@ static void prepare(micap_leg *leg, micap_chain *chain)
     chain->ready_view.frame = &system->frame;
     chain->ready_view.slice = (uint64_t)chunk->archetype->id << 32;
     micap_view_show(&chain->ready_view, system->query, chunk, 0, chunk->count);
+    micap_ready_fill(&chain->ready_terms, &chain->ready_view);
     chain->ready_task = (micap_task){.here = {.world = leg->world, .open = micap_task_open},
                                      .system = system,
                                      .frame = &system->frame,

@@ -328,6 +328,7 @@ static bool make_streams(mica_requests *requests, const mica_requests_def *def, 
     requests->questions = micap_stream_make(requests->world, &shape);
     if (!requests->questions || !def->as_stream)
         return requests->questions != NULL;
+    shape.type = requests->answer;
     shape.message_bytes = requests->answer->type.size_bytes;
     shape.alignment = requests->answer->type.alignment;
     shape.application = def->application;

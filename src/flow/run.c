@@ -50,27 +50,24 @@ static void end_systems(const micap_chain *chain)
                 chain->leg->base + 1 + chain->systems[i]->order - chain->leg->systems[0]->order;
 }
 
-/* The usual small system: its view was prepared with the plan. */
+/* The usual small system: its view was prepared with the plan. Leaves this thread with the system's task. */
 static inline void run_ready(const micap_leg *leg, micap_chain *chain)
 {
-    const micap_system *system = chain->systems[0];
+    const micap_system *system = chain->ready_task.system;
     mica_view *view = &chain->ready_view;
     micap_here *here = &chain->ready_task.here;
     here->version = view->version = leg->base + 1 + chain->order;
     here->commands = NULL;
     here->defers = 0;
     view->dt = system->frame.dt;
-    view->since = system->last_version;
-    micap_here *before = micap_here_now; /* a system of another world, maybe */
     micap_here_now = here;
     system->view(view);
-    micap_here_now = before;
 }
 
-/* The same for one that need not be asked anything: a hundred of these are what an idle game runs. */
+/* The same for one that need not be asked anything. */
 static inline void run_plain(const micap_leg *leg, micap_chain *chain)
 {
-    mica_frame *frame = &chain->systems[0]->frame;
+    mica_frame *frame = &chain->ready_task.system->frame;
     frame->dt = leg->dt;
     frame->alpha = leg->alpha;
     frame->seconds = leg->seconds;
@@ -111,6 +108,7 @@ static void run_one_by_one(const micap_leg *leg, micap_chain *chain)
 static void run_here(const micap_leg *leg, micap_chain *chain)
 {
     start_systems(chain);
+    chain->ready_view.since = chain->systems[0]->last_version;
     if (MICAP_UNLIKELY(leg->flow->is_one_by_one))
         run_one_by_one(leg, chain);
     else if (chain->is_ready && !leg->flow->has_probe)
@@ -139,6 +137,7 @@ static void note_cost(micap_chain *chain, uint64_t ns)
 static void run_alone(const micap_leg *leg)
 {
     bool is_plain = !leg->is_measured && !leg->has_inactive && !leg->flow->has_probe && !leg->flow->is_one_by_one;
+    micap_here *before = micap_here_now; /* a system of another world, maybe */
     for (uint32_t i = 0; i < leg->chain_count; ++i) {
         micap_chain *chain = &leg->chains[leg->run_order[i]];
         if (chain->is_plain && is_plain) {
@@ -155,6 +154,7 @@ static void run_alone(const micap_leg *leg)
         run_here(leg, chain);
         note_cost(chain, micap_clock_ns() - begin);
     }
+    micap_here_now = before;
 }
 
 static void start_chain(micap_chain *chain, uint32_t worker);

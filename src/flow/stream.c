@@ -34,6 +34,7 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
     memcpy(stream->name, shape->name, name_bytes);
     stream->place = shape->place;
     stream->is_owned = shape->is_owned;
+    stream->type = shape->type;
     stream->message_bytes = shape->message_bytes;
     stream->keep_frames = shape->keep_frames;
     stream->capacity_bytes = (uint64_t)shape->capacity * shape->message_bytes;
@@ -100,6 +101,7 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
     if (is_refused(world, place, "stream_create"))
         return NULL;
     return micap_stream_make(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
+                                                          .type = micap_type_of(mica_type_id(def->type)),
                                                           .message_bytes = def->type->size_bytes,
                                                           .alignment = def->type->alignment,
                                                           .capacity = def->capacity,

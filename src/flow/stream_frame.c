@@ -1,6 +1,7 @@
 /* Streams around frames and phases: lanes are made before systems write, put into order behind them, and what all have
  * read is dropped when the next frame begins. */
 #include "core/report.h"
+#include "core/world_hash.h"
 #include "flow/flow.h"
 #include "flow/streams.h"
 
@@ -139,6 +140,39 @@ static void phase_end(mica_world *world, void *state)
     }
 }
 
+/* Messages that are still there, and how much each reader has left of them. Where age counts, so does it here; runs do not:
+ * where one ends depends on who wrote it. */
+static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
+{
+    const micap_queue *queue = &stream->queue;
+    bool grows_old = stream->keep_frames || !stream->reader_count;
+    uint64_t age = UINT64_MAX;
+    micap_hasher_bytes(hasher, stream->name, stream->name_bytes);
+    micap_hasher_integer(hasher, (queue->end - queue->begin) / stream->message_bytes, 8);
+    for (uint32_t i = 0; i < stream->reader_count; ++i) {
+        uint64_t place = stream->readers[i].place;
+        micap_hasher_integer(hasher, queue->end - (place > queue->begin ? place : queue->begin), 8);
+    }
+    for (const micap_run *run = queue->first; run && stream->type; run = run->next) {
+        if (micap_run_end(run) <= queue->begin)
+            continue;
+        uint64_t skip = run->place < queue->begin ? queue->begin - run->place : 0;
+        if (grows_old && queue->frame - run->frame != age)
+            micap_hasher_integer(hasher, age = queue->frame - run->frame, 8);
+        micap_hash_values(hasher, stream->type, run->begin + skip,
+                          (uint32_t)((size_t)(run->end - run->begin - (ptrdiff_t)skip) / stream->message_bytes));
+    }
+}
+
+static void hash(const mica_world *world, const void *state, micap_hasher *hasher)
+{
+    (void)world;
+    const micap_streams *streams = state;
+    for (const mica_stream *stream = streams->first; stream; stream = stream->next)
+        if (stream->queue.begin != stream->queue.end) /* an empty one is as none */
+            hash_stream(stream, hasher);
+}
+
 static bool validate(mica_world *world, void *state)
 {
     const micap_streams *streams = state;
@@ -182,6 +216,7 @@ static const micap_listener_ops listener = {
     .phase_begin = phase_begin,
     .phase_end = phase_end,
     .frame_end = frame_end,
+    .hash = hash,
     .validate = validate,
     .trim = trim,
     .free = release,

@@ -6,6 +6,7 @@
 
 #include "flow/queue.h"
 #include "mica/stream.h"
+#include "type/type.h"
 
 /* Who reads, and how far. While a phase runs, a reader goes on, behind the list, with the lanes of systems that come before
  * it: they are complete, and when they join the list they lie in the order they were read in. */
@@ -27,6 +28,7 @@ struct mica_stream {
     mica_place place;
     micap_queue queue;
     bool is_owned;
+    const micap_type *type; /* of its messages; NULL: they are requests' */
     uint32_t message_bytes;
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
@@ -40,6 +42,7 @@ struct mica_stream {
 /* What a stream is made of, where there is no description of its messages. */
 typedef struct micap_stream_shape {
     const char *name;
+    const micap_type *type;
     uint32_t message_bytes;
     uint32_t alignment;
     uint32_t capacity;

@@ -4,10 +4,18 @@
 #endif
 #include "os/pages.h"
 
+#include "os/lease.h"
+
 #include <stdint.h>
 
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #    include <sys/mman.h>
+
+#    if defined(MICA_CHECKED) && defined(__linux__)
+enum { KIND = MAP_SHARED }; /* what is leased is mapped twice */
+#    else
+enum { KIND = MAP_PRIVATE };
+#    endif
 
 void *micap_pages_allocate(size_t bytes, size_t alignment)
 {
@@ -15,7 +23,7 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
         return NULL;
     /* Take more than needed, then give back what is before and behind the aligned part. */
     size_t slack = alignment > MICAP_PAGE_BYTES ? alignment : 0;
-    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, KIND | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
     size_t before = slack ? (alignment - ((uintptr_t)raw & (alignment - 1))) & (alignment - 1) : 0;
@@ -33,6 +41,9 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 
 void micap_pages_release(void *pages, size_t bytes)
 {
+#    ifdef MICA_CHECKED
+    micap_lease_forget(pages);
+#    endif
     munmap(pages, bytes);
 }
 

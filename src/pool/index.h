@@ -40,14 +40,21 @@ static inline uint64_t micap_map_entry(mica_entity entity, uint32_t row)
     return (uint64_t)entity.generation << 32 | (row + 1);
 }
 
-/* The row of an entity, stale handles excepted; the entry of nil is 0, which gives MICAP_ROW_NONE. */
+/* The row that an entry gives an entity, as a number that is no row, and larger than all of them, when it is another's or empty:
+ * one comparison tells all that can be wrong. */
+static inline uint64_t micap_map_row_of(uint64_t entry, mica_entity entity)
+{
+    return entry - ((uint64_t)entity.generation << 32) - 1;
+}
+
+/* The row of an entity, stale handles excepted; nil's is MICAP_ROW_NONE. */
 static inline uint32_t micap_map_find(const micap_index *index, mica_entity entity)
 {
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT;
     if (page >= index->page_count)
         return MICAP_ROW_NONE;
-    uint64_t entry = index->pages[page][entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)];
-    return entry >> 32 == entity.generation ? (uint32_t)entry - 1 : MICAP_ROW_NONE;
+    uint64_t row = micap_map_row_of(index->pages[page][entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)], entity);
+    return row < MICAP_ROW_NONE ? (uint32_t)row : MICAP_ROW_NONE;
 }
 
 /* The entry of an index, or NULL when its page is not there. */

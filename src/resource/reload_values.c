@@ -122,7 +122,10 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
         return refused(work);
     if (has_spawn(entry))
         return run_spawn(work, entry, run);
-    micap_plan_apply(&entry->plan, run.values, from, 1, at->new_entities);
+    if (entry->is_column)
+        memcpy(run.values, value, entry->type->size_bytes);
+    else
+        micap_plan_apply(&entry->plan, run.values, from, 1, at->new_entities);
     return true;
 }
 

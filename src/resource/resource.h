@@ -54,6 +54,7 @@ struct mica_resource {
     uint32_t constant_count;
     micap_block *blocks;
     uint32_t block_count;
+    uint32_t child_count; /* entities that have a parent */
     uint32_t *positions;  /* of the entities in `order`; NULL without one */
     uint32_t *name_texts; /* string by entity, 0 for none; NULL when nothing has a name */
     mica_resource_error error;

@@ -167,7 +167,7 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
     return work->result == MICA_OK;
 }
 
-/* Adds an instance of a component that is not in chunks, to be filled in; NULL when it can't. */
+/* Adds an instance of a component that did not come with the batch, to be filled in; NULL when it can't. */
 static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
 {
     if (!entry->type->many)
@@ -177,7 +177,9 @@ static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_e
     return mica_instance_is_nil(instance) ? NULL : mica_instance_write_value(pool, instance);
 }
 
-/* Components that are not in chunks come when the batch is over, one by one, through doors that every storage has. */
+/* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
+ * completing) comes when the batch is over, one by one,
+ * through doors that every storage has. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);
@@ -265,11 +267,9 @@ static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t 
 /* How many links there are to make in one copy. */
 static uint32_t count_links(const micap_spawning *work)
 {
-    uint32_t count = 0, entity_count = work->resource->header.entity_count;
-    bool roots_too = !mica_is_nil(work->def->parent);
-    for (uint32_t i = 0; !work->def->link && i < entity_count; ++i)
-        count += roots_too || micap_number(work->resource, MICAP_SECTION_PARENTS, i) != MICAP_NONE;
-    return count;
+    if (work->def->link)
+        return 0;
+    return mica_is_nil(work->def->parent) ? work->resource->child_count : work->resource->header.entity_count;
 }
 
 /* Links children to parents in the order they were written, so that siblings keep theirs. What hooks have killed stays out. */
@@ -278,9 +278,10 @@ static bool link_children(micap_spawning *work)
     size_t links = (size_t)count_links(work) * work->copies, bytes = 2 * links * sizeof(mica_entity);
     if (!links)
         return true;
-    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT), *parents = children + links;
+    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!children)
         return micap_spawn_fail_memory(work);
+    mica_entity *parents = children + links;
     uint32_t count = 0;
     for (uint32_t copy = 0; copy < work->copies; ++copy)
         for (uint32_t i = 0; i < work->resource->header.entity_count; ++i) {

@@ -14,7 +14,7 @@ typedef struct micap_entry {
     const mica_type *recipe;        /* the program's, of what lies in the file */
     mica_component component;       /* 0: unknown, passed over */
     bool is_column;                 /* copied as it lies, by creating */
-    bool is_separate;               /* not in chunks: given entity by entity */
+    bool is_separate;               /* given entity by entity: several of them, or split and to be completed */
     micap_plan plan;                /* otherwise, from block->type to the recipe */
     char *scratch;                  /* room for one value of a separate component */
 } micap_entry;

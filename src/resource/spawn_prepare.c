@@ -59,15 +59,13 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
         return false;
     bool has_spawn = entry->rule && entry->rule->spawn;
     bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
-    bool is_pool = entry->type->storage == MICA_STORAGE_POOL;
     bool is_direct = same && !has_spawn && micap_is_plain(entry->type) && entry->recipe == entry->type;
-    if (block->role == MICAP_ROLE_TAG) {
-        entry->is_separate = is_pool;
+    bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
+    if (block->role == MICAP_ROLE_TAG)
         return true;
-    }
     /* A split component has no values to complete in place: unless its columns are fine as they lie, it comes later. */
     entry->is_separate = block->role == MICAP_ROLE_DATA &&
-                         (is_pool || block->owners || (entry->type->split && (!is_direct || block->references.count)));
+                         (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
     entry->is_column = is_direct && !entry->is_separate && block->role == MICAP_ROLE_DATA;
     if (entry->is_separate && entry->type->split && (entry->type->many || has_spawn))
         return micap_spawn_fail(

@@ -105,6 +105,7 @@ static bool check_parents(mica_resource *resource)
         if (parent != MICAP_NONE && (parent >= count || position_of(resource, parent) >= position_of(resource, i)))
             return micap_refuse(resource, micap_offset_of(resource, MICAP_SECTION_PARENTS, i),
                                 "the parent of entity %u is %u, which is not before it", i, parent);
+        resource->child_count += parent != MICAP_NONE;
     }
     return true;
 }

@@ -113,39 +113,69 @@ static uint64_t name_archetype(hashing *work, const micap_archetype *archetype)
     return table;
 }
 
-static void hash_rows(hashing *work, const micap_chunk *chunk, mica_hash_leaf place, uint32_t row)
+/* Rows of a table from here on, wherever chunks end. */
+typedef struct micap_rows_left {
+    const micap_archetype *archetype;
+    uint32_t chunk;
+    uint32_t row; /* of the chunk */
+    uint32_t count;
+} rows_left;
+
+/* The next of them that lie in one chunk. */
+static const micap_chunk *take_run(rows_left *left, uint32_t *out_row, uint32_t *out_count)
 {
-    const micap_archetype *archetype = chunk->archetype;
-    const mica_entity *entities = micap_chunk_entities(chunk) + row;
+    const micap_chunk *chunk = left->archetype->chunks[left->chunk];
+    uint32_t room = chunk->count - left->row;
+    *out_row = left->row;
+    *out_count = room < left->count ? room : left->count;
+    left->row += *out_count;
+    left->count -= *out_count;
+    if (left->row == chunk->count) {
+        left->row = 0;
+        ++left->chunk;
+    }
+    return chunk;
+}
+
+static void hash_rows(hashing *work, mica_hash_leaf place, const rows_left *rows)
+{
+    const micap_archetype *archetype = rows->archetype;
     micap_hasher hasher;
+    uint32_t row, count;
     micap_hasher_init(&hasher);
-    for (uint32_t i = 0; i < place.row_count; ++i)
-        micap_hash_entity(&hasher, entities[i]);
-    place.entity = entities[0];
+    for (rows_left left = *rows; left.count;) {
+        const mica_entity *entities = micap_chunk_entities(take_run(&left, &row, &count)) + row;
+        for (uint32_t i = 0; i < count; ++i)
+            micap_hash_entity(&hasher, entities[i]);
+    }
     add_leaf(work, &place, &hasher);
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
-        const micap_column *column = &archetype->columns[i];
-        if (!is_hashed(column->type))
+        const micap_type *type = archetype->columns[i].type;
+        if (!is_hashed(type))
             continue;
         micap_hasher_init(&hasher);
-        micap_hash_values(&hasher, column->type, micap_chunk_value(chunk, i, row), place.row_count);
-        place.component = column->type->name_hash;
+        for (rows_left left = *rows; left.count;) {
+            const micap_chunk *chunk = take_run(&left, &row, &count);
+            micap_hash_values(&hasher, type, micap_chunk_value(chunk, i, row), count);
+        }
+        place.component = type->name_hash;
         add_leaf(work, &place, &hasher);
     }
 }
 
+/* Leaves are cut by the number of the row, not where chunks end: worlds with other sizes of chunks have the same. */
 static void hash_archetype(hashing *work, const micap_archetype *archetype)
 {
-    uint64_t table = name_archetype(work, archetype);
-    uint32_t base = 0, step = work->filter->leaf_rows;
-    for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
-        const micap_chunk *chunk = archetype->chunks[i];
-        for (uint32_t row = 0; row < chunk->count; row += step) {
-            uint32_t count = chunk->count - row < step ? chunk->count - row : step;
-            if (is_wanted(work, table, base + row, count))
-                hash_rows(work, chunk, (mica_hash_leaf){.table = table, .row = base + row, .row_count = count}, row);
-        }
-        base += chunk->count;
+    uint32_t total = (uint32_t)archetype->row_count, step = work->filter->leaf_rows, row, count;
+    mica_hash_leaf place = {.table = name_archetype(work, archetype)};
+    rows_left left = {.archetype = archetype};
+    for (; place.row < total; place.row += step) {
+        left.count = place.row_count = total - place.row < step ? total - place.row : step;
+        place.entity = micap_chunk_entities(archetype->chunks[left.chunk])[left.row];
+        if (is_wanted(work, place.table, place.row, place.row_count))
+            hash_rows(work, place, &left);
+        while (left.count)
+            take_run(&left, &row, &count);
     }
 }
 

@@ -58,8 +58,7 @@ void mica_history_destroy(mica_history *history)
     mica_history **link = &micap_snapshots_of(history->world)->histories;
     while (*link != history)
         link = &(*link)->next;
-    *link = history->next;
-    micap_history_free(history);
+    *link = micap_history_free(history);
 }
 
 mica_result mica_history_take(mica_history *history, uint64_t tick)

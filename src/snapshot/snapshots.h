@@ -73,7 +73,7 @@ micap_snapshots *micap_snapshots_of(mica_world *world);
 /* NULL when there is none such. */
 micap_snapshot *micap_snapshot_find(const mica_world *world, mica_snapshot snapshot);
 
-/* Gives back the memory of a history, and nothing else; returns the next of the world's. */
+/* Gives back the memory of a history, and nothing else. Returns the one behind it. */
 mica_history *micap_history_free(mica_history *history);
 
 /* How many were taken later. */

@@ -116,11 +116,11 @@ END_TEST
 
 static const step replay_steps[] = {
     {"help replay", 0, "mica replay [--module LIBRARY]"},
-    {"run -m m/strays.so -D all -r x.rec level.mica", 2, "run: the detail is world, slices or entities, not \"all\""},
-    {"run -m m/strays.so -r /nowhere/x.rec level.mica", 2, "record: /nowhere/x.rec: No such file or directory"},
-    {"run -m m/strays.so -n 5 -r world.rec level.mica", 0, "recorded world.rec"},
-    {"run -m m/strays.so -n 5 -D slices -r slices.rec level.mica", 0, "recorded slices.rec"},
-    {"run -m m/strays.so -n 5 -D entities --systems -q -r all.rec level.mica", 0, ""},
+    {"run -m m/strays.so -D all -R x.rec level.mica", 2, "run: the detail is world, slices or entities, not \"all\""},
+    {"run -m m/strays.so -R /nowhere/x.rec level.mica", 2, "record: /nowhere/x.rec: No such file or directory"},
+    {"run -m m/strays.so -n 5 -R world.rec level.mica", 0, "recorded world.rec"},
+    {"run -m m/strays.so -n 5 -D slices -R slices.rec level.mica", 0, "recorded slices.rec"},
+    {"run -m m/strays.so -n 5 -D entities --systems -q -R all.rec level.mica", 0, ""},
     {"replay -m m/strays.so -w 1 world.rec level.mica", 0, "5 ticks as recorded\n"},
     {"replay -m m/strays.so -w 3 -q slices.rec level.mica", 0, ""},
     {"replay -m m/strays.so -w 3 all.rec level.mica", 0, "5 ticks as recorded\n"},
@@ -134,7 +134,7 @@ static const step stray_steps[] = {
     {"replay -m m/strays.so world.rec level.mica", 1, "tick 3: the world differs\n"},
     {"replay -m m/strays.so slices.rec level.mica", 1, "tick 3: Number, in {Number}, rows "},
     {"replay -m m/strays.so all.rec level.mica", 1, "tick 3: first behind system stray: Number of entity "},
-    {"run -m m/strays.so -n 5 -D entities --systems -q -r stray.rec level.mica", 0, ""},
+    {"run -m m/strays.so -n 5 -D entities --systems -q -R stray.rec level.mica", 0, ""},
     {"diff all.rec stray.rec", 1, "tick 3: first behind system stray: Number of entity "},
     {"diff world.rec stray.rec", 1, "tick 3: the world differs\n"},
 };

@@ -33,6 +33,10 @@ typedef struct Being {
 } Being;
 MICA_COMPONENT(Being, age, wealth, (path, Vec3), (mood, Mood), (skills, Skills), friend, title, awake, moves, weight)
 
+/* Refers to another file. */
+typedef struct Shape { mica_asset mesh; } Shape;
+MICA_COMPONENT(Shape, mesh)
+
 /* Split: an array per field. */
 typedef struct Body { Vec3 at; float mass; } Body;
 MICA_COMPONENT_WITH(Body, (.split = true), (at, Vec3), mass)

@@ -1,6 +1,7 @@
 /* Files: their bytes are the same whoever writes them. */
 #include "conformance.h"
 #include "mica/draft.h"
+#include "mica/library.h"
 #include "mica/reload.h"
 #include "parts.h"
 
@@ -72,12 +73,14 @@ static void check_saving(void)
         mica_resource_free(resource);
         mica_blob_free(&blob);
     }
-    EXPECT(mica_save(world, file, &(mica_save_def){.compression = 3}) == MICA_OK);
-    mica_resource *loaded = mica_resource_load(file, NULL, NULL);
-    EXPECT(mica_world_clear(other) == MICA_OK && loaded && mica_spawn(other, loaded, NULL) == MICA_OK);
-    print_hash("spawned", 3, mica_world_hash(other));
-    mica_resource_free(loaded);
-    remove(file);
+    for (int level = 0; level <= 3; level += 3) { /* mapped as it lies, and compressed */
+        EXPECT(mica_save(world, file, &(mica_save_def){.compression = level}) == MICA_OK);
+        mica_resource *loaded = mica_resource_load(file, NULL, NULL);
+        EXPECT(mica_world_clear(other) == MICA_OK && loaded && mica_spawn(other, loaded, NULL) == MICA_OK);
+        print_hash("spawned", 3 + (uint32_t)level, mica_world_hash(other));
+        mica_resource_free(loaded);
+        remove(file);
+    }
     mica_world_destroy(other);
     close_world(world, 0);
 }
@@ -145,8 +148,45 @@ static void check_reloading(void)
     close_world(world, 0);
 }
 
+/* A file that refers to another one. */
+static void check_library(void)
+{
+    mica_blob mesh = draft_level(3), scene = {0};
+    mica_draft *draft = mica_draft_create(NULL);
+    uint32_t shape = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Shape});
+    uint32_t rock = mica_draft_entity(draft, MICA_NO_PARENT, "rock");
+    mica_asset asset = mica_draft_asset(draft, file);
+    ((Shape *)mica_draft_add(draft, rock, shape))->mesh = asset;
+    EXPECT(mica_draft_finish(draft, NULL, &scene) == MICA_OK);
+    mica_draft_destroy(draft);
+    EXPECT(mica_write_file(file, mesh.bytes, mesh.byte_count, NULL) == MICA_OK);
+
+    mica_resource *level = mica_resource_open(scene.bytes, scene.byte_count, NULL, NULL);
+    EXPECT(mica_resource_asset_count(level) == 1 && mica_resource_asset_at(level, 0).path_hash == asset.path_hash);
+    EXPECT(strcmp(mica_resource_asset_path(level, asset), file) == 0);
+    mica_library *library = mica_library_create(NULL);
+    EXPECT(mica_library_asset(library, file).path_hash == asset.path_hash && !mica_library_find(library, asset));
+    EXPECT(mica_library_load_assets(library, level, NULL) == MICA_OK && mica_library_count(library) == 1);
+    const mica_resource *found = mica_library_find(library, asset);
+    EXPECT(mica_library_load(library, file, NULL) == found && strcmp(mica_library_path(library, asset), file) == 0);
+    uint32_t count;
+    const Place *places = mica_instances(found, Place, &count);
+    EXPECT(count == 1 && places && places->x == 3);
+    EXPECT(mica_library_reload(library, asset, NULL) == MICA_OK && mica_library_find(library, asset) != found);
+    EXPECT(mica_library_release(library, mica_library_find(library, asset)));
+    mica_library_release_assets(library, level);
+    EXPECT(mica_library_count(library) == 0);
+    print_hash("asset", 0, asset.path_hash);
+    mica_library_destroy(library);
+    mica_resource_free(level);
+    mica_blob_free(&mesh);
+    mica_blob_free(&scene);
+    remove(file);
+}
+
 void check_resources(void)
 {
+    check_library();
     check_saving();
     check_reloading();
 }

@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-enum { ENTITIES = 700, ROUNDS = 60, SEEDS = 30 };
+enum { BUFFERS = 3, ENTITIES = 700, ROUNDS = 60, SEEDS = 30, KINDS = 10, POOL_KINDS = 6 };
+
+typedef struct Load { uint32_t value; } Load;
+MICA_POOL(Load, value)
+MICA_POOL_TAG(Marked)
 
 /* Two worlds with the same history: one changes at once, the other records and flushes. */
 typedef struct twins {
@@ -15,6 +19,7 @@ typedef struct twins {
     uint32_t list[ENTITIES];        /* whom a round changes, each once */
     uint32_t count;
     bool listed[ENTITIES];
+    mica_commands *buffers[BUFFERS]; /* of the one that records */
 } twins;
 
 static twins pair;
@@ -26,6 +31,8 @@ static void open_twins(random_source *random)
     def.chunk_bytes_last = def.chunk_bytes_first << random_below(random, 4);
     pair.at_once = mica_world_create(&def);
     pair.recorded = mica_world_create(&def);
+    for (uint32_t i = 0; i < BUFFERS; ++i)
+        pair.buffers[i] = mica_commands_create(pair.recorded);
     for (uint32_t i = 0; i < ENTITIES; ++i) {
         const Number number = {i};
         const mica_value values[] = {MICA_FROM(Number, &number), MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity)};
@@ -40,6 +47,12 @@ static void choose_list(random_source *random)
     uint32_t pieces = 1 + random_below(random, 6);
     pair.count = 0;
     memset(pair.listed, 0, sizeof pair.listed);
+    if (random_one_in(random, 2)) { /* all of them rising, with gaps or without: these are recorded as strips */
+        uint32_t gap = 1 + random_below(random, 3), end = random_below(random, ENTITIES);
+        for (uint32_t at = random_below(random, ENTITIES / 4); at < end; at += 1 + random_below(random, gap))
+            pair.list[pair.count++] = at;
+        return;
+    }
     for (uint32_t piece = 0; piece < pieces; ++piece) {
         uint32_t length = random_one_in(random, 3) ? 1 : 1 + random_below(random, ENTITIES);
         uint32_t at = random_below(random, ENTITIES);
@@ -61,8 +74,42 @@ static void change(mica_world *world, uint32_t kind, uint32_t index)
     case 2: mica_add(world, entity, Frozen); break;
     case 3: mica_remove(world, entity, Frozen); break;
     case 4: mica_remove(world, entity, Position); break;
-    default: mica_set(world, entity, Position, {(float)index, 0, 1}); break;
+    case 5: mica_set(world, entity, Position, {(float)index, 0, 1}); break;
+    case 6: mica_set(world, entity, Load, {index}); break;
+    case 7: mica_remove(world, entity, Load); break;
+    case 8: mica_add(world, entity, Marked); break;
+    default: mica_remove(world, entity, Marked); break;
     }
+}
+
+static void record(mica_commands *commands, uint32_t kind, uint32_t index)
+{
+    mica_entity entity = pair.entities[index];
+    switch (kind) {
+    case 0: mica_command_set(commands, entity, Mass, {(float)index}); break;
+    case 1: mica_command_remove(commands, entity, Mass); break;
+    case 2: mica_command_add(commands, entity, Frozen); break;
+    case 3: mica_command_remove(commands, entity, Frozen); break;
+    case 4: mica_command_remove(commands, entity, Position); break;
+    case 5: mica_command_set(commands, entity, Position, {(float)index, 0, 1}); break;
+    case 6: mica_command_set(commands, entity, Load, {index}); break;
+    case 7: mica_command_remove(commands, entity, Load); break;
+    case 8: mica_command_add(commands, entity, Marked); break;
+    default: mica_command_remove(commands, entity, Marked); break;
+    }
+}
+
+/* Into the world's own buffer, or in parts one behind the other into several: whether it was so. */
+static bool record_list(random_source *random, uint32_t kind)
+{
+    bool is_shared = random_one_in(random, 3);
+    mica_defer(pair.recorded);
+    for (uint32_t i = 0; i < pair.count; ++i)
+        if (is_shared)
+            record(pair.buffers[i * BUFFERS / pair.count], kind, pair.list[i]);
+        else
+            change(pair.recorded, kind, pair.list[i]);
+    return is_shared;
 }
 
 START_TEST(a_flush_of_neighbours_ends_like_single_changes)
@@ -71,15 +118,28 @@ START_TEST(a_flush_of_neighbours_ends_like_single_changes)
         random_source random = {seed};
         open_twins(&random);
         for (uint32_t round = 0; round < ROUNDS; ++round) {
-            uint32_t kind = random_below(&random, 6);
+            uint32_t kind = random_below(&random, KINDS);
             choose_list(&random);
             mica_version mark = mica_world_mark(pair.at_once);
             ck_assert(mica_world_mark(pair.recorded) == mark);
-            mica_defer(pair.recorded);
-            for (uint32_t i = 0; i < pair.count; ++i) {
+            bool is_shared = record_list(&random, kind);
+            /* Rows of pools come in the order of groups: against single targets, not single changes. */
+            if (kind >= POOL_KINDS)
+                mica_defer(pair.at_once);
+            for (uint32_t i = 0; i < pair.count; ++i)
                 change(pair.at_once, kind, pair.list[i]);
-                change(pair.recorded, kind, pair.list[i]);
+            if (pair.count && random_one_in(&random, 3)) { /* something that goes back to one of them */
+                uint32_t again = pair.list[random_below(&random, pair.count)];
+                change(pair.at_once, kind, again);
+                if (is_shared)
+                    record(pair.buffers[BUFFERS - 1], kind, again);
+                else
+                    change(pair.recorded, kind, again);
             }
+            if (kind >= POOL_KINDS && pair.count) /* in vain, but it is no strip any more */
+                change(pair.at_once, kind, pair.list[pair.count - 1]);
+            if (kind >= POOL_KINDS)
+                ck_assert_int_eq(mica_flush(pair.at_once), MICA_OK);
             ck_assert_int_eq(mica_flush(pair.recorded), MICA_OK);
             ck_assert_int_eq(mica_world_validate(pair.recorded), MICA_OK);
             if (mica_world_hash(pair.at_once) != mica_world_hash(pair.recorded))

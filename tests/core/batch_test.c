@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <string.h>
 
 static reports heard;
@@ -206,7 +208,162 @@ START_TEST(changes_made_during_a_batch_are_applied_at_its_end)
 }
 END_TEST
 
-TEST_SUITE(batch, groups_are_created_in_order_with_their_columns, a_batch_gives_the_world_that_creating_many_gives,
-           columns_with_a_period_repeat, values_are_completed_before_hooks_see_them,
-           hooks_run_in_the_order_asked_for_then_by_id, a_cancelled_batch_leaves_nothing_but_dead_handles,
-           a_group_that_is_refused_undoes_those_before_it, changes_made_during_a_batch_are_applied_at_its_end)
+/* The same component in every kind of pool. */
+typedef struct Mark {
+    uint32_t number;
+    mica_entity next;
+} Mark, HashMark, DirectMark, ManyMark;
+MICA_POOL(Mark, number, next)
+MICA_POOL_WITH(HashMark, (.index = MICA_INDEX_HASH), number, next)
+MICA_POOL_WITH(DirectMark, (.index = MICA_INDEX_DIRECT), number, next)
+MICA_POOL_WITH(ManyMark, (.many = true), number, next)
+MICA_POOL_TAG(Picked)
+
+static uint32_t marks_seen[2];
+
+static void count_marks(const mica_event *event, void *context)
+{
+    const Mark *marks = event->values;
+    for (uint32_t i = 0; i < event->count; ++i)
+        ck_assert_msg(mica_is_alive(event->world, marks[i].next), "what a hook sees is complete");
+    marks_seen[event->kind == MICA_EVENT_SET] += event->count;
+    (void)context;
+}
+
+static void count_picked(const mica_event *event, void *context)
+{
+    *(uint32_t *)context += event->count;
+}
+
+/* Two groups with a mark each, a third without; the first repeats its column. */
+static void expect_marks(mica_component mark, uint32_t period, bool cancelled)
+{
+    static Mark marks[MANY];
+    static mica_entity entities[2 * MANY + FEW];
+    uint32_t picked = 0;
+    for (uint32_t i = 0; i < MANY; ++i)
+        marks[i].number = i;
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_create(world, MICA_WITH(Number, {7}));
+    mica_hook_set_component(world, mark, MICA_EVENT_ADD, count_marks, NULL);
+    mica_hook_set_component(world, mark, MICA_EVENT_SET, count_marks, NULL);
+    mica_hook_set(world, Picked, MICA_EVENT_ADD, count_picked, &picked);
+    const mica_value first[] = {MICA_COLUMN(Number, numbers), {mark, 0, marks}, MICA_WITH(Picked)};
+    const mica_value second[] = {{mark, 0, marks}, MICA_WITH(Frozen)}, third[] = {MICA_WITH(Frozen)};
+    const mica_batch_group groups[] = {{MANY, 3, first, period}, {FEW, 1, third, 0}, {MANY, 2, second, 0}};
+    uint64_t before = mica_world_hash(world);
+    mica_batch *batch = begin(world, groups, 3);
+    mica_batch_entities(batch, entities);
+    uint32_t completed = 0;
+    for (mica_batch_run run = {.component = mark}; mica_batch_next(batch, &run); completed += run.count)
+        for (uint32_t i = 0; i < run.count; ++i) {
+            Mark *value = (Mark *)run.values + i;
+            uint32_t at = run.first + i;
+            ck_assert(mica_same(run.entities[i], entities[at]));
+            ck_assert_uint_eq(value->number, at < MANY ? at % (period ? period : MANY) : at - MANY - FEW);
+            value->next = entities[(at + 1) % MANY];
+        }
+    ck_assert_uint_eq(completed, 2 * MANY);
+    marks_seen[0] = marks_seen[1] = 0;
+    if (cancelled)
+        mica_batch_cancel(batch);
+    else
+        ck_assert_int_eq(mica_batch_commit(batch, &mark, 1), MICA_OK);
+    ck_assert_uint_eq(marks_seen[0], cancelled ? 0 : 2 * MANY);
+    ck_assert_uint_eq(marks_seen[1], cancelled ? 0 : 2 * MANY);
+    ck_assert_uint_eq(picked, cancelled ? 0 : MANY);
+    for (uint32_t i = 0; i < 2 * MANY + FEW; ++i) {
+        const Mark *value = mica_get_component(world, entities[i], mark);
+        ck_assert(!value == (cancelled || (i >= MANY && i < MANY + FEW)));
+        ck_assert_int_eq(mica_has(world, entities[i], Picked), !cancelled && i < MANY);
+        if (value)
+            ck_assert(mica_same(value->next, entities[(i + 1) % MANY]));
+    }
+    ck_assert(!cancelled || mica_world_hash(world) == before);
+    close_world(world, &heard);
+}
+
+START_TEST(components_in_pools_come_with_their_batch)
+{
+    number_all();
+    const mica_component marks[] = {MICA_ID(Mark), MICA_ID(HashMark), MICA_ID(DirectMark), MICA_ID(ManyMark)};
+    for (uint32_t i = 0; i < COUNT_OF(marks); ++i)
+        for (uint32_t period = 0; period < 500; period = period * 7 + 1) {
+            expect_marks(marks[i], period, false);
+            expect_marks(marks[i], period, true);
+        }
+}
+END_TEST
+
+typedef struct LateMark { uint32_t number; } LateMark;
+MICA_POOL_WITH(LateMark, (.dying = MICA_DYING_LAZILY), number)
+
+START_TEST(rows_that_outlive_their_owners_do_not_come_with_a_batch)
+{
+    mica_world *world = open_world(&heard);
+    const mica_value first[] = {MICA_WITH(Number)}, second[] = {MICA_WITH(LateMark)};
+    const mica_batch_group groups[] = {{FEW, 1, first, 0}, {FEW, 1, second, 0}};
+    ck_assert_ptr_null(begin(world, groups, 2));
+    expect_report(&heard, MICA_ERROR_INVALID, "rows of LateMark outlive their owners");
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_batch_with_pools_gives_the_world_that_creating_many_gives)
+{
+    static Mark marks[MANY];
+    const mica_value columns[] = {MICA_WITH(Health), {MICA_ID(Mark), 0, marks}, MICA_WITH(Picked)};
+    uint64_t hashes[2];
+    for (uint32_t i = 0; i < MANY; ++i)
+        marks[i].number = 3 * i;
+    for (int batched = 0; batched < 2; ++batched) {
+        mica_world *world = open_world(&heard);
+        if (batched)
+            mica_batch_commit(begin(world, &(mica_batch_group){MANY, 3, columns, 0}, 1), NULL, 0);
+        else
+            mica_create_many(world, MANY, columns, 3, NULL);
+        hashes[batched] = mica_world_hash(world);
+        close_world(world, &heard);
+    }
+    ck_assert_uint_eq(hashes[0], hashes[1]);
+}
+END_TEST
+
+/* Slots are freed and taken as runs, which snapshots must keep: here those of a full world, and of one that is empty again. */
+START_TEST(a_snapshot_brings_back_what_was_cleared_and_made_anew)
+{
+    static Mark marks[MANY];
+    const mica_value columns[] = {MICA_COLUMN(Number, numbers), {MICA_ID(Mark), 0, marks}};
+    for (int was_full = 0; was_full < 2; ++was_full)
+        for (int cancelled = 0; cancelled < 2; ++cancelled) {
+            mica_world *world = open_world(&heard);
+            uint32_t column_count = was_full ? 1 : 2; /* without pools, whole chunks go at once */
+            mica_create_many(world, MANY, columns, column_count, NULL);
+            if (!was_full)
+                mica_world_clear(world);
+            uint64_t hash = mica_world_hash(world);
+            mica_snapshot before = mica_snapshot_take(world);
+            if (was_full)
+                mica_world_clear(world);
+            mica_batch *batch = begin(world, &(mica_batch_group){MANY, column_count, columns, 0}, 1);
+            if (cancelled)
+                mica_batch_cancel(batch);
+            else
+                mica_batch_commit(batch, NULL, 0);
+            expect_valid(world);
+            ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+            expect_valid(world);
+            ck_assert_uint_eq(mica_world_hash(world), hash);
+            close_world(world, &heard);
+        }
+}
+END_TEST
+
+TEST_SUITE(batch, a_snapshot_brings_back_what_was_cleared_and_made_anew,
+           rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
+           a_batch_with_pools_gives_the_world_that_creating_many_gives, groups_are_created_in_order_with_their_columns,
+           a_batch_gives_the_world_that_creating_many_gives, columns_with_a_period_repeat,
+           values_are_completed_before_hooks_see_them, hooks_run_in_the_order_asked_for_then_by_id,
+           a_cancelled_batch_leaves_nothing_but_dead_handles, a_group_that_is_refused_undoes_those_before_it,
+           changes_made_during_a_batch_are_applied_at_its_end)

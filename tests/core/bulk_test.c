@@ -378,8 +378,37 @@ START_TEST(a_variable_is_added_to_all_that_a_query_shows)
 }
 END_TEST
 
-TEST_SUITE(bulk, many_are_created_with_whole_columns, creating_many_is_the_same_as_one_by_one,
-           none_and_plain_ones_can_be_created_too, freed_slots_are_used_again_by_many, owned_columns_are_copied,
+/* Handles that come after a clear are those that destroying one by one, last row first, would leave; over pages, with holes. */
+START_TEST(clearing_frees_slots_as_destroying_one_by_one_does)
+{
+    static mica_entity made[2][MANY], again[2][MANY];
+    const mica_value column = {.component = MICA_ID(Number)};
+    for (int cleared = 0; cleared < 2; ++cleared) {
+        mica_world *world = open_world(&heard);
+        mica_create_many(world, MANY, &column, 1, made[cleared]);
+        for (uint32_t i = 0; i < MANY; i += 1 + i % 700)
+            mica_destroy(world, made[cleared][i]);
+        mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+        static mica_entity rows[MANY];
+        uint32_t count = 0;
+        for (mica_view view = mica_query_begin(query); mica_view_next(&view); count += view.count)
+            memcpy(rows + count, view.entities, view.count * sizeof *rows);
+        if (cleared)
+            mica_world_clear(world);
+        while (!cleared && count)
+            mica_destroy(world, rows[--count]);
+        mica_create_many(world, MANY, &column, 1, again[cleared]);
+        for (uint32_t i = 0; i < MANY; ++i)
+            ck_assert(!mica_is_alive(world, made[cleared][i]));
+        close_world(world, &heard);
+    }
+    ck_assert_mem_eq(again[0], again[1], sizeof again[0]);
+}
+END_TEST
+
+TEST_SUITE(bulk, clearing_frees_slots_as_destroying_one_by_one_does, many_are_created_with_whole_columns,
+           creating_many_is_the_same_as_one_by_one, none_and_plain_ones_can_be_created_too,
+           freed_slots_are_used_again_by_many, owned_columns_are_copied,
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
            a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
            an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,

@@ -84,6 +84,46 @@ static void prepare_recorded(fixture *fixture)
     prepare_query(fixture);
 }
 
+/* Entities that are alike, and one change of all of them. */
+static bool record_alike(fixture *fixture, sample_kind kind)
+{
+    bool done = true;
+    for (uint32_t i = 0; i < CROWD; ++i)
+        done &= mica_set_component(fixture->world, fixture->crowd[i], fixture->values[kind]);
+    return done;
+}
+
+static void prepare_crowd(fixture *fixture)
+{
+    prepare_query(fixture);
+    for (uint32_t i = 0; i < CROWD; ++i)
+        fixture->crowd[i] = mica_create(fixture->world);
+    mica_defer(fixture->world);
+}
+
+static void prepare_strip(fixture *fixture)
+{
+    prepare_crowd(fixture);
+    REQUIRE(record_alike(fixture, SAMPLE_SMALL));
+}
+
+static void prepare_pool_strip(fixture *fixture)
+{
+    prepare_crowd(fixture);
+    REQUIRE(record_alike(fixture, SAMPLE_POOL));
+}
+
+static bool record_strip(fixture *fixture)
+{
+    return record_alike(fixture, SAMPLE_SMALL);
+}
+
+/* After what was recorded for the first ones, there is something else to do for one of them. */
+static bool record_beside_strip(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+}
+
 static bool define(fixture *fixture)
 {
     return mica_component_define(fixture->world, samples[SAMPLE_DATED_TAG].type) != 0;
@@ -342,6 +382,10 @@ static const scenario scenarios[] = {
     {"clone while the world records", prepare_defer, clone_one, finish_flush},
     {"flush of what the world recorded", prepare_deferred, flush, NULL},
     {"flush of several buffers", prepare_recorded, flush, NULL},
+    {"the same recorded for many", prepare_crowd, record_strip, finish_flush},
+    {"recording something else behind that", prepare_strip, record_beside_strip, finish_flush},
+    {"flush of the same for many", prepare_strip, flush, NULL},
+    {"flush of the same for many, in a pool", prepare_pool_strip, flush, NULL},
     {"clear", prepare_owners, clear, NULL},
     {"trim", prepare_owners, trim, NULL},
 };

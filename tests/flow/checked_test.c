@@ -10,6 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+typedef struct Burning { float heat; } Burning;
+MICA_POOL(Burning, heat)
+
 /* What the systems below get at: an entity in their rows, one that is not, and things kept from earlier. */
 static mica_entity own, other, plain;
 static mica_query *numbers;
@@ -17,6 +20,11 @@ static mica_view kept_view;
 static Mass *kept_stage;
 static mica_commands *kept_commands;
 static uint32_t runs;
+static mica_entity passer; /* comes and goes, so that flushes move something */
+static Number *kept_number;
+static const Position *kept_place;
+static const Burning *kept_fire; /* in a pool */
+static volatile float sink;
 
 #define MISTAKE(name, ...)                                                                                             \
     static void name(mica_view *view)                                                                                  \
@@ -118,6 +126,23 @@ MISTAKE_ONCE(uses_a_buffer_that_is_gone, if (kept_commands) mica_command_destroy
 MISTAKE_ONCE(adds_into_a_buffer_that_is_gone, if (kept_commands) mica_command_add(kept_commands, plain, Mass))
 MISTAKE_ONCE(creates_into_a_buffer_that_is_gone, if (kept_commands) mica_command_create(kept_commands))
 
+/* Pointers from before a flush that moved something. */
+MISTAKE(keeps_a_column, if (runs++ == 0) kept_place = mica_read(view, Position); else sink = kept_place->x)
+MISTAKE(keeps_a_column_to_write, if (runs++ == 0) kept_number = mica_write(view, Number); else kept_number->value = 7)
+MISTAKE(keeps_a_column_by_number, if (runs++ == 0) kept_number = mica_view_write_at(view, 0);
+        else kept_number->value = 7)
+MISTAKE(keeps_what_it_got, if (runs++ == 0) kept_place = mica_get(world, own, Position); else sink = kept_place->y)
+MISTAKE(keeps_what_it_wrote, if (runs++ == 0) kept_number = mica_write(world, own, Number); else kept_number->value = 7)
+MISTAKE(
+    keeps_what_a_ref_read, if (runs++ == 0) {
+        mica_ref ref = mica_ref_of(own, Position);
+        kept_place = mica_ref_read(world, &ref, Position);
+    } else sink = kept_place->z)
+MISTAKE(takes_a_pointer, if (runs++ == 0) kept_place = mica_get(world, own, Position))
+MISTAKE_ONCE(uses_a_pointer_of_another, if (kept_place && runs++ > 1) sink = kept_place->x)
+MISTAKE_ONCE(keeps_a_value_of_a_pool, if (runs++ == 0) kept_fire = mica_get(world, plain, Burning);
+             else sink = kept_fire->heat)
+
 /* Systems that run once, with a singleton and without. */
 MISTAKE_ONCE(once_reads_undeclared, mica_get(world, own, Mass))
 MISTAKE_ONCE(once_writes_what_it_reads, mica_write(world, own, Number))
@@ -192,6 +217,16 @@ static const mistake mistakes[] = {
     ONCE(uses_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
     ONCE(adds_into_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
     ONCE(creates_into_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
+    LATER(keeps_a_column, "uses a pointer from before the flush", "component Position", "by system keeps_a_column"),
+    LATER(keeps_a_column_to_write, "uses a pointer from before the flush", "component Number"),
+    LATER(keeps_a_column_by_number, "uses a pointer from before the flush", "component Number"),
+    LATER(keeps_what_it_got, "uses a pointer from before the flush", "component Position, 4 bytes into",
+          "of entity 1 "),
+    LATER(keeps_what_it_wrote, "uses a pointer from before the flush", "component Number"),
+    LATER(keeps_what_a_ref_read, "uses a pointer from before the flush", "component Position"),
+    ONCE(uses_a_pointer_of_another, takes_a_pointer, "uses a pointer from before the flush",
+         "by system takes_a_pointer"),
+    ONCE(keeps_a_value_of_a_pool, NULL, "uses a pointer from before the flush", "component Burning"),
     ONCE(once_reads_undeclared, NULL, "reads component Mass of entity"),
     ONCE(once_writes_what_it_reads, NULL, "writes component Number of entity"),
     ONCE(once_writes_a_singleton_it_reads, NULL, "writes component Clock"),
@@ -214,13 +249,22 @@ static mica_world *make_world(void)
     own = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}), MICA_WITH(Frozen));
     other = mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}),
                         MICA_WITH(Velocity, {0}), MICA_WITH(Player));
-    plain = mica_create(world, MICA_WITH(Velocity, {0}));
+    plain = mica_create(world, MICA_WITH(Velocity, {0}), MICA_WITH(Burning, {1}));
+    passer = mica_create(world, MICA_WITH(Number, {3}), MICA_WITH(Burning, {1}));
     numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     runs = 0;
     kept_commands = NULL;
     kept_view = (mica_view){0};
     kept_stage = NULL;
+    kept_place = NULL;
     return world;
+}
+
+/* Moves rows with every flush. */
+static void pass(const mica_frame *frame)
+{
+    mica_destroy(frame->world, passer);
+    passer = mica_create(frame->world, MICA_WITH(Number, {3}), MICA_WITH(Burning, {1}));
 }
 
 /* The program that a mistake is planted in. */
@@ -231,7 +275,9 @@ static void run_program(const mistake *planted)
         mica_system_def helper =
             *MICA_SYSTEM(keeps_its_view, MICA_WRITE(Number), MICA_READ(Position), MICA_WITHOUT(Player));
         helper.view = planted->helper;
-        helper.name = planted->helper == keeps_its_buffer ? "keeps_its_buffer" : "keeps_its_view";
+        helper.name = planted->helper == keeps_its_buffer  ? "keeps_its_buffer"
+                      : planted->helper == takes_a_pointer ? "takes_a_pointer"
+                                                           : "keeps_its_view";
         mica_system_add(world, &helper);
     }
     mica_system_def def = {.name = planted->name,
@@ -240,11 +286,12 @@ static void run_program(const mistake *planted)
                            .split = MICA_SPLIT_EVEN,
                            .place = MICA_HERE};
     const mica_term rows[] = {MICA_WRITE(Number), MICA_READ(Position), MICA_WITHOUT(Player)};
-    const mica_term once[] = {MICA_READ(Number), MICA_READ(Clock), MICA_READ(Position)};
+    const mica_term once[] = {MICA_READ(Number), MICA_READ(Clock), MICA_READ(Position), MICA_READ(Burning)};
     def.terms = planted->once ? once : rows;
-    def.term_count = 3;
+    def.term_count = planted->once ? 4 : 3;
     def.split = MICA_SPLIT_AUTO;
     mica_system_add(world, &def);
+    mica_system_add(world, MICA_SYSTEM_ONCE(pass));
     for (uint32_t frame = 0; frame < planted->frames; ++frame)
         mica_step(world, 1);
     mica_world_destroy(world);

@@ -12,6 +12,11 @@ MICA_TAG(Family2)
 MICA_TAG(Family3)
 MICA_TAG(Family4)
 
+typedef struct Burning { float heat; } Burning;
+MICA_POOL(Burning, heat)
+typedef struct Wet { float depth; } Wet;
+MICA_COMPONENT_WITH(Wet, (.storage = MICA_STORAGE_POOL, .dying = MICA_DYING_AT_FLUSH), depth)
+
 /* Moves between archetypes, creations and deaths in archetypes that have nothing to do with each other, in turn. */
 static void churn(mica_world *world, const mica_component *tags, mica_entity *all, uint32_t round)
 {
@@ -32,7 +37,13 @@ static void churn(mica_world *world, const mica_component *tags, mica_entity *al
             mica_set(world, all[i], Position, {(float)i, 0, 0});
         } else if (dice == 10) {
             mica_set(world, all[i], Number, {i + round});
+        } else if (dice == 11) {
+            mica_remove(world, all[i], Burning);
         }
+        if (mica_is_alive(world, all[i]) && dice % 3 == 0 && dice != 0)
+            mica_set(world, all[i], Burning, {(float)i});
+        if (mica_is_alive(world, all[i]) && dice == 7)
+            mica_set(world, all[i], Wet, {(float)round});
     }
     ck_assert_int_eq(mica_flush(world), MICA_OK);
 }

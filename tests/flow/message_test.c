@@ -1,8 +1,5 @@
 /* Messages: who is handed what, in which order, and who is never visited. */
-#include "faulty_allocator.h"
-#include "mica/flow.h"
-#include "reports.h"
-#include "test.h"
+#include "faults.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -373,48 +370,30 @@ START_TEST(mistakes_are_reported_and_change_nothing)
 }
 END_TEST
 
-/* Adds a handler, sends a message and runs a frame, memory failing at the k-th allocation. */
-static bool run_with_failure(uint64_t k)
+static void add_send_and_step(faults *faults)
 {
-    faulty_allocator faulty;
-    faulty_allocator_init(&faulty);
-    mica_world_def def = mica_world_def_default();
-    def.allocator = faulty_allocator_interface(&faulty);
-    reports heard;
-    mica_world *world = open_world_with(&heard, def);
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = 1;
-    mica_flow_configure(world, &flow);
+    mica_world *world = faults->world;
     mica_system_add(world, MICA_SYSTEM_ONCE(answer));
     mica_entity one = mica_create(world, MICA_WITH(Health, {100}), MICA_WITH(Mind, {0}));
-    faulty_allocator_fail_at(&faulty, k, false);
+    faults_begin(faults);
     bool added = mica_handler_add(world, MICA_HANDLER(Health, Hit, health_suffers)) == MICA_OK;
     bool ticking = mica_message_every_frame(world, Tick, MICA_PHASE_UPDATE) == MICA_OK;
     bool sent = mica_send(world, one, Hit, {1});
     bool stepped = mica_step(world, 1) == MICA_OK;
-    bool failed = faulty.failures != 0;
-    faulty_allocator_fail_at(&faulty, 0, false);
-    if (!failed)
-        ck_assert(added && ticking && sent && stepped);
-    ck_assert(failed || heard.count == 0);
-    forget_reports(&heard);
+    bool failed = faults_end(faults);
+    ck_assert(failed || (added && ticking && sent && stepped && faults->heard.count == 0));
+    forget_reports(&faults->heard);
     expect_valid(world);
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-    expect_no_report(&heard);
-    if (added && sent && !failed)
+    expect_no_report(&faults->heard);
+    if (!failed)
         ck_assert_uint_eq(mica_get(world, one, Health)->points, 100 - 1 - 7 - 7);
-    close_world(world, &heard);
-    faulty_allocator_free(&faulty);
     *diary = '\0';
-    return failed;
 }
 
 START_TEST(running_out_of_memory_is_reported_and_leaves_a_sound_world)
 {
-    uint64_t k = 1;
-    while (run_with_failure(k))
-        ++k;
-    ck_assert_uint_ge(k, 10);
+    ck_assert_uint_ge(fail_everywhere(add_send_and_step), 10);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* Observers: who is told what, how often, and in which order. */
 #include "diary.h"
+#include "faults.h"
 
 START_TEST(each_change_is_told_once)
 {
@@ -309,35 +310,23 @@ START_TEST(mistakes_are_reported_and_change_nothing)
 }
 END_TEST
 
+static void observe_a_creation(faults *faults)
+{
+    diary diary = {0};
+    mica_observer_def wanted = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note, MICA_HAS(Torch));
+    wanted.context = &diary;
+    faults_begin(faults);
+    mica_observer added = mica_observer_add(faults->world, &wanted);
+    bool failed = faults_end(faults);
+    ck_assert_int_eq(added.id == 0, failed);
+    ck_assert_int_eq(forget_reports(&faults->heard) != 0, failed);
+    ck_assert_uint_eq(mica_create(faults->world, MICA_WITH(Heat, {1}), MICA_WITH(Torch)).index, 1);
+    expect_diary(&diary, failed ? "" : "+Heat1");
+}
+
 START_TEST(running_out_of_memory_leaves_no_half_observer)
 {
-    uint64_t failures = 0;
-    for (uint64_t k = 1;; ++k) {
-        faulty_allocator faulty;
-        faulty_allocator_init(&faulty);
-        mica_world_def def = mica_world_def_default();
-        def.allocator = faulty_allocator_interface(&faulty);
-        reports heard;
-        mica_world *world = open_world_with(&heard, def);
-        diary diary = {0};
-        mica_observer_def wanted = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note, MICA_HAS(Torch));
-        wanted.context = &diary;
-        faulty_allocator_fail_at(&faulty, k, false);
-        mica_observer added = mica_observer_add(world, &wanted);
-        bool failed = faulty.failures != 0;
-        faulty_allocator_fail_at(&faulty, 0, false);
-        failures += failed;
-        ck_assert_int_eq(added.id == 0, failed);
-        ck_assert_int_eq(forget_reports(&heard) != 0, failed);
-        ck_assert_uint_eq(mica_create(world, MICA_WITH(Heat, {1}), MICA_WITH(Torch)).index, 1);
-        expect_diary(&diary, failed ? "" : "+Heat1");
-        close_world(world, &heard);
-        ck_assert_uint_eq(faulty.live_blocks, 0);
-        faulty_allocator_free(&faulty);
-        if (!failed)
-            break;
-    }
-    ck_assert_uint_ge(failures, 3);
+    ck_assert_uint_ge(fail_everywhere(observe_a_creation), 3);
 }
 END_TEST
 

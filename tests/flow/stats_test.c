@@ -1,8 +1,5 @@
 /* Statistics and traces: what was counted is what was done. */
-#include "faulty_allocator.h"
-#include "mica/flow.h"
-#include "reports.h"
-#include "test.h"
+#include "faults.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -213,44 +210,28 @@ START_TEST(a_trace_that_cannot_be_written_is_reported)
 }
 END_TEST
 
-static bool run_with_failure(uint64_t k)
+static void measure(faults *faults)
 {
-    faulty_allocator faulty;
-    faulty_allocator_init(&faulty);
-    mica_world_def def = mica_world_def_default();
-    def.allocator = faulty_allocator_interface(&faulty);
-    reports heard;
-    mica_world *world = open_world_with(&heard, def);
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = 1;
-    mica_flow_configure(world, &flow);
+    mica_world *world = faults->world;
     mica_entity one = mica_create(world, MICA_WITH(Number, {0}));
     mica_system_add(world, MICA_SYSTEM(count_up, MICA_WRITE(Number)));
     mica_step(world, 1);
-    faulty_allocator_fail_at(&faulty, k, false);
+    faults_begin(faults);
     mica_result enabled = mica_stats_enable(world, 4), traced = mica_trace_start(world);
     mica_step(world, 1);
     if (traced == MICA_OK)
         mica_trace_stop(world, "/dev/null");
-    bool failed = faulty.failures != 0;
-    faulty_allocator_fail_at(&faulty, 0, false);
-    ck_assert(failed || (enabled == MICA_OK && traced == MICA_OK && !heard.count));
+    bool failed = faults_end(faults);
+    ck_assert(failed || (enabled == MICA_OK && traced == MICA_OK && !faults->heard.count));
     ck_assert_uint_eq(mica_get(world, one, Number)->value, 2); /* measuring changes nothing but time */
     mica_step(world, 1);
     mica_frame_stats frame;
     ck_assert_int_eq(mica_stats_of_frame(world, 0, &frame), enabled == MICA_OK);
-    forget_reports(&heard);
-    close_world(world, &heard);
-    faulty_allocator_free(&faulty);
-    return failed;
 }
 
 START_TEST(running_out_of_memory_only_costs_the_measurement)
 {
-    uint64_t k = 1;
-    while (run_with_failure(k))
-        ++k;
-    ck_assert_uint_ge(k, 6);
+    ck_assert_uint_ge(fail_everywhere(measure), 5);
 }
 END_TEST
 

@@ -297,9 +297,30 @@ START_TEST(mistakes_are_reported_and_change_nothing)
 }
 END_TEST
 
+START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    uint64_t bare = mica_world_hash(world), hashes[2];
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    ck_assert(mica_world_hash(world) == bare);
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_emit(notes, Note, {.call = i});
+        hashes[i] = mica_world_hash(world);
+        uint32_t count;
+        ck_assert_ptr_nonnull(mica_stream_read(notes, Note, &count));
+        ck_assert(mica_world_hash(world) != hashes[i]); /* what is left to read has changed */
+        mica_step(world, 1);
+        ck_assert(mica_world_hash(world) == bare); /* all have read it: it is gone */
+    }
+    ck_assert(hashes[0] != hashes[1] && hashes[0] != bare);
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_aligned_and_large_ones_together,
            messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
            a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
            a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
            what_was_read_stays_in_place_until_the_frame_ends, mistakes_inside_systems_are_reported_and_change_nothing,
-           mistakes_are_reported_and_change_nothing)
+           mistakes_are_reported_and_change_nothing, messages_that_are_kept_are_part_of_the_hash_of_the_world)

@@ -207,6 +207,17 @@ static bool create_many(fixture *fixture)
     return mica_create_many(fixture->world, 50, values, 3, NULL) == MICA_OK;
 }
 
+static bool create_batch(fixture *fixture)
+{
+    mica_value values[] = {{a, 0, NULL}, {sample_id(SAMPLE_OWNER), 0, NULL}, {b, 0, NULL}};
+    if (mica_component_type(a)->dying || mica_component_type(b)->dying) /* which a batch does not take */
+        return create_many(fixture);
+    const mica_batch_group groups[] = {{20, 3, values, 0}, {30, 3, values, 7}, {5, 1, values, 0}};
+    mica_batch *batch;
+    return mica_batch_begin(fixture->world, groups, 3, &batch) == MICA_OK &&
+           mica_batch_commit(batch, NULL, 0) == MICA_OK;
+}
+
 static bool clone_one(fixture *fixture)
 {
     return !mica_is_nil(mica_clone(fixture->world, fixture->population[24]));
@@ -328,6 +339,7 @@ static const scenario scenarios[] = {
     {"create over a row of the dead", prepare_dead, create, NULL},
     {"create_many", prepare_some, create_many, NULL},
     {"create_many over rows of the dead", prepare_dead, create_many, NULL},
+    {"a batch", prepare_some, create_batch, NULL},
     {"clone", prepare_some, clone_one, NULL},
     {"clone over a row of the dead", prepare_dead, clone_one, NULL},
     {"clone while the world records", prepare_defer, clone_one, finish_flush},

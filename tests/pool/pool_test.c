@@ -396,7 +396,8 @@ START_TEST(a_pool_never_changes_an_archetype)
     mica_remove(world, entity, Burning);
     mica_set(world, entity, Aligned, {{3}});
     ck_assert_int_eq(mica_flush(world), MICA_OK);
-    ck_assert_ptr_eq(mica_get(world, entity, Number), where);
+    if (!STOPS_AT_MISTAKES) /* where every address ends with the flush */
+        ck_assert_ptr_eq(mica_get(world, entity, Number), where);
     ck_assert(!mica_has(world, entity, Burning) && mica_get(world, entity, Aligned)->words[0] == 3);
     close_world(world, &heard);
 }

@@ -5,7 +5,7 @@
 #include "faulty_allocator.h"
 #include "sample.h"
 
-enum { POPULATION = 40 };
+enum { POPULATION = 40, CROWD = 100 };
 
 typedef struct fixture {
     faulty_allocator allocator;
@@ -15,6 +15,7 @@ typedef struct fixture {
     mica_commands *commands;
     mica_entity population[POPULATION];
     mica_entity pending;
+    mica_entity crowd[CROWD];        /* for those who want many that are alike */
     mica_value values[SAMPLE_COUNT]; /* one of each kind, made while memory is plenty */
     sample_room rooms[SAMPLE_COUNT];
     uint32_t report_count;

@@ -1,0 +1,11 @@
+# A Debian package: cpack -G DEB in the build folder, or make deb.
+set(CPACK_PACKAGE_NAME libmica-dev)
+set(CPACK_PACKAGE_CONTACT "The Mica authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the tool
+set(CPACK_STRIP_FILES ON)
+include(CPack)

@@ -1,0 +1,152 @@
+/* Where two worlds differ; runs in files; going back; following another world. */
+#include "conformance.h"
+#include "mica/delta.h"
+#include "mica/hash.h"
+#include "mica/record.h"
+#include "mica/snapshot.h"
+#include "parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static mica_world *make_world(void)
+{
+    mica_world *world = open_world();
+    for (uint32_t i = 0; i < 1200; ++i) {
+        mica_entity made = mica_create(world, MICA_WITH(Place, {(float)i, 0}), MICA_WITH(Heat, {1}));
+        if (i % 3 == 0)
+            mica_set(world, made, Being, {.age = (uint8_t)i, .title = "same"});
+    }
+    return world;
+}
+
+static void check_trees(void)
+{
+    mica_world *one = make_world(), *other = make_world();
+    EXPECT(!mica_hash_diff(one, other, NULL));
+    mica_hash_tree *before = mica_hash_tree_take(one, MICA_HASH_SLICES);
+    print_hash("tree_root", 0, mica_hash_tree_root(before));
+    mica_query *beings = mica_query_create(other, MICA_QUERY(MICA_READ(Being)));
+    mica_write(other, mica_query_first(beings), Being)->path[1].y = 1;
+    mica_hash_tree *after = mica_hash_tree_take(other, MICA_HASH_SLICES);
+    uint32_t count;
+    const mica_hash_leaf *leaves = mica_hash_tree_leaves(after, &count);
+    mica_hash_tree *copy = mica_hash_tree_of_leaves(leaves, count);
+    EXPECT(mica_hash_tree_root(copy) == mica_hash_tree_root(after));
+    mica_difference difference;
+    EXPECT(mica_hash_tree_diff(before, copy, &difference) && strcmp(difference.component, "Being") == 0);
+    EXPECT(mica_hash_diff(one, other, &difference) && difference.field[0] == 'p');
+    mica_hash_tree_free(before);
+    mica_hash_tree_free(after);
+    mica_hash_tree_free(copy);
+    mica_world_destroy(other);
+    close_world(one, 0);
+}
+
+static void take_input(mica_world *world, const void *bytes, size_t byte_count, void *context)
+{
+    (void)context;
+    mica_write_the(world, Total)->seen += *(const uint8_t *)bytes * byte_count;
+}
+
+static void fall(mica_view *view)
+{
+    Place *place = mica_write(view, Place);
+    for (uint32_t i = 0; i < view->count; ++i)
+        place[i].y -= view->dt;
+}
+
+static mica_world *make_run(void)
+{
+    mica_world *world = make_world();
+    EXPECT(mica_input_handle(world, take_input, NULL) == MICA_OK);
+    mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Place)));
+    mica_write_the(world, Total)->seen = 0;
+    return world;
+}
+
+static void check_recordings(void)
+{
+    static const char file[] = "conformance.micarec";
+    mica_world *world = make_run(), *other = make_run();
+    mica_record_def def = {.detail = MICA_RECORD_SLICES, .systems = true};
+    EXPECT(mica_record_begin(world, file, &def) == MICA_OK);
+    for (uint8_t tick = 1; tick <= 5; ++tick) {
+        EXPECT(mica_input(world, &tick, 1) == MICA_OK);
+        EXPECT(mica_step(world, 0.25f) == MICA_OK);
+    }
+    EXPECT(mica_record_end(world) == MICA_OK);
+    mica_recording *recording = mica_recording_load(file, NULL);
+    remove(file);
+    EXPECT(mica_recording_get_info(recording).tick_count == 5);
+    for (uint32_t tick = 1; tick <= 5; ++tick)
+        print_hash("recorded", tick, mica_recording_tick(recording, tick).hash);
+    size_t byte_count = 0;
+    const uint8_t *input = mica_recording_input(recording, 2, 0, &byte_count);
+    EXPECT(byte_count == 1 && input && *input == 2);
+    EXPECT(mica_replay(other, recording, NULL) && mica_world_hash(other) == mica_world_hash(world));
+    EXPECT(!mica_recording_diff(recording, recording, NULL));
+    mica_recording_error error;
+    EXPECT(!mica_recording_open("nothing", 7, &error) && error.result != MICA_OK);
+    mica_recording_free(recording);
+    mica_world_destroy(other);
+    close_world(world, 0);
+}
+
+static void check_snapshots(void)
+{
+    mica_world *world = make_world();
+    mica_snapshot before = mica_snapshot_take(world);
+    uint64_t hash = mica_world_hash(world);
+    EXPECT(before.id != 0 && mica_snapshot_bytes(world, before) == 0);
+    mica_entity gone = mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Being))));
+    mica_destroy(world, gone);
+    mica_create(world, MICA_WITH(Owner));
+    EXPECT(mica_snapshot_restore(world, before) == MICA_OK && mica_world_hash(world) == hash);
+    EXPECT(mica_is_alive(world, gone) && owners_alive == 0 && mica_snapshot_drop(world, before));
+
+    mica_history *history = mica_history_create(world, 3);
+    for (uint32_t tick = 1; tick <= 5; ++tick) {
+        EXPECT(mica_history_take(history, tick) == MICA_OK);
+        mica_write(world, gone, Being)->wealth += tick;
+    }
+    EXPECT(mica_history_count(history) == 3 && mica_history_first(history) == 3 && mica_history_last(history) == 5);
+    EXPECT(mica_history_has(history, 4) && !mica_history_has(history, 2) && mica_history_bytes(history) > 0);
+    EXPECT(mica_history_restore(history, 4) == MICA_OK && mica_get(world, gone, Being)->wealth == 6);
+    mica_history_destroy(history);
+    close_world(world, 0);
+}
+
+static void check_deltas(void)
+{
+    mica_world *world = make_world(), *other = open_world();
+    mica_define(other, Place);
+    mica_define(other, Heat);
+    mica_define(other, Being);
+    mica_sender *sender = mica_sender_create(world, NULL);
+    mica_replica *replica = mica_replica_create(other, NULL);
+    mica_entity first = mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Being))));
+    for (uint32_t round = 0; round < 3; ++round) {
+        mica_delta delta;
+        EXPECT(mica_delta_encode(sender, mica_replica_version(replica), &delta) == MICA_OK);
+        EXPECT(mica_delta_apply(replica, delta.bytes, delta.byte_count) == MICA_OK);
+        EXPECT(mica_world_hash(other) == mica_world_hash(world));
+        print_hash("delta", round, mica_world_hash(other));
+        mica_write(world, first, Being)->age += 1;
+        mica_destroy(world, mica_create(world, MICA_WITH(Place, {1, 1})));
+    }
+    EXPECT(mica_same(mica_replica_local(replica, first), first) &&
+           mica_same(mica_replica_remote(replica, first), first));
+    mica_replica_destroy(replica);
+    mica_sender_destroy(sender);
+    mica_world_destroy(other);
+    close_world(world, 0);
+}
+
+void check_history(void)
+{
+    check_deltas();
+    check_snapshots();
+    check_trees();
+    check_recordings();
+}

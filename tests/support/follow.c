@@ -1,0 +1,257 @@
+#include "follow.h"
+
+#include "components.h"
+#include "mica/hash.h"
+#include "mica/hierarchy.h"
+#include "require.h"
+#include "sample.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* All that is carried: no functions, not many. */
+static const sample_kind kinds[] = {
+    SAMPLE_BYTE,
+    SAMPLE_SMALL,
+    SAMPLE_PADDED,
+    SAMPLE_WIDE,
+    SAMPLE_BIG,
+    SAMPLE_SWITCHED,
+    SAMPLE_DATED,
+    SAMPLE_SPLIT,
+    SAMPLE_SWITCHED_SPLIT,
+    SAMPLE_POOL,
+    SAMPLE_POOL_HASH,
+    SAMPLE_POOL_DIRECT,
+    SAMPLE_POOL_SPLIT,
+    SAMPLE_POOL_DIRECT_SPLIT,
+    SAMPLE_POOL_TAG,
+    SAMPLE_TAG,
+    SAMPLE_SWITCHED_TAG,
+    SAMPLE_DATED_TAG,
+};
+
+void define_carried(mica_world *world)
+{
+    for (uint32_t i = 0; i < COUNT_OF(kinds); ++i)
+        mica_component_define(world, samples[kinds[i]].type);
+    mica_define(world, Bond);
+    mica_define(world, Debt);
+    mica_define(world, SampleClock);
+}
+
+void open_sender(sender_side *side, uint64_t seed)
+{
+    memset(side, 0, sizeof *side);
+    side->world = open_world_of_small_chunks(&side->heard);
+    define_carried(side->world);
+    side->sender = mica_sender_create(side->world, NULL);
+    side->random = (random_source){seed};
+}
+
+void close_sender(sender_side *side)
+{
+    mica_sender_destroy(side->sender);
+    close_world(side->world, &side->heard);
+}
+
+void open_receiver(receiver_side *side, bool mapped)
+{
+    memset(side, 0, sizeof *side);
+    side->world = open_world(&side->heard); /* with other chunks than the sender's */
+    define_carried(side->world);
+    side->replica = mica_replica_create(side->world, &(mica_replica_def){.mapped = mapped, .index_limit = 8192});
+}
+
+void close_receiver(receiver_side *side)
+{
+    mica_replica_destroy(side->replica);
+    close_world(side->world, &side->heard);
+}
+
+static mica_entity any(sender_side *side)
+{
+    while (side->living_count) {
+        uint32_t at = random_below(&side->random, side->living_count);
+        if (mica_is_alive(side->world, side->living[at]))
+            return side->living[at];
+        side->living[at] = side->living[--side->living_count];
+    }
+    return mica_nil();
+}
+
+static void set_any(sender_side *side, mica_entity entity)
+{
+    sample_room room;
+    sample_kind kind = kinds[random_below(&side->random, COUNT_OF(kinds))];
+    mica_value value = sample_value_begin(kind, random_below(&side->random, 1000), &room);
+    mica_set_component(side->world, entity, value);
+    sample_value_end(kind, &room);
+}
+
+static void remove_any(sender_side *side, mica_entity entity)
+{
+    mica_component id = sample_id(kinds[random_below(&side->random, COUNT_OF(kinds))]);
+    if (mica_has_component(side->world, entity, id))
+        mica_remove_component(side->world, entity, id);
+}
+
+static void toggle_any(sender_side *side, mica_entity entity)
+{
+    static const sample_kind toggled[] = {SAMPLE_SWITCHED, SAMPLE_SWITCHED_SPLIT, SAMPLE_SWITCHED_TAG,
+                                          SAMPLE_POOL_DIRECT_SPLIT};
+    mica_component id = sample_id(toggled[random_below(&side->random, COUNT_OF(toggled))]);
+    if (mica_has_component(side->world, entity, id))
+        mica_enable_component(side->world, entity, id, random_below(&side->random, 2));
+    if (mica_has(side->world, entity, Debt))
+        mica_enable_component(side->world, entity, MICA_ID(Debt), random_below(&side->random, 2));
+}
+
+static void name_any(sender_side *side, mica_entity entity)
+{
+    char name[16];
+    snprintf(name, sizeof name, "n%u", random_below(&side->random, 40));
+    mica_entity parent = mica_parent(side->world, entity);
+    if (mica_is_nil(mica_find_from(side->world, parent, name)))
+        mica_name_set(side->world, entity, parent, random_below(&side->random, 4) ? name : NULL);
+}
+
+static void link_any(sender_side *side, mica_entity entity)
+{
+    mica_entity parent = random_below(&side->random, 3) ? any(side) : mica_nil();
+    if (side->without_links || mica_same(entity, parent) || mica_is_ancestor(side->world, entity, parent))
+        return;
+    mica_set_parent(side->world, entity, parent);
+    forget_reports(&side->heard); /* a name may be taken there */
+}
+
+static void bind_any(sender_side *side, mica_entity entity)
+{
+    mica_set(side->world, entity, Bond, {any(side), {any(side), mica_nil()}, random_below(&side->random, 2)});
+    mica_set(side->world, entity, Debt, {any(side), random_below(&side->random, 100)});
+}
+
+static void write_any(sender_side *side, mica_entity entity)
+{
+    static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED, SAMPLE_POOL, SAMPLE_POOL_HASH, SAMPLE_BIG};
+    sample_kind kind = whole[random_below(&side->random, COUNT_OF(whole))];
+    void *value = mica_has_component(side->world, entity, sample_id(kind))
+                      ? mica_write_component(side->world, entity, sample_id(kind))
+                      : NULL;
+    if (value)
+        samples[kind].assign(value, random_below(&side->random, 1000));
+}
+
+static void create_some(sender_side *side)
+{
+    uint32_t count = 1 + random_below(&side->random, 40);
+    for (uint32_t i = 0; i < count && side->living_count < LIVING_MAX; ++i) {
+        mica_entity entity = mica_create(side->world, MICA_WITH(Bond, {.strong = true}));
+        side->living[side->living_count++] = entity;
+        for (uint32_t more = random_below(&side->random, 4); more; --more)
+            set_any(side, entity);
+    }
+}
+
+static void sort_some(sender_side *side)
+{
+    mica_component small = sample_id(SAMPLE_SMALL);
+    mica_term term = {.component = small, .access = MICA_ACCESS_READ};
+    mica_query *query =
+        mica_query_create(side->world, &(mica_query_def){.name = "sort", .terms = &term, .term_count = 1});
+    mica_query_sort_rows(query, small, sample_compare, (void *)&samples[SAMPLE_SMALL]);
+    mica_query_destroy(query);
+    mica_pool *pool = mica_pool_of_component(side->world, sample_id(SAMPLE_POOL));
+    mica_pool_sort(pool, sample_compare, (void *)&samples[SAMPLE_POOL]);
+}
+
+void live_a_tick(sender_side *side)
+{
+    uint32_t steps = random_below(&side->random, 60);
+    for (uint32_t i = 0; i < steps; ++i) {
+        mica_entity entity = any(side);
+        uint32_t what = mica_is_nil(entity) ? 0 : random_below(&side->random, 20);
+        switch (what) {
+        case 0: create_some(side); break;
+        case 1:
+        case 2: mica_destroy(side->world, entity); break;
+        case 3:
+        case 4:
+        case 5:
+        case 6: set_any(side, entity); break;
+        case 7:
+        case 8: remove_any(side, entity); break;
+        case 9: toggle_any(side, entity); break;
+        case 10: name_any(side, entity); break;
+        case 11:
+        case 12: link_any(side, entity); break;
+        case 13: bind_any(side, entity); break;
+        case 14: mica_write_the(side->world, SampleClock)->number = i; break;
+        default: write_any(side, entity); break;
+        }
+    }
+    uint32_t rare = random_below(&side->random, 400);
+    if (rare == 0)
+        mica_world_clear(side->world);
+    else if (rare < 8)
+        mica_world_trim(side->world);
+    else if (rare < 14)
+        sort_some(side);
+}
+
+void follow(sender_side *from, receiver_side *to, bool is_reliable)
+{
+    mica_delta delta;
+    REQUIRE(mica_delta_encode(from->sender, to->acknowledged, &delta) == MICA_OK);
+    if (!is_reliable && random_one_in(&from->random, 3))
+        return;
+    mica_result result = mica_delta_apply(to->replica, delta.bytes, delta.byte_count);
+    REQUIRE_SAYING(result == MICA_OK, "%s", to->heard.count ? to->heard.list[0].text : "");
+    REQUIRE(mica_replica_version(to->replica) == delta.version);
+    if (is_reliable || !random_one_in(&from->random, 3))
+        to->acknowledged = delta.version;
+}
+
+void expect_same(const mica_world *a, const mica_world *b, uint32_t tick)
+{
+    mica_difference difference;
+    if (mica_world_hash(a) == mica_world_hash(b))
+        return;
+    mica_hash_diff(a, b, &difference);
+    ck_abort_msg("tick %u: %s", tick, difference.text);
+}
+
+void expect_alike(const sender_side *from, const receiver_side *to)
+{
+    REQUIRE(mica_world_get_stats(from->world).entity_count == mica_world_get_stats(to->world).entity_count);
+    for (uint32_t i = 0; i < from->living_count; ++i) {
+        mica_entity there = from->living[i], here = mica_replica_local(to->replica, there);
+        REQUIRE(mica_is_alive(from->world, there) == !mica_is_nil(here));
+        if (mica_is_nil(here))
+            continue;
+        REQUIRE(mica_same(mica_replica_remote(to->replica, here), there));
+        mica_component a[64], b[64];
+        uint32_t count = mica_components_of(from->world, there, a, 64);
+        REQUIRE(mica_components_of(to->world, here, b, 64) == count && memcmp(a, b, count * sizeof *a) == 0);
+        for (uint32_t k = 0; k < COUNT_OF(kinds); ++k) {
+            sample_room left, right;
+            mica_component id = sample_id(kinds[k]);
+            if (!samples[kinds[k]].has_data || !mica_has_component(from->world, there, id))
+                continue;
+            memset(&left, 0, sizeof left);
+            memset(&right, 0, sizeof right);
+            mica_get_component_value(from->world, there, id, &left);
+            mica_get_component_value(to->world, here, id, &right);
+            uint32_t number = samples[kinds[k]].key(&left);
+            REQUIRE_SAYING(number == samples[kinds[k]].key(&right), "%s", samples[kinds[k]].name);
+        }
+        const Bond *bond = mica_get(from->world, there, Bond), *copy = mica_get(to->world, here, Bond);
+        mica_entity friend = mica_replica_local(to->replica, bond->to);
+        REQUIRE(mica_is_nil(friend) ? !mica_is_alive(to->world, copy->to) : mica_same(friend, copy->to));
+        REQUIRE(bond->strong == copy->strong);
+        REQUIRE(
+            mica_same(mica_replica_local(to->replica, mica_parent(from->world, there)), mica_parent(to->world, here)));
+        const char *name = mica_name_of(from->world, there), *same = mica_name_of(to->world, here);
+        REQUIRE(!name == !same && (!name || strcmp(name, same) == 0));
+    }
+}

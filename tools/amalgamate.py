@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Writes the core as two files, mica.h and mica.c, for those who would rather copy than link.
+
+    amalgamate.py FOLDER
+
+    cc -c mica.c                 and in your program: #include "mica.h"
+
+Everything that needs nothing but libc and threads is in there. Names that are static in several files get the name of their file behind them.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LAYERS = ("os", "base", "type", "pool", "core", "flow", "snapshot", "hierarchy")
+# In an order in which each is whole; checked.h, which makes macros of what the others declare, comes last.
+PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "snapshot", "hash", "record", "module")
+NOT_CORE = ("resource", "draft", "library", "reload", "compile")
+INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
+
+
+def version():
+    return re.search(r"project\(mica VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def public_header():
+    done = set()
+
+    def expand(name):
+        if name in done or name.removeprefix("mica/").removesuffix(".h") in NOT_CORE:
+            return ""
+        done.add(name)
+        text = (ROOT / "include" / name).read_text(encoding="utf-8")
+        return f"/* {name} */\n" + INCLUDE.sub(lambda match: expand(match.group(1)), text) + "\n"
+
+    every = {path.name.removesuffix(".h") for path in (ROOT / "include/mica").glob("*.h")} - set(NOT_CORE)
+    order = [*PUBLIC, *sorted(every - set(PUBLIC))]
+    body = "".join(expand(f"mica/{name}.h") for name in order)
+    return f"/* Mica {version()}, in one header. Generated: see the headers of include/mica to read it. */\n{body}"
+
+
+def local_names(text):
+    """Returns the names that a file defines for itself: functions, variables, types, constants and macros."""
+    code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*', "", text, flags=re.DOTALL)
+    names = set(re.findall(r"^#\s*define\s+(\w+)", code, re.MULTILINE))
+    names |= set(re.findall(r"^static\b[^;={]*?\b(\w+)\s*(?:\(|=|;|\[)", code, re.MULTILINE))
+    names |= set(re.findall(r"^MICAP_\w+ static\b[^;={]*?\b(\w+)\s*\(", code, re.MULTILINE))
+    names |= set(re.findall(r"^typedef\b[^;{]*?\b(\w+);", code, re.MULTILINE))
+    names |= set(re.findall(r"^typedef\b[^;{]*?\(\*(\w+)\)", code, re.MULTILINE))
+    names |= set(re.findall(r"^(?:typedef )?(?:struct|union|enum) (\w+) \{", code, re.MULTILINE))
+    names |= set(re.findall(r"^\} (\w+);", code, re.MULTILINE)) | set(re.findall(r"^typedef (?:struct|enum) \w+ \{.*\} (\w+);", code, re.MULTILINE))
+    for body in re.findall(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", code, re.MULTILINE | re.DOTALL):
+        names |= set(re.findall(r"(?:^|,)\s*(\w+)", body))
+    return {name for name in names if not name.startswith(("mica_", "MICA_", "_"))}
+
+
+def suffix_of(name):
+    return "__" + re.sub(r"\W", "_", name.rsplit(".", 1)[0])
+
+
+class Sources:
+    """The files of src, with names made unique."""
+
+    def __init__(self):
+        self.texts = {path.relative_to(ROOT / "src").as_posix(): path.read_text(encoding="utf-8")
+                      for layer in LAYERS for path in sorted((ROOT / "src" / layer).glob("*.[ch]"))}
+        self.local = {name: local_names(text) | set(re.findall(r"^\w[^;={(#]*?\b(micap_\w+)\(", text, re.MULTILINE))
+                      for name, text in self.texts.items()}
+        self.owners = {ending: collections.Counter(word for name, words in self.local.items() if name.endswith(ending) for word in words)
+                       for ending in (".c", ".h")}
+
+    def reached(self, name):
+        """The private headers that a file includes, and those that these include."""
+        found = []
+        for match in INCLUDE.finditer(self.texts[name]):
+            if match.group(1) in self.texts and match.group(1) not in found:
+                found += [header for header in [match.group(1), *self.reached(match.group(1))] if header not in found]
+        return found
+
+    def renames(self, name):
+        """Returns {name: new name} for a file: what it defines and another one too, and what the headers it sees define."""
+        table = {}
+        for header in [*self.reached(name), *([name] if name.endswith(".h") else [])]:
+            table |= {word: word + suffix_of(header) for word in self.local[header] if self.owners[".h"][word] > 1}
+        if name.endswith(".c"):
+            table |= {word: word + suffix_of(name) for word in self.local[name]
+                      if word not in table and self.owners[".c"][word] + self.owners[".h"][word] > 1 and not self.is_shared(word, name)}
+        return table
+
+    def is_shared(self, word, name):
+        return any(word in self.local[header] for header in self.reached(name))
+
+    def body(self, name):
+        table = self.renames(name)
+        text = TOKEN.sub(lambda match: table.get(match.group(0), match.group(0)), INCLUDE.sub("", self.texts[name]))
+        macros = [table[macro] for macro in re.findall(r"^#\s*define\s+(\w+)", self.texts[name], re.MULTILINE) if macro in table]
+        return f"/* src/{name} */\n{text}\n" + "".join(f"#undef {macro}\n" for macro in macros if name.endswith(".c"))
+
+
+def source_file():
+    sources, done = Sources(), set()
+
+    def expand(name):
+        if name in done or name not in sources.texts:
+            return ""
+        done.add(name)
+        return "".join(expand(match.group(1)) for match in INCLUDE.finditer(sources.texts[name])) + sources.body(name)
+
+    files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
+    files.sort(key=lambda name: name.endswith("windows.c"))  # the names that its headers define reach nobody else then
+    return f"""/* Mica {version()}, in one file. Generated: see the files of src to read it. */
+#if defined(__clang__)
+#    pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#    pragma GCC optimize("fp-contract=off")
+#endif
+#ifndef _DEFAULT_SOURCE
+#    define _DEFAULT_SOURCE 1
+#endif
+#define MICA_BUILD 1
+#include "mica.h"
+""" + "".join(expand(name) for name in files)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mica.h").write_text(public_header(), encoding="utf-8")
+    (folder / "mica.c").write_text(source_file(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

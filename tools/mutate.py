@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Plants small faults in the core and looks whether the tests notice: a flipped comparison, a line left out, a number off by one.
+
+    mutate.py [--count N] [--seed N]
+
+Prints a line per fault and ends with `N of N caught`; fails when fewer than 95 in 100 are. Faults are drawn by the seed, so that a run can be
+repeated. One that does not compile, or that the compiler makes the same code of, is none, and another one is drawn. The core is a shared
+library here, so that a fault costs one file and one link; test programs run in the order that finds most, each fault until one fails.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import hashlib
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build/mutate"
+LIBRARY = ("os", "base", "type", "pool", "core", "flow", "snapshot", "hierarchy")
+MUTATED = ("type", "pool", "core")
+TESTED = ("base", "pool", "core", "flow", "hierarchy", "snapshot")
+# The validators are tools of the tests: a fault in one is seen when something else is broken, too.
+SPARED = ("src/core/validate.c", "src/pool/check.c")
+# Those that look at speed or at compilers.
+LEFT_OUT = ("core/compile_fail_test.c", "core/scale_test.c", "pool/vector_test.c")
+FLAGS = ("-std=c17", "-O1", "-fPIC", "-pthread", "-ffp-contract=off", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
+         f"-I{ROOT}/tests", f"-I{ROOT}/tests/support", "-DMICA_BUILD")
+ENVIRONMENT = os.environ | {"MICA_TEST_STEPS": "100000", "CK_DEFAULT_TIMEOUT": "60", "CC": "gcc"}
+CAUGHT_MIN = 0.95
+
+# (pattern, replacement, what it is). Patterns see code without comments and strings.
+SWAPS = tuple((re.compile(pattern), replacement, f"{name} for {old}") for pattern, replacement, old, name in (
+    (r"(?<![<-]) < ", " <= ", "<", "<="), (r" <= ", " < ", "<=", "<"), (r"(?<!-)(?<!>) > ", " >= ", ">", ">="), (r" >= ", " > ", ">=", ">"),
+    (r" == ", " != ", "==", "!="), (r" != ", " == ", "!=", "=="), (r" && ", " || ", "&&", "||"), (r" \|\| ", " && ", "||", "&&"),
+    (r" \+ 1\b(?!\.)", " + 2", "+ 1", "+ 2"), (r" - 1\b(?!\.)", " - 2", "- 1", "- 2"), (r" \+ (?=[a-z(])", " - ", "+", "-"),
+    (r" - (?=[a-z(])", " + ", "-", "+"), (r"\+\+", "--", "++", "--"), (r"(?<=\()!(?=[a-z(])", "", "not", "nothing"),
+    (r"(?<=return )true(?=;)", "false", "true", "false"), (r"(?<=return )false(?=;)", "true", "false", "true"),
+    (r"(?<== )0(?=;)", "1", "0", "1")))
+STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|default\b|else\b|for\b|while\b|MICAP_ASSERT|static\b|const\b|typedef\b)"
+                       r"(?:[a-z_][\w>.\[\]-]*\(.*\);|[\w>.\[\]*()-]+(?: [-+|&^]?=) .*;|(?:\+\+|--)[\w>.\[\]-]+;)\s*$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    path: str
+    line: int
+    what: str
+    text: str  # of the whole line, with the fault
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.what}"
+
+
+def blanked(text):
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda match: re.sub(r"[^\n]", "\x00", match.group(0)), text, flags=re.DOTALL)
+
+
+def faults_of(path):
+    text = path.read_text(encoding="utf-8")
+    name = path.relative_to(ROOT).as_posix()
+    lines = text.splitlines()
+    inside = False
+    for number, code in enumerate(blanked(text).splitlines()):
+        inside = code.startswith("{") or (inside and not code.startswith("}"))
+        if not inside or code.lstrip().startswith("#") or "MICAP_ASSERT" in code or "prefetch" in code:
+            continue
+        line = lines[number]
+        for pattern, replacement, what in SWAPS:
+            for match in pattern.finditer(code):
+                yield Fault(name, number + 1, what, line[:match.start()] + replacement + line[match.end():])
+        declares = re.match(r"\s+(?:const )?[a-z_]\w*(?: \w+)? \*?\w+(?:\[.*\])? = ", code)
+        if STATEMENT.match(code) and not declares and lines[number - 1].rstrip().endswith((";", "{", "}", ")")):
+            yield Fault(name, number + 1, f"without `{line.strip()}`", re.match(r"\s*", line).group(0) + ";")
+
+
+def compile_file(source, target, extra=()):
+    return subprocess.run(["gcc", *FLAGS, *extra, "-c", source, "-o", target], capture_output=True, check=False).returncode == 0
+
+
+def link(objects, target):
+    subprocess.run(["gcc", "-shared", "-pthread", "-o", target, *objects], check=True)
+
+
+class Bench:
+    """The library and the programs that test it."""
+
+    def __init__(self, jobs):
+        self.lock = threading.Lock()
+        self.objects = {}
+        sources = [path for layer in LIBRARY for path in sorted((ROOT / "src" / layer).glob("*.c"))]
+        support = sorted((ROOT / "tests/support").glob("*.c"))
+        tests = [path for layer in TESTED for path in sorted((ROOT / "tests" / layer).glob("*_test.c"))
+                 if path.relative_to(ROOT / "tests").as_posix() not in LEFT_OUT]
+        shutil.rmtree(BUILD, ignore_errors=True)
+        (BUILD / "object").mkdir(parents=True)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            compiled = list(pool.map(lambda path: self.compile(path), sources + support + tests))
+        if not all(compiled):
+            sys.exit("the tests do not compile")
+        self.library = [self.objects[path] for path in sources]
+        (BUILD / "whole").mkdir()
+        link(self.library, BUILD / "whole/libmica.so")
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            self.programs = list(pool.map(lambda path: self.link_test(path, support), tests))
+        self.seconds = {program: self.time(program) for program in self.programs}
+        self.finds = dict.fromkeys(self.programs, 0)
+
+    def compile(self, path):
+        target = BUILD / "object" / (path.relative_to(ROOT).as_posix().replace("/", "_") + ".o")
+        self.objects[path] = target
+        return compile_file(path, target)
+
+    def link_test(self, path, support):
+        program = BUILD / path.relative_to(ROOT / "tests").as_posix().replace("/", "_").removesuffix(".c")
+        subprocess.run(["gcc", "-pthread", "-o", program, self.objects[path], *(self.objects[file] for file in support),
+                        f"-L{BUILD / 'whole'}", "-lmica", "-lcheck", "-lsubunit", "-lm", "-lrt"], check=True)
+        return program
+
+    def run(self, program, folder, timeout):
+        try:
+            return subprocess.run([program], cwd=ROOT, env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(folder)}, timeout=timeout,
+                                  capture_output=True, check=False).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def time(self, program):
+        start = time.monotonic()
+        if not self.run(program, BUILD / "whole", 600):
+            sys.exit(f"{program.name} fails without a fault")
+        return time.monotonic() - start
+
+    def try_fault(self, fault):
+        """Returns None when it is no fault, else the program that caught it, or "" when none did."""
+        with self.lock:
+            order = sorted(self.programs, key=lambda program: ((self.finds[program] + 1) / (self.seconds[program] + 0.02)), reverse=True)
+        source = ROOT / fault.path
+        folder = BUILD / ("mutant_" + hashlib.md5(f"{fault}{fault.text}".encode()).hexdigest()[:12])
+        folder.mkdir()
+        try:
+            lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+            lines[fault.line - 1] = fault.text + "\n"
+            (folder / source.name).write_text("".join(lines), encoding="utf-8")
+            if not compile_file(folder / source.name, folder / "object.o"):
+                return None
+            if (folder / "object.o").read_bytes() == self.object_bytes(source, folder):
+                return None
+            link([folder / "object.o" if path == self.objects[source] else path for path in self.library], folder / "libmica.so")
+            for program in order:
+                if not self.run(program, folder, 10 * self.seconds[program] + 20):
+                    with self.lock:
+                        self.finds[program] += 1
+                    return program.name
+            return ""
+        finally:
+            shutil.rmtree(folder)
+
+    def object_bytes(self, source, folder):
+        """The same file without the fault, under the same path: __FILE__ of assertions is part of the object."""
+        text = (folder / source.name).read_text(encoding="utf-8")
+        shutil.copy(source, folder / source.name)
+        compile_file(folder / source.name, folder / "original.o")
+        (folder / source.name).write_text(text, encoding="utf-8")
+        return (folder / "original.o").read_bytes()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true", help="only the faults that would be drawn first")
+    options = parser.parse_args()
+    faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).glob("*.c")) for fault in faults_of(path)
+              if fault.path not in SPARED]
+    random.Random(options.seed).shuffle(faults)
+    if options.list:
+        print(*faults[:options.count], sep="\n")
+        return 0
+    bench = Bench(options.jobs)
+    print(f"{len(faults)} faults to draw from, {len(bench.programs)} programs", flush=True)
+    caught, survivors, waiting = 0, [], iter(faults)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {}
+        while caught + len(survivors) < options.count:
+            while len(running) < min(options.jobs, options.count - caught - len(survivors)) and (fault := next(waiting, None)):
+                running[pool.submit(bench.try_fault, fault)] = fault
+            for done in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                fault, outcome = running.pop(done), done.result()
+                if outcome is None:
+                    continue
+                caught += outcome != ""
+                if outcome == "":
+                    survivors.append(fault)
+                print(f"{'caught  ' if outcome else 'SURVIVED'}  {fault}  {outcome}", flush=True)
+    print("", *(f"survived: {fault}" for fault in survivors), f"{caught} of {options.count} caught", sep="\n")
+    return 0 if caught >= CAUGHT_MIN * options.count else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
