@@ -1,4 +1,5 @@
-/* Saving in the background: the file is the world as it was when the save began, whatever happened meanwhile. */
+/* Saving in the background: the file is the world as it was when the save began, whatever happened meanwhile. The saver has a worker
+ * of its own, so that thread sanitizer has something to see. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/components.h"
 #include "../support/faulty_allocator.h"
