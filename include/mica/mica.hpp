@@ -184,6 +184,13 @@ template <class T> mica_type describe(const char *name, const mica_field *fields
     return type;
 }
 
+template <class T> mica_type describe_fields(const char *name, mica_storage storage)
+{
+    std::size_t count = 0;
+    const mica_field *fields = mica_fields_for(type_tag<T>{}, &count);
+    return describe<T>(name, fields, count, storage);
+}
+
 inline mica_type describe_tag(const char *name, mica_storage storage)
 {
     mica_type type = {};
@@ -419,41 +426,52 @@ class world {
 
 } // namespace mica
 
-/* Descriptions, as in mica/describe.h but for the traits; a field of a described type needs no parentheses. */
+/* Descriptions, as in mica/describe.h; a field of a described type needs no parentheses, and traits are assignments:
+ *     MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength) */
 #undef MICA_STRUCT
 #undef MICA_COMPONENT
+#undef MICA_COMPONENT_WITH
 #undef MICA_COMPONENT_OPAQUE
 #undef MICA_POOL
+#undef MICA_POOL_WITH
 #undef MICA_SINGLETON
 #undef MICA_TAG
+#undef MICA_TAG_WITH
 #undef MICA_POOL_TAG
-#define MICA_STRUCT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, __VA_ARGS__)
-#define MICA_COMPONENT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, __VA_ARGS__)
+#define MICA_STRUCT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, (void()), __VA_ARGS__)
+#define MICA_COMPONENT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, (void()), __VA_ARGS__)
+#define MICA_COMPONENT_WITH(T, traits, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, traits, __VA_ARGS__)
+#define MICA_POOL(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, (void()), __VA_ARGS__)
+#define MICA_POOL_WITH(T, traits, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, traits, __VA_ARGS__)
+#define MICA_SINGLETON(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_SINGLETON, (void()), __VA_ARGS__)
 #define MICA_COMPONENT_OPAQUE(T)                                                                                       \
-    inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
-    {                                                                                                                  \
-        static mica_type type = ::mica::detail::describe<T>(#T, nullptr, 0, MICA_STORAGE_CHUNK);                       \
-        return type;                                                                                                   \
-    }
-#define MICA_POOL(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, __VA_ARGS__)
-#define MICA_SINGLETON(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_SINGLETON, __VA_ARGS__)
-#define MICA_TAG(T) MICA_CPP_TAG_(T, MICA_STORAGE_TAG)
-#define MICA_POOL_TAG(T) MICA_CPP_TAG_(T, MICA_STORAGE_POOL)
+    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe<T>(#T, nullptr, 0, MICA_STORAGE_CHUNK), (void()))
+#define MICA_TAG(T) MICA_TAG_WITH(T, (void()))
+#define MICA_TAG_WITH(T, traits)                                                                                       \
+    struct T;                                                                                                          \
+    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe_tag(#T, MICA_STORAGE_TAG), traits)
+#define MICA_POOL_TAG(T)                                                                                               \
+    struct T;                                                                                                          \
+    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe_tag(#T, MICA_STORAGE_POOL), (void()))
 
-#define MICA_CPP_TYPE_(T, storage, ...)                                                                                \
-    inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
+#define MICA_CPP_TYPE_(T, storage, traits, ...)                                                                        \
+    inline const mica_field *mica_fields_for(::mica::type_tag<T>, ::std::size_t *out_count)                            \
     {                                                                                                                  \
         static const mica_field fields[] = {MICA_FOR_EACH_(MICA_CPP_FIELD_, T, __VA_ARGS__)};                          \
-        static mica_type type = ::mica::detail::describe<T>(#T, fields, sizeof fields / sizeof *fields, storage);      \
-        return type;                                                                                                   \
-    }
+        *out_count = sizeof fields / sizeof *fields;                                                                   \
+        return fields;                                                                                                 \
+    }                                                                                                                  \
+    MICA_CPP_DESCRIBED_(T, ::mica::detail::describe_fields<T>(#T, storage), traits)
 #define MICA_CPP_FIELD_(T, name) ::mica::detail::field<decltype(T::name)>(#name, offsetof(T, name)),
-#define MICA_CPP_TAG_(T, storage)                                                                                      \
-    struct T;                                                                                                          \
+#define MICA_CPP_DESCRIBED_(T, description, traits)                                                                    \
     inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
     {                                                                                                                  \
-        static mica_type type = ::mica::detail::describe_tag(#T, storage);                                             \
-        return type;                                                                                                   \
+        static mica_type described = [] {                                                                              \
+            mica_type type = description;                                                                              \
+            static_cast<void>(traits);                                                                                 \
+            return type;                                                                                               \
+        }();                                                                                                           \
+        return described;                                                                                              \
     }
 
 #endif

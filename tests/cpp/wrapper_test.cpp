@@ -29,6 +29,7 @@ struct Box { Point corners[2]; int color = 7; };
 struct Speed { float value; };
 struct MoveOnly { std::unique_ptr<int> value; };
 struct Clock { int ticks; };
+struct Shield { int strength; };
 
 MICA_STRUCT(Point, x, y)
 MICA_COMPONENT(Box, corners, color)
@@ -37,6 +38,7 @@ MICA_POOL(Speed, value)
 MICA_COMPONENT_OPAQUE(MoveOnly)
 MICA_SINGLETON(Clock, ticks)
 MICA_TAG(Frozen)
+MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength)
 MICA_POOL_TAG(Marked)
 
 void stay_silent(const mica_report *, void *) {}
@@ -124,6 +126,18 @@ START_TEST(fields_of_described_types_are_described_with_them)
 }
 END_TEST
 
+START_TEST(traits_are_assignments)
+{
+    mica::world world;
+    mica_entity entity = world.create(Shield{3});
+    ck_assert(mica_enable_component(world, entity, mica::id<Shield>(), false));
+    int seen = 0;
+    world.each([&](const Shield &) { ++seen; });
+    ck_assert_int_eq(seen, 0);
+    ck_assert(mica_type_for(mica::type_tag<Shield>{}).track_added);
+}
+END_TEST
+
 START_TEST(parameters_say_what_is_asked_for)
 {
     mica::world world;
@@ -195,5 +209,5 @@ END_TEST
 TEST_SUITE(cpp_wrapper, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
-           parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           traits_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
            systems_call_their_function_over_all_workers)
