@@ -56,6 +56,12 @@ MICA_API bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot);
 /* Returns how many bytes are kept for it: what it alone needs, 0 right after it was taken. Threads: reader. */
 MICA_API size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot);
 
+/* Makes a world with the same def and the same content: entities with their handles, values, the order of rows, pools, singletons,
+ * names and the hierarchy, so that the hashes agree. Queries, systems, streams, hooks, command buffers and snapshots are
+ * not part of it. Returns NULL with a report to the world, when memory is short, while changes are recorded, and for a
+ * component that can't be copied. Threads: owner. */
+MICA_API mica_world *mica_world_clone(mica_world *world);
+
 /* History: the last ticks of a world, to roll back to.
  *
  *     mica_history *history = mica_history_create(world, 60);

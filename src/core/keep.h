@@ -62,6 +62,8 @@ bool micap_handles_prepare(mica_world *world, const micap_handles_state *state);
 void micap_handles_keep(mica_world *world, const micap_handles_state *state);
 /* Of a block of records that was kept: those that were never used may have been, when it was. */
 void micap_handles_clear_fresh(const micap_handles_state *state, uint64_t first, uint64_t *records, uint32_t count);
+/* Gives an empty world the slots of another; those that live are still to be told their rows. */
+bool micap_handles_clone(mica_world *to, const mica_world *from);
 void micap_handles_restore(mica_world *world, const micap_handles_state *state);
 
 /* What pools have beside rows. */
@@ -70,6 +72,8 @@ micap_pools_state *micap_pools_save(mica_world *world);
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
 /* Groups that were made since a snapshot are filled again. */
 void micap_pools_regroup(mica_world *world, const micap_pools_state *state);
+/* Gives an empty world the pools of another, whose entities it has. */
+bool micap_pools_clone(mica_world *to, const mica_world *from);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);
 
 /* Keeps the name of an entity, or that it has none. */

@@ -94,3 +94,33 @@ void micap_handles_restore(mica_world *world, const micap_handles_state *state)
     if (state->hole_count)
         memcpy(entities->holes, state->holes, state->hole_count * sizeof *state->holes);
 }
+
+bool micap_handles_clone(mica_world *to, const mica_world *from)
+{
+    micap_handles_state state;
+    if (!micap_handles_save((mica_world *)from, &state) || !micap_entities_reserve(to, state.high_water)) {
+        micap_handles_drop((mica_world *)from, &state);
+        return false;
+    }
+    uint32_t page_count = (uint32_t)((state.high_water + MICAP_PAGE_RECORDS - 1) >> MICAP_PAGE_SHIFT);
+    for (uint32_t page = 0; page < page_count; ++page) {
+        const micap_page *old = &from->entities.pages[page];
+        micap_page *fresh = &to->entities.pages[page];
+        if (page >= from->entities.pages_capacity || !old->records)
+            continue;
+        memcpy(fresh->records, old->records, MICAP_PAGE_RECORDS * sizeof *old->records);
+        fresh->next = old->next;
+        fresh->first_free = old->first_free;
+    }
+    bool done = micap_handles_prepare(to, &state);
+    if (done)
+        micap_handles_restore(to, &state);
+    for (uint64_t index = 1; done && index < state.high_water;
+         ++index) /* buffers are not cloned, nor what they have in stock */
+        if (micap_record_chunk(*micap_record_at(&to->entities, (uint32_t)index)) == MICAP_CHUNK_PENDING)
+            micap_entity_give_unused(
+                &to->entities, (mica_entity){(uint32_t)index, micap_record_generation(
+                                                                  *micap_record_at(&to->entities, (uint32_t)index))});
+    micap_handles_drop((mica_world *)from, &state);
+    return done;
+}

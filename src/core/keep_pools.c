@@ -162,3 +162,48 @@ void micap_pools_restore(const micap_restoring *restoring)
     for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pool_restore_index(world->pools.all[i]);
 }
+
+static bool clone_groups(mica_world *to, const mica_world *from)
+{
+    for (uint32_t i = 0; i < from->pools.group_count; ++i) {
+        const micap_pool_group *group = from->pools.groups[i];
+        mica_component members[MICA_GROUP_POOLS_MAX];
+        for (uint32_t k = 0; k < group->pool_count; ++k)
+            members[k] = group->pools[k]->type->id;
+        if (mica_group_components(to, members, group->pool_count) != MICA_OK)
+            return false;
+    }
+    return true;
+}
+
+/* Who is in which pool: bits are given out in the order in which pools were first used, which may differ. */
+static bool clone_masks(mica_world *to)
+{
+    for (uint32_t i = 0; i < to->pools.count; ++i) {
+        const mica_pool *pool = to->pools.all[i];
+        uint32_t limit = pool->kind == MICAP_POOL_TAG ? pool->present_words * 64 : pool->row_limit;
+        for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1)) {
+            uint32_t index = pool->owners ? pool->owners[row].index : row;
+            if (pool->owners && !mica_is_alive(to, pool->owners[row]))
+                continue;
+            if (!micap_map_reserve(&to->pools.masks, index))
+                return false;
+            *micap_map_at(&to->pools.masks, index) |= (uint64_t)1 << pool->bit;
+        }
+    }
+    return true;
+}
+
+bool micap_pools_clone(mica_world *to, const mica_world *from)
+{
+    for (uint32_t i = 0; i < from->pools.count; ++i)
+        if (!micap_pool_clone(micap_pool_of(to, from->pools.all[i]->type->id), from->pools.all[i]))
+            return false;
+    to->pools.random_state = from->pools.random_state;
+    if (!MICAP_RESERVE(&to->memory, to->pools.dead, &to->pools.dead_capacity, from->pools.dead_count))
+        return false;
+    to->pools.dead_count = from->pools.dead_count;
+    if (to->pools.dead_count)
+        memcpy(to->pools.dead, from->pools.dead, to->pools.dead_count * sizeof *to->pools.dead);
+    return clone_masks(to) && clone_groups(to, from);
+}

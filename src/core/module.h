@@ -47,6 +47,8 @@ typedef struct micap_module_ops {
     /* Puts back what was kept, and then what was saved; NULL: the module was not there yet. Entities are what they were. */
     void (*load_kept)(mica_world *world, void *state, const struct micap_kept *kept);
     void (*load)(mica_world *world, void *state, const void *saved);
+    /* Makes the module of another world, whose entities are the same, what this one is; false when memory is short. */
+    bool (*clone)(mica_world *to, const void *state);
     /* Keeps what is there now in a place that is about to be put back. */
     void (*keep_again)(mica_world *world, void *state, const struct micap_kept *kept);
 } micap_module_ops;

@@ -154,6 +154,11 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     return MICA_OK;
 }
 
+bool micap_name_copy(mica_world *world, const micap_name *name)
+{
+    return add_entry(world, name->entity, name->scope, name->text) == MICA_OK;
+}
+
 mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name)
 {
     mica_result refused = micap_refuse_inside(world, "name");

@@ -44,6 +44,9 @@ void micap_name_give_up(mica_world *world, struct micap_kept *kept);
 void micap_name_clear(mica_world *world, const struct micap_kept *kept);
 void micap_name_restore(mica_world *world, struct micap_kept *kept);
 
+/* Gives an entity of this world a name it has in another; false when memory is short. */
+bool micap_name_copy(mica_world *world, const micap_name *name);
+
 /* How many names are found by text and by entity, for mica_world_validate; UINT32_MAX when one is not. */
 uint32_t micap_names_check(const mica_world *world);
 

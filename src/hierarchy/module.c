@@ -114,6 +114,7 @@ static const micap_module_ops ops = {
     .load = micap_hierarchy_load,
     .load_kept = micap_hierarchy_load_kept,
     .keep_again = micap_hierarchy_keep_again,
+    .clone = micap_hierarchy_clone,
 };
 
 static MICAP_COLD micap_hierarchy *make_hierarchy(mica_world *world)

@@ -70,3 +70,22 @@ void micap_hierarchy_load(mica_world *world, void *state, const void *data)
     hierarchy->relinked_count = saved ? saved->relinked_count : 0;
     micap_transforms_restore(hierarchy, saved ? saved->seen : 0);
 }
+
+bool micap_hierarchy_clone(mica_world *to, const void *state)
+{
+    const micap_hierarchy *from = state;
+    micap_hierarchy *hierarchy = micap_hierarchy_use(to);
+    if (!hierarchy)
+        return false;
+    hierarchy->orphans = from->orphans;
+    for (uint32_t page = 0; page < from->page_count; ++page) {
+        if (!from->pages[page].used_count)
+            continue;
+        uint32_t first = page << MICAP_LINK_PAGE_SHIFT;
+        if (!micap_links_reserve(hierarchy, first))
+            return false;
+        memcpy(micap_link_at(hierarchy, first), micap_link_at(from, first), MICAP_LINK_PAGE * sizeof(micap_link));
+        hierarchy->pages[page].used_count = from->pages[page].used_count;
+    }
+    return true;
+}

@@ -183,3 +183,53 @@ void micap_pool_restore_index(mica_pool *pool)
     }
     pool->is_shuffled = false;
 }
+
+static bool clone_lanes(mica_pool *to, const mica_pool *from)
+{
+    for (uint32_t i = 0; i < from->lane_count; ++i)
+        if (!is_apart(from, i))
+            memcpy(to->lanes[i].data, from->lanes[i].data, (size_t)from->row_limit * from->lanes[i].bytes);
+    for (uint32_t row = 0; row < from->row_limit; row += MICA_SLICE_ROWS)
+        memcpy(micap_pool_stamps(to, row), micap_pool_stamps(from, row), stamps_bytes(from));
+    for (uint32_t row = 0; !micap_is_plain(from->type) && row < from->row_limit; ++row) {
+        if (!micap_pool_has_row(from, row))
+            continue;
+        if (!micap_values_copy(from->type, micap_pool_value(to, row), micap_pool_value(from, row), 1)) {
+            while (row-- > 0)
+                if (micap_pool_has_row(from, row))
+                    micap_pool_destruct_value(to, row);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool micap_pool_clone(mica_pool *to, const mica_pool *from)
+{
+    uint32_t limit = from->kind == MICAP_POOL_TAG ? from->present_words * 64 : from->row_limit;
+    if (!limit)
+        return true;
+    if (from->present ? !micap_pool_reserve_entity(to, limit - 1) : !micap_pool_reserve_rows(to, limit))
+        return false;
+    for (uint32_t row = 0; from->kind == MICAP_POOL_MAP && row < limit; ++row)
+        if (!micap_map_reserve(&to->index, from->owners[row].index))
+            return false;
+    if (from->present)
+        memcpy(to->present, from->present, (limit + 63) / 64 * sizeof *to->present);
+    if (from->kind != MICAP_POOL_TAG && !clone_lanes(to, from)) {
+        if (from->present)
+            memset(to->present, 0, (limit + 63) / 64 * sizeof *to->present);
+        return false;
+    }
+    to->row_limit = from->row_limit;
+    to->count = from->count;
+    to->dead_count = from->dead_count;
+    to->probe_count = from->probe_count;
+    to->removed_count = from->removed_count;
+    for (uint32_t row = 0; to->kind == MICAP_POOL_MAP && row < to->row_limit; ++row)
+        if (is_first(to, row))
+            micap_map_set(&to->index, to->owners[row], row);
+    to->is_shuffled = true;
+    micap_pool_restore_index(to);
+    return true;
+}

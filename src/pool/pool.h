@@ -192,6 +192,9 @@ void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept);
 void micap_pool_restore_slice(mica_pool *pool, micap_kept *kept);
 void micap_pool_restore_index(mica_pool *pool);
 
+/* Gives an empty pool the rows of another of the same type; false when memory is short. */
+bool micap_pool_clone(mica_pool *to, const mica_pool *from);
+
 /* Notes that rows [row, row + count) of a data lane were written, of all with MICAP_ALL_LANES. */
 #define MICAP_ALL_LANES UINT32_MAX
 void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);

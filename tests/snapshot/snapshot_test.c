@@ -272,6 +272,29 @@ START_TEST(memory_stays_flat_with_a_snapshot_every_tick)
 }
 END_TEST
 
+START_TEST(a_clone_goes_its_own_way)
+{
+    reports heard;
+    mica_world *world = open_world_of_small_chunks(&heard);
+    mica_entity first = make_numbers(world, 700), child = make_numbers(world, 1);
+    mica_destroy(world, make_numbers(world, 1));
+    ck_assert_int_eq(mica_set_parent(world, child, first), MICA_OK);
+    ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
+    *mica_write_the(world, Clock) = (Clock){1.5, 3};
+    mica_world *clone = mica_world_clone(world);
+    uint64_t hash = mica_world_hash(world);
+    ck_assert_uint_eq(mica_world_hash(clone), hash);
+    ck_assert(mica_same(mica_parent(clone, child), first) && mica_same(mica_find(clone, "first"), first));
+    ck_assert(mica_same(make_numbers(clone, 1), make_numbers(world, 1))); /* the next handle, too */
+    ck_assert_uint_eq(mica_world_hash(clone), mica_world_hash(world));
+    mica_write(clone, first, Number)->value = 77;
+    ck_assert_uint_eq(mica_get(world, first, Number)->value, 0);
+    expect_valid(clone);
+    mica_world_destroy(clone);
+    close_world(world, &heard);
+}
+END_TEST
+
 static mica_snapshot scenario_snapshot;
 
 static void change_much(fixture *fixture)
@@ -312,7 +335,19 @@ static bool make_history(fixture *fixture)
     return mica_history_create(fixture->world, 5) != NULL;
 }
 
+static bool clone_now(fixture *fixture)
+{
+    mica_world *clone = mica_world_clone(fixture->world);
+    if (!clone)
+        return false;
+    REQUIRE(mica_world_hash(clone) == mica_world_hash(fixture->world));
+    REQUIRE(mica_world_validate(clone) == MICA_OK);
+    mica_world_destroy(clone);
+    return true;
+}
+
 static const scenario scenarios[] = {
+    {"clone", change_much, clone_now, NULL},
     {"take", NULL, take_now, NULL},
     {"take with another", take_and_change, take_now, NULL},
     {"restore", take_and_change, restore_now, NULL},
@@ -371,6 +406,7 @@ int main(void)
     tcase_add_test(cases, a_dropped_snapshot_is_unknown);
     tcase_add_test(cases, a_component_that_cannot_be_copied_is_named);
     tcase_add_test(cases, a_history_keeps_the_last_ticks);
+    tcase_add_test(cases, a_clone_goes_its_own_way);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
     tcase_add_loop_test(cases, without_memory_nothing_changes, 0, COUNT_OF(scenarios));
     tcase_add_test(cases, a_write_without_memory_goes_on_and_loses_snapshots);

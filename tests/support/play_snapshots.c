@@ -111,7 +111,19 @@ static void restore(play *play)
     }
 }
 
+static void clone_world(play *play)
+{
+    if (!can_snapshot(play))
+        return;
+    mica_world *clone = mica_world_clone(play->world);
+    EXPECT(play, clone);
+    EXPECT(play, mica_world_hash(clone) == mica_world_hash(play->world));
+    EXPECT_SAYING(play, mica_world_validate(clone) == MICA_OK, "%s", play->last_report);
+    mica_world_destroy(clone);
+}
+
 const play_operation play_snapshot_operations[] = {
+    {"clone world", 1, clone_world, true},
     {"take snapshot", 6, take, true},
     {"restore snapshot", 6, restore, true},
     {"drop snapshot", 3, drop, true},
