@@ -313,9 +313,8 @@ START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
     for (uint32_t mapped = 0; mapped < 2; ++mapped) {
         receiver_side to;
         open_sender(&from, 17 + mapped);
-        from.without_links = true;
         open_receiver(&to, mapped);
-        for (uint32_t tick = 0; tick < 60; ++tick) {
+        for (uint32_t tick = 0; tick < 40; ++tick) {
             live_a_tick(&from);
             follow(&from, &to, true);
             if (!mapped)
@@ -343,7 +342,8 @@ START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
             REQUIRE(mica_snapshot_restore(to.world, confirmed) == MICA_OK);
             REQUIRE_SAYING(mica_world_hash(to.world) == hash, "tick %u", tick);
             mica_snapshot_drop(to.world, confirmed);
-            expect_valid(to.world);
+            if (tick % 4 == 0)
+                expect_valid(to.world);
             forget_reports(&to.heard);
         }
         close_receiver(&to);

@@ -8,6 +8,8 @@
 #include "../support/test.h"
 #include "mica/flow.h"
 #include "mica/record.h"
+#include "base/hash.h"
+#include "snapshot/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -280,6 +282,63 @@ START_TEST(any_changed_byte_is_noticed)
 }
 END_TEST
 
+/* Makes the checksums right again, as far as sizes lead. */
+static void reseal(char *bytes, size_t byte_count)
+{
+    for (size_t at = MICAP_RECORD_HEADER_BYTES; at + MICAP_RECORD_HEAD_BYTES <= byte_count;) {
+        uint32_t words[2];
+        memcpy(words, bytes + at, sizeof words);
+        uint32_t count = micap_little32(words[1]);
+        if (count > byte_count - at - MICAP_RECORD_HEAD_BYTES)
+            return;
+        micap_hasher hasher;
+        micap_hasher_init(&hasher);
+        micap_hasher_bytes(&hasher, bytes + at, sizeof words);
+        micap_hasher_bytes(&hasher, bytes + at + MICAP_RECORD_HEAD_BYTES, count);
+        uint64_t check = micap_little64(micap_hasher_finish(&hasher));
+        memcpy(bytes + at + sizeof words, &check, sizeof check);
+        at += MICAP_RECORD_HEAD_BYTES + count;
+    }
+}
+
+START_TEST(forged_recordings_are_refused_or_differ)
+{
+    record(path, (mica_record_def){MICA_RECORD_SLICES, true});
+    size_t byte_count;
+    char *sound = read_file(path, &byte_count), *bytes = malloc(byte_count);
+    mica_recording *original = load(path);
+    random_source random = {11};
+    uint32_t refused = 0, different = 0;
+    for (uint32_t i = 0; i < 3000; ++i) {
+        memcpy(bytes, sound, byte_count);
+        for (uint32_t edits = 1 + random_below(&random, 3); edits; --edits) {
+            size_t at =
+                MICAP_RECORD_HEADER_BYTES + random_below(&random, (uint32_t)byte_count - MICAP_RECORD_HEADER_BYTES);
+            bytes[at] = (char)(random_one_in(&random, 2) ? 0xFF : random_u32(&random));
+        }
+        reseal(bytes, byte_count);
+        mica_recording_error error = {0};
+        mica_recording *recording = mica_recording_open(bytes, byte_count, &error);
+        REQUIRE(recording || (error.result == MICA_ERROR_DATA && error.text[0]));
+        mica_difference difference;
+        refused += !recording;
+        if (recording)
+            different += mica_recording_diff(original, recording, &difference);
+        for (uint32_t tick = 0; recording && tick <= TICKS + 1; ++tick) {
+            size_t input_bytes;
+            mica_recording_input(recording, tick, 1, &input_bytes);
+            REQUIRE(input_bytes <= byte_count);
+        }
+        mica_recording_free(recording);
+    }
+    ck_assert_uint_gt(refused, 0);
+    ck_assert_uint_gt(different, 0);
+    mica_recording_free(original);
+    free(bytes);
+    free(sound);
+}
+END_TEST
+
 START_TEST(memory_that_runs_out_ends_the_recording_and_not_the_run)
 {
     faulty_allocator faulty;
@@ -314,4 +373,5 @@ TEST_SUITE(record, a_recording_replays_for_any_number_of_workers,
            the_first_tick_system_component_and_entity_that_differ_are_named,
            other_beginnings_and_other_input_are_told_apart, misuse_is_refused,
            a_full_disk_ends_the_recording_with_a_report, a_recording_that_was_cut_off_has_the_frames_before,
-           any_changed_byte_is_noticed, memory_that_runs_out_ends_the_recording_and_not_the_run)
+           any_changed_byte_is_noticed, forged_recordings_are_refused_or_differ,
+           memory_that_runs_out_ends_the_recording_and_not_the_run)

@@ -119,7 +119,7 @@ static void name_any(sender_side *side, mica_entity entity)
 static void link_any(sender_side *side, mica_entity entity)
 {
     mica_entity parent = random_below(&side->random, 3) ? any(side) : mica_nil();
-    if (side->without_links || mica_same(entity, parent) || mica_is_ancestor(side->world, entity, parent))
+    if (mica_same(entity, parent) || mica_is_ancestor(side->world, entity, parent))
         return;
     mica_set_parent(side->world, entity, parent);
     forget_reports(&side->heard); /* a name may be taken there */

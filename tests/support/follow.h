@@ -20,7 +20,6 @@ typedef struct sender_side {
     random_source random;
     mica_entity living[LIVING_MAX];
     uint32_t living_count;
-    bool without_links;
 } sender_side;
 
 typedef struct receiver_side {
