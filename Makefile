@@ -50,7 +50,7 @@ style: setup-check ## layers, sizes, names, thread rules
 
 coverage: setup-check ## which lines of src the tests reach
 	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
-	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage
+	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage --gate
 
 docs: ## the site: guide, headers, examples; warnings are errors; into build/docs
 	@sh tools/setup.sh docs

@@ -16,7 +16,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("os", "base", "type", "pool", "core", "flow", "snapshot", "hierarchy")
 # In an order in which each is whole; checked.h, which makes macros of what the others declare, comes last.
 PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "snapshot", "hash", "record", "module")
-NOT_CORE = ("resource", "draft", "library", "reload", "compile")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
 
@@ -25,17 +24,24 @@ def version():
     return re.search(r"project\(mica VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
+def is_core(name):
+    """Whether a public header does without mica/resource.h, which is another library's."""
+    if name == "mica/resource.h":
+        return False
+    return all(is_core(included) for included in INCLUDE.findall((ROOT / "include" / name).read_text(encoding="utf-8")))
+
+
 def public_header():
     done = set()
 
     def expand(name):
-        if name in done or name.removeprefix("mica/").removesuffix(".h") in NOT_CORE:
+        if name in done or not is_core(name):
             return ""
         done.add(name)
         text = (ROOT / "include" / name).read_text(encoding="utf-8")
         return f"/* {name} */\n" + INCLUDE.sub(lambda match: expand(match.group(1)), text) + "\n"
 
-    every = {path.name.removesuffix(".h") for path in (ROOT / "include/mica").glob("*.h")} - set(NOT_CORE)
+    every = {path.name.removesuffix(".h") for path in (ROOT / "include/mica").glob("*.h")}
     order = [*PUBLIC, *sorted(every - set(PUBLIC))]
     body = "".join(expand(f"mica/{name}.h") for name in order)
     return f"/* Mica {version()}, in one header. Generated: see the headers of include/mica to read it. */\n{body}"

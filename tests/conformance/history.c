@@ -105,6 +105,9 @@ static void check_snapshots(void)
     EXPECT(mica_snapshot_restore(world, before) == MICA_OK && mica_world_hash(world) == hash);
     EXPECT(mica_is_alive(world, gone) && owners_alive == 0 && mica_snapshot_drop(world, before));
 
+    mica_world *twin = mica_world_clone(world);
+    EXPECT(twin && mica_world_hash(twin) == hash);
+    mica_world_destroy(twin);
     mica_history *history = mica_history_create(world, 3);
     for (uint32_t tick = 1; tick <= 5; ++tick) {
         EXPECT(mica_history_take(history, tick) == MICA_OK);

@@ -3,6 +3,7 @@
 #include "mica/draft.h"
 #include "mica/library.h"
 #include "mica/reload.h"
+#include "mica/saver.h"
 #include "parts.h"
 
 #include <stdio.h>
@@ -81,6 +82,26 @@ static void check_saving(void)
         mica_resource_free(loaded);
         remove(file);
     }
+    mica_world_destroy(other);
+    close_world(world, 0);
+}
+
+static void check_saver(void)
+{
+    mica_world *world = open_world(), *other = open_world();
+    mica_define(other, Place);
+    mica_entity made = mica_create(world, MICA_WITH(Place, {1, 0}));
+    mica_saver *saver = mica_saver_create(world, NULL);
+    EXPECT(saver && mica_saver_begin(saver, file) == MICA_OK);
+    mica_write(world, made, Place)->x = 2; /* it runs on */
+    EXPECT(mica_saver_wait(saver) == MICA_OK && !mica_saver_is_busy(saver));
+    mica_resource *loaded = mica_resource_load(file, NULL, NULL);
+    mica_entity spawned;
+    EXPECT(loaded && mica_spawn(other, loaded, &(mica_spawn_def){.out_entities = &spawned}) == MICA_OK);
+    EXPECT(mica_get(other, spawned, Place)->x == 1);
+    mica_resource_free(loaded);
+    mica_saver_destroy(saver);
+    remove(file);
     mica_world_destroy(other);
     close_world(world, 0);
 }
@@ -188,5 +209,6 @@ void check_resources(void)
 {
     check_library();
     check_saving();
+    check_saver();
     check_reloading();
 }

@@ -2,6 +2,7 @@
  * must be the same everywhere. */
 #include "conformance.h"
 #include "mica/math.h"
+#include "mica/snapshot.h"
 #include "mica/transform.h"
 #include "parts.h"
 
@@ -203,6 +204,22 @@ static void populate(mica_world *world)
     }
 }
 
+static uint64_t play_tick(mica_world *world, uint32_t tick)
+{
+    EXPECT(mica_step(world, tick % 4 == 3 ? 1.0f / 30 : 1.0f / 60) == MICA_OK);
+    return mica_world_hash(world);
+}
+
+/* Goes back some ticks and plays them again: the outcome is what it was. */
+static void play_again(mica_world *world, mica_history *history, uint32_t from, uint32_t to, uint64_t hash)
+{
+    EXPECT(mica_history_restore(history, from) == MICA_OK);
+    uint64_t again = 0;
+    for (uint32_t tick = from; tick <= to; ++tick)
+        again = play_tick(world, tick);
+    EXPECT(again == hash);
+}
+
 void play_scene(uint32_t worker_count, uint32_t tick_count)
 {
     mica_world *world = open_world();
@@ -212,9 +229,13 @@ void play_scene(uint32_t worker_count, uint32_t tick_count)
     EXPECT(mica_flow_configure(world, &def) == MICA_OK);
     add_systems(world);
     populate(world);
+    mica_history *history = mica_history_create(world, 6);
     for (uint32_t tick = 0; tick < tick_count; ++tick) {
-        EXPECT(mica_step(world, tick % 4 == 3 ? 1.0f / 30 : 1.0f / 60) == MICA_OK);
-        print_hash("tick", tick, mica_world_hash(world));
+        EXPECT(mica_history_take(history, tick) == MICA_OK);
+        uint64_t hash = play_tick(world, tick);
+        print_hash("tick", tick, hash);
+        if (tick % 10 == 9)
+            play_again(world, history, tick - 4, tick, hash);
     }
     close_world(world, 0);
 }

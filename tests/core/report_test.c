@@ -326,6 +326,60 @@ START_TEST(results_do_not_depend_on_a_handler_that_takes_the_error)
 }
 END_TEST
 
+static mica_removals *listed;
+
+static void end_list_in_hook(const mica_event *event, void *context)
+{
+    (void)event;
+    (void)context;
+    mica_removals_destroy(listed);
+}
+
+START_TEST(what_makes_no_sense_is_refused_with_a_reason)
+{
+    mica_world *world = open_world(&heard);
+    ck_assert(mica_is_nil(mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Number, {2}))));
+    expect_report(&heard, MICA_ERROR_INVALID, "Number is given twice");
+    ck_assert_int_eq(mica_hook_set(world, Clock, MICA_EVENT_ADD, end_list_in_hook, NULL), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock is a singleton");
+    ck_assert_ptr_null(mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_HAS(Clock))));
+    expect_report(&heard, MICA_ERROR_INVALID, "can only be read or written");
+    ck_assert_int_eq(mica_query_add(NULL, Number, {1}), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_query_remove(NULL, Number), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_query_destroy_entities(NULL), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_query_sort_rows(NULL, MICA_ID(Number), NULL, NULL), MICA_ERROR_INVALID);
+
+    listed = mica_removals_create(world, Number);
+    mica_hook_set(world, Number, MICA_EVENT_ADD, end_list_in_hook, NULL);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    expect_report(&heard, MICA_ERROR_REFUSED, "can't be destroyed inside a hook");
+    mica_destroy(world, entity);
+    mica_entity gone;
+    ck_assert_uint_eq(mica_removals_read(listed, &gone, 1), 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(lists_of_removals_use_the_room_of_what_was_read)
+{
+    mica_world *world = open_world(&heard);
+    mica_removals *removals = mica_removals_create(world, Number);
+    mica_entity gone[3], next[40];
+    uint32_t wanted = 0;
+    for (uint32_t i = 0; i < 40; ++i)
+        next[i] = mica_create(world, MICA_WITH(Number, {i}));
+    for (uint32_t i = 0; i < 40; ++i) {
+        mica_destroy(world, next[i]);
+        if (i % 4 == 3)
+            for (uint32_t k = mica_removals_read(removals, gone, 3); k-- > 0; ++wanted)
+                ck_assert(mica_same(next[wanted], gone[2 - k]));
+    }
+    ck_assert_uint_eq(wanted, 30);
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(report, a_bad_handle_is_harmless_at_every_door, every_result_has_its_own_text,
            reports_name_the_handle_and_what_was_tried, without_a_handler_reports_go_to_stderr,
-           results_do_not_depend_on_a_handler_that_takes_the_error)
+           results_do_not_depend_on_a_handler_that_takes_the_error, what_makes_no_sense_is_refused_with_a_reason,
+           lists_of_removals_use_the_room_of_what_was_read)

@@ -1,0 +1,153 @@
+/* Saving in the background: the file is the world as it was when the save began, whatever happened meanwhile. The saver has a worker
+ * of its own, so that thread sanitizer has something to see. */
+#define _POSIX_C_SOURCE 200809L
+#include "../support/components.h"
+#include "../support/faulty_allocator.h"
+#include "../support/reports.h"
+#include "../support/require.h"
+#include "../support/test.h"
+#include "mica/hierarchy.h"
+#include "mica/saver.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { THINGS = 3000 };
+static const char *path = "/tmp/mica_saver_test.mica";
+
+static void change(mica_world *world, uint32_t tick)
+{
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(Number)));
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        Number *number = mica_view_write_at(&view, 0);
+        for (uint32_t i = 0; i < view.count; ++i)
+            number[i].value = tick;
+    }
+    mica_query_destroy(query);
+    mica_entity child = mica_create(world, MICA_WITH(Number, {tick}));
+    mica_set_parent(world, child, mica_find(world, "root"));
+    mica_write_the(world, Clock)->ticks = tick;
+}
+
+static mica_world *make_world(reports *heard)
+{
+    mica_world *world = open_world(heard);
+    for (uint32_t i = 0; i < THINGS; ++i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {0}), MICA_WITH(Position, {1, 2, 3}));
+        if (i == 0)
+            mica_name_set(world, entity, mica_nil(), "root");
+    }
+    return world;
+}
+
+/* Every Number in the file is the tick at which it was saved, and so is the clock. */
+static void expect_file_of(uint32_t tick)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_define(world, Number);
+    mica_define(world, Position);
+    mica_define(world, Clock);
+    mica_resource_error error = {0};
+    mica_resource *resource = mica_resource_load(path, NULL, &error);
+    ck_assert_msg(resource != NULL, "%s", error.text);
+    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+    mica_resource_free(resource);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, THINGS + tick);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            REQUIRE(((const Number *)mica_view_read_at(&view, 0))[i].value == tick);
+    mica_query_destroy(query);
+    ck_assert_uint_eq(mica_child_count(world, mica_find(world, "root")), tick);
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, tick);
+    close_world(world, &heard);
+}
+
+START_TEST(the_file_is_the_world_as_it_was_when_the_save_began)
+{
+    reports heard;
+    mica_world *world = make_world(&heard);
+    mica_saver *saver = mica_saver_create(world, &(mica_save_def){.compression = 3});
+    uint32_t tick = 0, saved = 0;
+    for (uint32_t save = 0; save < 6; ++save) {
+        change(world, ++tick);
+        saved = tick;
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        for (uint32_t more = 0; more < 10; ++more) /* it runs on meanwhile */
+            change(world, ++tick);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        ck_assert(!mica_saver_is_busy(saver));
+        expect_file_of(saved);
+    }
+    mica_saver_begin(saver, path);
+    mica_saver_destroy(saver); /* ends what is under way */
+    expect_file_of(tick);
+    unlink(path);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(what_fails_is_told_and_can_be_tried_again)
+{
+    reports heard;
+    mica_world *world = make_world(&heard);
+    change(world, 1);
+    mica_saver *saver = mica_saver_create(world, NULL);
+    ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+    ck_assert_int_eq(mica_saver_begin(saver, "/nowhere/x.mica"), MICA_OK);
+    ck_assert_int_eq(mica_saver_wait(saver), MICA_ERROR_FILE);
+    expect_report(&heard, MICA_ERROR_FILE, "/nowhere/x.mica");
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+    ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+    expect_file_of(1);
+    mica_defer(world);
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "delta");
+    mica_flush(world);
+    Text text = text_make("x");
+    mica_create(world, MICA_FROM(Text, &text));
+    text_drop(&text);
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Text has functions");
+    mica_saver_destroy(saver);
+    mica_saver_destroy(NULL);
+    unlink(path);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
+{
+    faulty_allocator faulty;
+    uint64_t k = 1;
+    for (bool reached = true; reached; k += 1 + k / 8) {
+        faulty_allocator_init(&faulty);
+        reports heard;
+        mica_world *world = make_world(&heard);
+        change(world, 1);
+        mica_save_def def = {.allocator = faulty_allocator_interface(&faulty)};
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_saver *saver = mica_saver_create(world, &def);
+        mica_result result = saver ? mica_saver_begin(saver, path) : MICA_ERROR_MEMORY;
+        if (result == MICA_OK)
+            result = mica_saver_wait(saver);
+        reached = faulty.failures > 0;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        REQUIRE(result == MICA_OK || (result == MICA_ERROR_MEMORY && reached));
+        if (saver) {
+            REQUIRE(mica_saver_begin(saver, path) == MICA_OK && mica_saver_wait(saver) == MICA_OK);
+            expect_file_of(1);
+        }
+        mica_saver_destroy(saver);
+        forget_reports(&heard);
+        close_world(world, &heard);
+        faulty_allocator_free(&faulty);
+    }
+    ck_assert_uint_gt(k, 20);
+    unlink(path);
+}
+END_TEST
+
+TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, what_fails_is_told_and_can_be_tried_again,
+           memory_that_runs_out_is_told_and_the_next_save_is_whole)
