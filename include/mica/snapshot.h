@@ -9,14 +9,15 @@
  * values of that slice, and of no other; restoring puts them back. Live data never moves for a snapshot.
  *
  * What comes back: entities with their handles and generations, values, the order of rows, pools and tags, singletons,
- * names, the hierarchy, what is on its way in streams and messages, time, ticks and random numbers, which entities are
- * created next, and what queries and systems count as changed. The world hash is what it was, and the same inputs give the same
- * world again. Pointers to components are void, as after any change; mica_ref finds its component again.
+ * names, the hierarchy, what is on its way in streams and messages, time, ticks, pause and random numbers, which systems
+ * and phases are enabled, which handles are given out next, and what queries and systems count as changed. The world hash is
+ * what it was, and the same inputs give the same world again. Pointers to components are void, as after any change;
+ * mica_ref finds its component again.
  *
- * What stays: components, queries, systems, phases, hooks, observers and streams themselves, with their settings. Hooks and
- * observers do not run for what restoring changes. Whoever keeps copies of values outside of the world, a renderer
- * for example, looks at everything once (mica_query_begin_since with 0). Marks taken meanwhile stay good for what is written
- * from now on.
+ * What stays: components, queries, systems, hooks, observers, streams and command buffers themselves, also those made
+ * meanwhile. Hooks and observers do not run for what restoring changes. Whoever keeps copies of values outside of the world, a
+ * renderer for example, looks at everything once (mica_query_begin_since with 0). Marks taken meanwhile stay good for what is
+ * written from now on.
  *
  * Any number of snapshots may live. Restoring one is a change like others: older and newer ones stay, and can be restored
  * in any order, which is all that undo and redo need (examples/undo.c). Keep what is newer only if it is wanted: without, archetypes made
@@ -46,8 +47,8 @@ typedef struct mica_snapshot {
 MICA_API mica_snapshot mica_snapshot_take(mica_world *world);
 
 /* Makes the world what it was. Returns MICA_ERROR_UNKNOWN for one that was dropped or is none, MICA_ERROR_MEMORY when it was
- * lost, or when memory is short, which only happens with newer ones, streams and messages to be kept, and MICA_ERROR_REFUSED
- * where taking is. The snapshot stays, and can be restored again. Threads: owner. */
+ * lost or memory is short, and MICA_ERROR_REFUSED where taking is: nothing has changed then. The snapshot stays, and can be
+ * restored again. Threads: owner. */
 MICA_API mica_result mica_snapshot_restore(mica_world *world, mica_snapshot snapshot);
 
 /* Forgets a snapshot. Returns false when there is none such. Threads: owner. */
