@@ -190,26 +190,33 @@ uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
     return draft->entity_count++;
 }
 
+char *micap_draft_add_run(mica_draft *draft, uint32_t first, uint32_t component, uint32_t count)
+{
+    micap_draft_part *part = &draft->parts[component];
+    uint32_t size_bytes = part->type->size_bytes;
+    uint64_t needed = (uint64_t)part->count + count;
+    if (!MICAP_RESERVE(&draft->memory, part->owners, &part->owner_capacity, needed) ||
+        (size_bytes && !micap_array_reserve(&draft->memory, &part->data, &part->data_capacity, needed, size_bytes)))
+        return micap_draft_refuse_memory(draft), NULL;
+    char *instances = (char *)part;
+    if (size_bytes) {
+        instances = part->data + (size_t)part->count * size_bytes;
+        memset(instances, 0, (size_t)count * size_bytes);
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        part->owners[part->count++] = first + i;
+    return instances;
+}
+
 void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component)
 {
     if (component >= draft->part_count ||
         (entity >= draft->entity_count && draft->parts[component].role != MICAP_ROLE_SINGLETON))
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "there is no such entity or component"), NULL;
-    micap_draft_part *part = &draft->parts[component];
+    const micap_draft_part *part = &draft->parts[component];
     if (part->role == MICAP_ROLE_SINGLETON && part->count)
         return micap_draft_refuse(draft, MICA_ERROR_EXISTS, "the singleton %.80s is there twice", part->name), NULL;
-    uint32_t size_bytes = part->type->size_bytes;
-    if (!MICAP_RESERVE(&draft->memory, part->owners, &part->owner_capacity, (uint64_t)part->count + 1) ||
-        (size_bytes && !micap_array_reserve(&draft->memory, &part->data, &part->data_capacity,
-                                            (uint64_t)part->count + 1, size_bytes)))
-        return micap_draft_refuse_memory(draft), NULL;
-    char *instance = (char *)part;
-    if (size_bytes) {
-        instance = part->data + (size_t)part->count * size_bytes;
-        memset(instance, 0, size_bytes);
-    }
-    part->owners[part->count++] = entity;
-    return instance;
+    return micap_draft_add_run(draft, entity, component, 1);
 }
 
 mica_asset mica_draft_asset(mica_draft *draft, const char *path)

@@ -52,6 +52,10 @@ bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *forma
     __attribute__((format(printf, 3, 4)));
 bool micap_draft_refuse_memory(mica_draft *draft);
 
+/* Adds an instance to each of `count` entities that follow each other; they lie one after the other, zeroed. NULL as
+ * mica_draft_add. */
+char *micap_draft_add_run(mica_draft *draft, uint32_t first, uint32_t component, uint32_t count);
+
 /* The offset of a string, added when it is new; MICAP_NONE when memory is short. */
 uint32_t micap_string_of(micap_strings *strings, mica_draft *draft, const char *text);
 void micap_strings_free(micap_strings *strings, mica_draft *draft);

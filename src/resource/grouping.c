@@ -99,11 +99,16 @@ static bool find_sets(micap_grouping *grouping, mica_draft *draft)
         const micap_draft_part *part = &draft->parts[grouping->rank[rank]];
         if (part->repeats || part->role == MICAP_ROLE_SINGLETON)
             continue;
+        uint32_t without = MICAP_NONE, with = MICAP_NONE; /* mostly those of the one before */
         for (uint32_t i = 0; i < part->count; ++i) {
             uint32_t *set = &grouping->group[part->owners[i]];
-            *set = extend(grouping, draft, *set, rank);
-            if (*set == MICAP_NONE)
+            if (*set != without) {
+                without = *set;
+                with = extend(grouping, draft, without, rank);
+            }
+            if (with == MICAP_NONE)
                 return micap_draft_refuse_memory(draft);
+            *set = with;
         }
     }
     return true;
