@@ -96,7 +96,7 @@ static void check_saver(void)
     mica_write(world, made, Place)->x = 2; /* it runs on */
     EXPECT(mica_saver_wait(saver) == MICA_OK && !mica_saver_is_busy(saver));
     mica_resource *loaded = mica_resource_load(file, NULL, NULL);
-    mica_entity spawned;
+    mica_entity spawned = mica_nil();
     EXPECT(loaded && mica_spawn(other, loaded, &(mica_spawn_def){.out_entities = &spawned}) == MICA_OK);
     EXPECT(mica_get(other, spawned, Place)->x == 1);
     mica_resource_free(loaded);
