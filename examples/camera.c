@@ -37,7 +37,7 @@ static void camera_shake(const mica_message *message)
 }
 
 /* Described with the component: whoever has a camera has its behaviour. The reference is carried along, not described. */
-static const mica_handler camera_handlers[] = {MICA_HANDLED(Update, camera_update), MICA_HANDLED(Shake, camera_shake)};
+static const mica_handler camera_handlers[] = {MICA_HANDLED(Shake, camera_shake)};
 MICA_COMPONENT_WITH(Camera, (MICA_HANDLERS(camera_handlers)), field_of_view, trembling)
 MICA_COMPONENT(Walker, speed)
 
@@ -61,6 +61,8 @@ int main(void)
 {
     mica_world *world = mica_world_create(NULL);
     mica_system_add(world, MICA_SYSTEM(walk, MICA_WRITE(mica_local), MICA_READ(Walker)));
+    /* A handler that looks at other entities says so, as systems do. */
+    mica_handler_add(world, MICA_HANDLER_USING(Camera, Update, camera_update, MICA_USES(MICA_USE_READ(mica_local))));
     mica_message_every_frame(world, Update, MICA_PHASE_END);
     mica_transform_add_system(world, MICA_PHASE_END);
 
