@@ -20,6 +20,16 @@ static void destroy_dead(micap_delta_work *work)
     }
 }
 
+/* A handle may come alive again that has died here: rows it left in pools would be its own once more. */
+static void forget_rows_of(mica_world *world, mica_entity dead)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        mica_pool *pool = world->pools.all[i];
+        for (uint32_t row; pool->dead_count && (row = micap_pool_row(pool, dead)) != MICAP_ROW_NONE;)
+            micap_pools_remove_dead(world, pool, row);
+    }
+}
+
 static void claim_handles(micap_delta_work *work)
 {
     if (work->replica->mapped)
@@ -31,8 +41,10 @@ static void claim_handles(micap_delta_work *work)
         if (is_end && count)
             micap_entities_claim(work->world, some, count);
         count = is_end ? 0 : count;
-        if (i < work->twins_added)
+        if (i < work->twins_added) {
             some[count++] = work->changes[i].sender;
+            forget_rows_of(work->world, work->changes[i].sender);
+        }
     }
 }
 
