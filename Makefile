@@ -26,7 +26,7 @@ check-long: release ## random operations against the model, ten times as many, f
 	@MICA_TEST_STEPS=200000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_core_model
 	@MICA_TEST_ROUNDS=2000000 MICA_TEST_SEED=$$(date +%s) CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_resource_hostile
 	@MICA_TEST_TICKS=600000000 CK_TIMEOUT_MULTIPLIER=100 build/release/tests/test_snapshot_snapshot
-	@sh tools/fuzz.sh 1800
+	@MICA_FUZZ_SEED=0 sh tools/fuzz.sh 1800
 	@python3 tools/conformance.py
 	@sh tools/dist.sh
 	@python3 tools/mutate.py

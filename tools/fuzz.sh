@@ -16,7 +16,7 @@ cmake --build --preset fuzz --target $targets
 mkdir -p build/fuzz/found
 for name in "$@"; do
     mkdir -p "build/fuzz/corpus/$name"
-    "build/fuzz/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    "build/fuzz/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -seed="${MICA_FUZZ_SEED:-1}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix=build/fuzz/found/ "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1 &
     running="${running-} $!:$name"
 done
