@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXCEPTIONS = ROOT / "tools/coverage_exceptions.txt"
 # Layer: lines that tests still miss, branches that they take at least.
-GATED = {"pool": (98, 0.84), "core": (368, 0.90), "flow": (131, 0.88), "resource": (97, 0.89), "snapshot": (249, 0.65)}
+GATED = {"pool": (25, 0.93), "core": (176, 0.93), "flow": (134, 0.88), "resource": (94, 0.89), "snapshot": (140, 0.86)}
 
 
 def gcov(data):
