@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: setup-check ## every check, about five minutes; make test STAGES="style release" for some
+test: setup-check ## every check, about a quarter of an hour; make test STAGES="style release" for some
 	@python3 tools/test.py $(STAGES)
 
 demo: TARGET = example_demo

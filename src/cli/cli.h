@@ -82,6 +82,10 @@ mica_library *library_beside(const options *options, const char *path);
 /* Writes bytes to a file, or to standard output for NULL. Returns the exit code. */
 int write_output(const char *path, const void *bytes, size_t byte_count);
 
+/* Writes what a writer has gathered to standard output, and frees it. Returns the exit code. */
+struct micap_writer;
+int write_gathered(struct micap_writer *writer);
+
 bool ends_with(const char *text, const char *end);
 
 /* Adds the components of a file, whatever it is. False with a message. */

@@ -70,7 +70,6 @@ static void write_assets(micap_writer *writer, const mica_resource *resource)
 static int write_info(const mica_resource *resource)
 {
     micap_writer writer;
-    mica_blob text;
     mica_resource_info info = mica_resource_get_info(resource);
     micap_writer_init(&writer);
     micap_write_open(&writer, '{');
@@ -99,11 +98,7 @@ static int write_info(const mica_resource *resource)
     }
     micap_write_close(&writer, ']');
     micap_write_close(&writer, '}');
-    if (micap_writer_finish(&writer, &text) != MICA_OK)
-        return complain("out of memory");
-    int status = write_output(NULL, text.bytes, text.byte_count);
-    mica_blob_free(&text);
-    return status;
+    return write_gathered(&writer);
 }
 
 int run_info(const options *options)

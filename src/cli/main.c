@@ -1,5 +1,6 @@
 /* mica: the command line. */
 #include "cli/cli.h"
+#include "json/writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,6 +144,16 @@ int write_output(const char *path, const void *bytes, size_t byte_count)
     return fwrite(bytes, 1, byte_count, stdout) == byte_count && fflush(stdout) == 0
                ? EXIT_FINE
                : complain("standard output can't be written");
+}
+
+int write_gathered(struct micap_writer *writer)
+{
+    mica_blob text;
+    if (micap_writer_finish(writer, &text) != MICA_OK)
+        return complain("out of memory");
+    int status = write_output(NULL, text.bytes, text.byte_count);
+    mica_blob_free(&text);
+    return status;
 }
 
 static int print_help(FILE *to)

@@ -140,7 +140,6 @@ static void write_system(micap_writer *writer, const mica_world *world, mica_sys
 static int write_results(const run *run)
 {
     micap_writer writer;
-    mica_blob text;
     uint32_t kept = run->options->frame_count < FRAMES_KEPT ? run->options->frame_count : FRAMES_KEPT;
     micap_writer_init(&writer);
     micap_write_open(&writer, '{');
@@ -162,11 +161,7 @@ static int write_results(const run *run)
             write_system(&writer, run->world, micap_system_id(flow->phases[i]->order[j]));
     micap_write_close(&writer, ']');
     micap_write_close(&writer, '}');
-    if (micap_writer_finish(&writer, &text) != MICA_OK)
-        return complain("out of memory");
-    int status = write_output(NULL, text.bytes, text.byte_count);
-    mica_blob_free(&text);
-    return status;
+    return write_gathered(&writer);
 }
 
 static int print_results(const run *run)

@@ -6,18 +6,15 @@
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 bool micap_reload_fail(micap_reloading *work, mica_result result, const char *format, ...)
 {
-    char text[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    work->result = micap_report_text(work->world, result, format, arguments);
     va_end(arguments);
-    work->result = mica_world_report(work->world, result, text);
     return false;
 }
 

@@ -6,6 +6,8 @@
 #include "resource/migrate.h"
 #include "resource/resource.h"
 
+#include <stdarg.h>
+
 /* How the instances of one block become values. */
 typedef struct micap_entry {
     const micap_block *block;
@@ -51,6 +53,9 @@ static inline bool micap_is_plain(const mica_type *type)
 }
 
 /* Reports through the world and notes the result. Returns false. */
+/* Reports what a format and its arguments say; returns the result. */
+mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments);
+
 bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool micap_spawn_fail_memory(micap_spawning *work);

@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
+mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments)
 {
     char text[400];
+    vsnprintf(text, sizeof text, format, arguments);
+    return mica_world_report(world, result, text);
+}
+
+bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    work->result = micap_report_text(work->world, result, format, arguments);
     va_end(arguments);
-    work->result = mica_world_report(work->world, result, text);
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include "support/require.h"
 #include "support/test.h"
 
+#include <signal.h>
 #include <string.h>
 
 /* Can be moved, and not be copied. */
@@ -394,6 +395,20 @@ START_TEST(a_write_without_memory_goes_on_and_loses_snapshots)
 }
 END_TEST
 
+/* Whether it is, only checked builds can tell: they stop. */
+START_TEST(a_pointer_from_before_a_restore_is_void)
+{
+    mica_world *world = mica_world_create(NULL);
+    mica_entity entity = make_numbers(world, 1);
+    mica_snapshot before = mica_snapshot_take(world);
+    const volatile char *kept = (const volatile char *)mica_get(world, entity, Number);
+    mica_create(world);
+    mica_snapshot_restore(world, before);
+    ck_assert_int_ge(*kept, 0); /* never gets this far */
+    mica_world_destroy(world);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("snapshot");
@@ -411,5 +426,7 @@ int main(void)
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
     tcase_add_loop_test(cases, without_memory_nothing_changes, 0, COUNT_OF(scenarios));
     tcase_add_test(cases, a_write_without_memory_goes_on_and_loses_snapshots);
+    if (STOPS_AT_MISTAKES)
+        tcase_add_test_raise_signal(cases, a_pointer_from_before_a_restore_is_void, SIGABRT);
     return test_run("snapshot", cases);
 }
