@@ -11,8 +11,7 @@ static mica_component intern_numbered(uint32_t number, mica_storage storage)
 {
     char name[16];
     snprintf(name, sizeof name, "Kind%u", number);
-    mica_type type = {
-        .name = name, .storage = storage, .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
+    mica_type type = {.name = name, .storage = storage, .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
     return mica_type_intern(&type);
 }
 
