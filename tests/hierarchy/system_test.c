@@ -188,6 +188,35 @@ START_TEST(links_that_are_made_by_those_who_are_told_are_there_when_the_operatio
 }
 END_TEST
 
-TEST_SUITE(system, transforms_follow_what_systems_move, the_system_is_there_once,
-           links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends,
+/* Pieces of a parallel for inside a system run in no order: nothing can be recorded in them. */
+static void link_inside(uint32_t begin, uint32_t end, void *context)
+{
+    const mica_view *view = context;
+    for (uint32_t i = begin; i < end; ++i)
+        mica_set_parent(view->world, view->entities[i], foster);
+}
+
+static void link_in_pieces(mica_view *view)
+{
+    mica_parallel_for(view->world, view->count, 1, link_inside, view);
+}
+
+START_TEST(work_that_has_no_place_in_the_order_links_nothing)
+{
+    if (STOPS_AT_MISTAKES)
+        return;
+    mica_world *world = open_with_workers(2);
+    foster = mica_create(world);
+    mica_create(world, MICA_WITH(Number, {1}));
+    uint64_t before = mica_world_hash(world);
+    ck_assert(mica_system_add(world, MICA_SYSTEM(link_in_pieces, MICA_READ(Number))).id);
+    ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
+    expect_report(&heard, MICA_ERROR_REFUSED, "");
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(system, work_that_has_no_place_in_the_order_links_nothing, transforms_follow_what_systems_move,
+           the_system_is_there_once, links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends,
            trees_and_matrices_are_the_same_for_any_number_of_workers)
