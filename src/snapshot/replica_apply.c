@@ -402,6 +402,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
 static void write_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->place].rows;
     if (table->is_moved) {
         fill_pool(work, table, pool);
@@ -419,6 +420,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
 {
     mica_replica *replica = work->replica;
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     micap_pools_sweep(work->world, pool);
     for (uint32_t i = 0; table->is_moved && i < replica->twins.capacity; ++i) {
         const micap_twin *twin = &replica->twins.entries[i];
