@@ -37,7 +37,7 @@ mica_result micap_box_update(micap_mailbox *box)
 {
     char name[96];
     snprintf(name, sizeof name, "%.64s.messages", micap_type_of(box->component)->type.name);
-    mica_use uses[MICAP_USES_MAX];
+    mica_use uses[MICAP_USES_MAX + 1];
     mica_term term = micap_box_term(box);
     mica_system_def def = {.name = name,
                            .view = micap_box_run,
