@@ -334,8 +334,6 @@ static mica_result take_handles(micap_delta_work *work)
         if (!replica->mapped && !micap_entities_reserve_at(world, change->sender.index))
             return refuse_memory(work);
         change->local = replica->mapped ? micap_entity_take(world) : change->sender;
-        if (mica_is_nil(change->local))
-            return refuse_memory(work);
         work->handles_taken = i + 1;
     }
     for (uint32_t i = 0; i < count; ++i) {
