@@ -172,7 +172,7 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
     bool is_told = micap_delta_has_changed(sender, key_of("rows", list->key), archetype->row_count);
-    if (!slices && (!is_told || (!sender->delta.base && !archetype->row_count)))
+    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: who is not mentioned is empty */
         bytes->count = begin;
 }
 

@@ -250,12 +250,12 @@ static void clear_new(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->changes_count; ++i) {
         const micap_delta_change *change = &work->changes[i];
-        micap_spot spot = micap_locate(work->world, change->local);
-        if (!change->to || !micap_is_row(spot))
+        if (!change->to)
             continue;
+        micap_spot spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
-            if (column->companion || column->type->gapless || !column->plain ||
+            if (column->companion || column->type->gapless ||
                 (change->from && micap_archetype_has(change->from, column->component)))
                 continue;
             memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);

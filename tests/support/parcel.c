@@ -69,7 +69,7 @@ static const micap_type *type_of_hash(uint64_t name_hash)
 
 static void walk_table(parcel *parcel)
 {
-    const micap_type *types[32];
+    const micap_type *types[80];
     walk(parcel, 8, "key");
     walk(parcel, 4, "rows");
     uint32_t columns = walk(parcel, 4, "columns"), slices = walk(parcel, 4, "slices");
@@ -79,7 +79,7 @@ static void walk_table(parcel *parcel)
         walk(parcel, 8, "column %u: layout", i);
     }
     for (uint32_t i = 0; i < slices; ++i) {
-        uint32_t numbers[32];
+        uint32_t numbers[80];
         walk(parcel, 4, "slice %u: row", i);
         uint32_t rows = walk(parcel, 4, "slice %u: rows", i);
         uint32_t has_entities = walk(parcel, 4, "slice %u: with entities", i);

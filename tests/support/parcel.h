@@ -17,7 +17,7 @@ typedef struct field {
 typedef struct parcel {
     char *bytes;
     uint32_t count;
-    field fields[400];
+    field fields[900];
     uint32_t field_count;
     uint32_t at;
     uint32_t group;

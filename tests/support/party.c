@@ -17,6 +17,7 @@ void party_define(mica_world *world)
     mica_define(world, Age);
     mica_define(world, Wind);
     mica_define(world, Color);
+    mica_define(world, Weather);
     mica_define(world, Loan);
     mica_define(world, Seat);
     mica_define(world, Coat);
@@ -36,6 +37,8 @@ static void arrive(party *party)
     party->patient = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Health, {5, 9}), MICA_WITH(Frozen));
     party->vane = mica_create(world, MICA_WITH(Wind, {1, 2}));
     party->quiet = mica_create(world, MICA_WITH(Color, {1, 2, 3}));
+    mica_create(world, MICA_WITH(Color, {4, 5, 6}), MICA_WITH(Frozen));
+    mica_create(world, MICA_WITH(Weather, {.a = {1}}));
     for (uint32_t i = 0; i < 3; ++i) {
         mica_set(world, knots[i], Loan, {knots[3], false});
         mica_set(world, knots[i], Coat, {i});
@@ -48,6 +51,7 @@ static void arrive(party *party)
     REQUIRE(mica_name_set(world, knots[1], knots[0], "aunt") == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[1], knots[0]) == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[2], knots[0]) == MICA_OK);
+    REQUIRE(mica_set_parent(world, party->patient, knots[0]) == MICA_OK);
 }
 
 static void change_everything(party *party)
@@ -73,6 +77,8 @@ static void change_everything(party *party)
     REQUIRE(mica_name_set(world, knots[1], mica_nil(), "host") == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[1], mica_nil()) == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[0], knots[1]) == MICA_OK); /* the other way round */
+    REQUIRE(mica_place_before(world, party->patient, knots[2]) == MICA_OK);
+    mica_create(world);
 }
 
 static mica_version keep_delta(party *party, mica_sender *sender, mica_version base, uint32_t which)

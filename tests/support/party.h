@@ -12,6 +12,8 @@ typedef struct Knot { Tie ties[2]; } Knot;
 MICA_COMPONENT(Knot, (ties, Tie))
 typedef struct Wind { float x, y; } Wind;
 MICA_COMPONENT_WITH(Wind, (.split = true), x, y)
+typedef struct Weather { float a[4], b[4], c[4], d[4], e[4], f[4], g[4], h[4], i[4], j[4], k[4], l[4], m[4], n[4], o[4], p[4]; } Weather;
+MICA_COMPONENT_WITH(Weather, (.split = true), a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) /* 64 columns */
 typedef struct Loan { mica_entity to; bool due; } Loan;
 MICA_POOL_WITH(Loan, (.toggle = true), to, due)
 typedef struct Seat { mica_entity beside; uint32_t number; } Seat;
@@ -33,7 +35,7 @@ typedef struct party {
     mica_entity knots[PARTY_KNOTS];
     mica_entity patient; /* with a toggle, a tag and two columns */
     mica_entity vane;    /* split */
-    mica_entity quiet;   /* nothing happens to it */
+    mica_entity quiet;   /* nothing happens to it, and two others */
     char *deltas[3];     /* from nothing to the first state; from there to the second; from nothing to the second */
     uint32_t delta_bytes[3];
     uint64_t hashes[2]; /* of who follows, in these states */
