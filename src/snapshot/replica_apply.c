@@ -312,7 +312,7 @@ static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (micap_pool_row(pool, entity) != MICAP_ROW_NONE)
         return;
-    micap_pool_make_values(pool, micap_pool_next_row(pool, entity), 1, NULL);
+    micap_pool_make_value(pool, micap_pool_next_row(pool, entity), NULL);
     uint32_t row = micap_pools_commit(world, pool, entity);
     if (pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
