@@ -2,6 +2,7 @@
 #ifndef MICAP_CORE_COMPONENT_H
 #define MICAP_CORE_COMPONENT_H
 
+#include "base/assert.h"
 #include "type/type.h"
 #include "type/values.h"
 #include "mica/entity.h"
@@ -49,11 +50,19 @@ typedef struct micap_components {
 } micap_components;
 
 /* NULL when this world does not use it. */
-static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
+static inline micap_component *micap_component_find(const micap_components *components, mica_component id)
 {
     if (id < components->limit)
         return components->by_id[id];
     return id - MICAP_POOL_IDS < components->pooled_limit ? components->pooled[id - MICAP_POOL_IDS] : NULL;
+}
+
+/* One that the world is known to use. */
+static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
+{
+    micap_component *component = micap_component_find(components, id);
+    MICAP_ASSERT(component, "the world uses the component");
+    return component;
 }
 
 /* The id in use that follows one, 0 to begin with; 0 when there is none. */

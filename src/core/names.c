@@ -200,6 +200,7 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
 {
     micap_names *names = &world->names;
     micap_name *name = find_entity(names, entity);
+    MICAP_ASSERT(name, "the entity has a name");
     const micap_name *taken = find_text(names, scope, name->text, strlen(name->text));
     if (taken && taken != name)
         return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,
