@@ -1,6 +1,5 @@
 /* Systems: kinds, terms, what may be done inside, adding, replacing, switching and removing them. */
 #include "mica/flow.h"
-#include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -313,61 +312,6 @@ START_TEST(what_can_not_be_done_inside_a_system_is_refused_and_harmless)
 }
 END_TEST
 
-static void double_numbers(mica_view *view)
-{
-    Number *numbers = mica_view_write_at(view, 0);
-    for (uint32_t i = 0; i < view->count; ++i)
-        numbers[i].value *= 2;
-}
-
-/* More terms than are kept ready, and some that have no column. */
-static void change_five(mica_view *view)
-{
-    Number *number = mica_view_write_at(view, 0);
-    const Position *maybe = mica_view_read_at(view, 2);
-    Velocity *velocity = mica_view_write_at(view, 4);
-    const Mass *mass = mica_view_read_at(view, 5);
-    ck_assert(!maybe && view->count == 1);
-    number->value += (uint32_t)mass->value;
-    velocity->x += mass->value;
-}
-
-START_TEST(a_small_system_of_many_terms_gets_each_of_them)
-{
-    reports heard;
-    mica_world *world = open_flow(&heard, 1);
-    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Frozen), MICA_WITH(Velocity, {1, 0, 0}),
-                                     MICA_WITH(Mass, {3}));
-    mica_system_add(world, MICA_SYSTEM(change_five, MICA_WRITE(Number), MICA_HAS(Frozen), MICA_MAYBE_READ(Position),
-                                       MICA_WITHOUT(Age), MICA_WRITE(Velocity), MICA_READ(Mass)));
-    for (uint32_t i = 1; i <= 3; ++i) {
-        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 2 + 3 * i);
-        ck_assert_float_eq(mica_get(world, entity, Velocity)->x, 1 + 3 * (float)i);
-    }
-    close_world(world, &heard);
-}
-END_TEST
-
-START_TEST(what_a_small_system_wrote_is_undone_by_a_snapshot)
-{
-    reports heard;
-    mica_world *world = open_flow(&heard, 1);
-    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}));
-    mica_system_add(world, MICA_SYSTEM(double_numbers, MICA_WRITE(Number)));
-    for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-        mica_snapshot before = mica_snapshot_take(world);
-        mica_step(world, 1);
-        mica_step(world, 1);
-        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 16u << i);
-        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
-        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 4u << i);
-    }
-    close_world(world, &heard);
-}
-END_TEST
-
 START_TEST(a_bad_def_is_refused_with_its_name_and_place)
 {
     static const mica_term term = {0, MICA_ACCESS_READ};
@@ -510,8 +454,7 @@ START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
 }
 END_TEST
 
-TEST_SUITE(system, a_small_system_of_many_terms_gets_each_of_them, what_a_small_system_wrote_is_undone_by_a_snapshot,
-           the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
+TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
            a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody, every_kind_of_system_gets_what_it_asks_for,
            no_entities_and_fewer_than_workers_are_fine, splits_show_every_row_once_in_pieces_of_the_size_asked_for,
            changes_inside_a_system_are_made_after_its_phase,
