@@ -222,6 +222,41 @@ START_TEST(only_systems_that_keep_to_their_rows_are_chained)
 }
 END_TEST
 
+START_TEST(what_is_read_and_used_for_writing_counts_as_written)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_stream *stream = mica_stream_create(world, MICA_STREAM(Number));
+    mica_system_add(world, MICA_SYSTEM(rows_a, MICA_READ(Position), MICA_ADDED(Age)));
+    mica_system_add(world, MICA_SYSTEM_WITH(rows_b,
+                                            (MICA_USES(MICA_USE_WRITE(Position), MICA_USE_STREAM_READ(stream),
+                                                       MICA_USE_STREAM_READ(stream))),
+                                            MICA_READ(Position)));
+    mica_system_add(world, MICA_SYSTEM(rows_c, MICA_READ(Position), MICA_WRITE(Age)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (MICA_USES(MICA_USE_STREAM_READ(stream)))));
+    char text[512];
+    mica_graph_write(world, MICA_GRAPH_TEXT, text, sizeof text);
+    ck_assert_str_eq(text, "update\n"
+                           "  rows_a\n"
+                           "  rows_b  waits for rows_a (Position)\n"
+                           "  rows_c  waits for rows_b (Position), rows_a (Age)\n"
+                           "  one\n");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_system_over_rows_that_reads_a_stream_is_in_no_chain)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_stream *stream = mica_stream_create(world, MICA_STREAM(Number));
+    mica_system_add(world, MICA_SYSTEM(rows_a, MICA_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(rows_b, (MICA_USES(MICA_USE_STREAM_READ(stream))), MICA_WRITE(Position)));
+    ck_assert(!is_chained(world));
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(what_must_run_between_two_systems_keeps_them_apart)
 {
     reports heard;
@@ -273,5 +308,6 @@ TEST_SUITE(graph, conflicting_systems_run_as_added_unless_told_otherwise,
            a_loop_of_long_names_is_told_as_far_as_there_is_room, an_order_that_contradicts_the_phases_is_refused,
            the_graph_is_shown_as_text_and_for_graphviz, the_graph_shows_streams_and_what_is_switched_off,
            what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before,
-           only_systems_that_keep_to_their_rows_are_chained, what_must_run_between_two_systems_keeps_them_apart,
+           only_systems_that_keep_to_their_rows_are_chained, what_is_read_and_used_for_writing_counts_as_written,
+           a_system_over_rows_that_reads_a_stream_is_in_no_chain, what_must_run_between_two_systems_keeps_them_apart,
            a_thousand_systems_are_ordered)

@@ -88,6 +88,8 @@ START_TEST(recorded_changes_are_counted)
 {
     reports heard;
     mica_world *world = open_measured(&heard, 1);
+    mica_frame_stats none;
+    ck_assert(!mica_stats_of_frame(world, 0, &none));
     mica_stats_enable(world, 10);
     for (int frame = 0; frame < 3; ++frame)
         mica_step(world, 0);
@@ -100,6 +102,12 @@ START_TEST(recorded_changes_are_counted)
     ck_assert_uint_gt(frame.flush_ns, 0);
     ck_assert(mica_stats_of_frame(world, 0, &frame));
     ck_assert_uint_eq(frame.commands, 0);
+    mica_flow_def more = mica_flow_def_default();
+    more.worker_count = 3; /* who work from now on is counted, too */
+    mica_flow_configure(world, &more);
+    mica_step(world, 0);
+    ck_assert(mica_stats_of_system(world, mica_system_find(world, "count_up"), 0, &stats));
+    ck_assert_uint_eq(stats.entities, ENTITIES);
     close_world(world, &heard);
 }
 END_TEST
@@ -270,7 +278,7 @@ static void measure(faults *faults)
     mica_system_add(world, MICA_SYSTEM(count_up, MICA_WRITE(Number)));
     mica_stats_enable(world, 4);
     mica_step(world, 1);
-    for (uint32_t i = 0; i < 9; ++i) { /* more than it has room for */
+    for (uint32_t i = 0; i < 7; ++i) { /* more than it has room for; the last one's name needs room, too */
         char name[16];
         snprintf(name, sizeof name, "new%u", i);
         mica_system_def def = *MICA_SYSTEM_ONCE(once);

@@ -336,6 +336,25 @@ START_TEST(a_reduction_sees_the_rows_that_a_loop_over_its_query_sees)
 }
 END_TEST
 
+START_TEST(a_chunk_with_more_rows_than_a_view_comes_in_several)
+{
+    reports heard;
+    mica_world_def def = mica_world_def_default();
+    def.chunk_bytes_first = 1 << 20;
+    mica_world *world = open_world_with(&heard, def);
+    for (uint32_t i = 0; i < MICA_VIEW_ROWS + 1; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    atomic_uint rows = 0;
+    mica_system_add(world, MICA_SYSTEM_WITH(count_rows, (.context = &rows), MICA_READ(Number)));
+    mica_step(world, 1);
+    ck_assert_uint_eq(rows, MICA_VIEW_ROWS + 1);
+    ck_assert_ptr_null(mica_frame_commands(NULL));
+    ck_assert_ptr_null(mica_frame_commands(&(mica_frame){.world = world})); /* no system runs */
+    ck_assert_ptr_null(mica_view_commands(&(mica_view){.world = world}));
+    close_world(world, &heard);
+}
+END_TEST
+
 static void record_inside(uint32_t begin, uint32_t end, void *context)
 {
     (void)begin;
@@ -467,5 +486,6 @@ TEST_SUITE(task, a_system_may_step_another_world, parallel_for_touches_each_elem
            a_reduction_is_the_same_to_the_last_bit_for_any_number_of_workers,
            a_scheduler_of_the_user_may_help_early_late_or_on_the_spot, a_parallel_for_inside_a_system_records_nothing,
            of_those_that_may_start_the_higher_priority_starts_first, more_than_fits_into_a_queue_is_done_at_once,
+           a_chunk_with_more_rows_than_a_view_comes_in_several,
            a_reduction_sees_the_rows_that_a_loop_over_its_query_sees, random_numbers_can_be_had_without_a_system,
            random_numbers_are_the_same_everywhere_and_spread_evenly)
