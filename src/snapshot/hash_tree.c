@@ -239,7 +239,7 @@ static void hash_singletons(hashing *work)
     const micap_components *components = &work->world->components;
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_component *component = micap_component_of(components, id);
-        if (!component->singleton)
+        if (!component->singleton || component->is_unborn)
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);
