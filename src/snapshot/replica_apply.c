@@ -312,7 +312,7 @@ static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (micap_pool_row(pool, entity) != MICAP_ROW_NONE)
         return;
-    micap_pool_make_values(pool, micap_pool_next_row(pool, entity), 1, NULL);
+    micap_pool_make_value(pool, micap_pool_next_row(pool, entity), NULL);
     uint32_t row = micap_pools_commit(world, pool, entity);
     if (pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
@@ -400,6 +400,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
 static void write_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->place].rows;
     if (table->is_moved) {
         fill_pool(work, table, pool);
@@ -417,6 +418,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
 {
     mica_replica *replica = work->replica;
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     micap_pools_sweep(work->world, pool);
     for (uint32_t i = 0; table->is_moved && i < replica->twins.capacity; ++i) {
         const micap_twin *twin = &replica->twins.entries[i];

@@ -67,7 +67,9 @@ static void unlink_parent(micap_delta_work *work, mica_entity parent, const char
         if (twin)
             twin->mark = replica->mark;
     }
-    for (mica_entity child = mica_first_child(world, parent), next; !mica_is_nil(child); child = next) {
+    mica_entity next = mica_first_child(world, parent);
+    while (!mica_is_nil(next)) {
+        mica_entity child = next;
         next = mica_next_sibling(world, child);
         const micap_twin *twin = micap_twin_find(&replica->twins, mica_replica_remote(replica, child));
         if (twin && twin->mark != replica->mark)
