@@ -332,9 +332,8 @@ static bool needs_entities(const micap_spawning *work)
                   (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
-        needed =
-            needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
-                                            entry->block->references.count || entry->has_spawn));
+        needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
+                                                 entry->block->references.count || entry->has_spawn));
     }
     return needed;
 }

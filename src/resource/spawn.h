@@ -13,14 +13,14 @@ typedef struct micap_entry {
     const micap_block *block;
     const mica_resource_rule *rule; /* NULL: none */
     const mica_type *type;          /* the program's, of the component */
-    const mica_type *recipe;        /* the program's, of what lies in the file: another one only with a spawn function */
-    mica_component component;       /* 0: unknown, passed over */
-    bool has_spawn;                 /* the rule has a spawn function */
-    bool is_column;                 /* copied as it lies, by creating */
-    bool is_separate;               /* given entity by entity: several of them, or split and to be completed */
-    micap_plan plan;                /* otherwise, from block->type to the recipe */
-    char *scratch;                  /* room for one value of a separate component, or of a singleton with a spawn function */
-    bool is_made;                   /* such a singleton is in there, to be moved into the world when nothing can fail */
+    const mica_type *recipe;  /* the program's, of what lies in the file: another one only with a spawn function */
+    mica_component component; /* 0: unknown, passed over */
+    bool has_spawn;           /* the rule has a spawn function */
+    bool is_column;           /* copied as it lies, by creating */
+    bool is_separate;         /* given entity by entity: several of them, or split and to be completed */
+    micap_plan plan;          /* otherwise, from block->type to the recipe */
+    char *scratch;            /* room for one value of a separate component, or of a singleton with a spawn function */
+    bool is_made;             /* such a singleton is in there, to be moved into the world when nothing can fail */
 } micap_entry;
 
 typedef struct micap_spawning {
