@@ -75,7 +75,7 @@ static void write_components(writer *writer, uint32_t entity)
     if (wants[6])
         *(Hunter *)mica_draft_add(writer->draft, entity, writer->component[6]) = (Hunter){any_entity(writer), small};
     if (wants[7])
-        ((Text *)mica_draft_add(writer->draft, entity, writer->component[7]))->length = 0;
+        ((Text *)mica_draft_add(writer->draft, entity, writer->component[7]))->length = (uint32_t)small;
 }
 
 /* Names are distinct below one parent, from so few that two files share many of them. */
