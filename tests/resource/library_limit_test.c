@@ -121,9 +121,9 @@ END_TEST
 
 START_TEST(a_damaged_file_is_named_with_the_place)
 {
-    ck_assert_int_eq(mica_write_file(scratch("damaged.mica"), "no resource at all, but some bytes, more than a header",
-                                     54, NULL),
-                     MICA_OK);
+    ck_assert_int_eq(
+        mica_write_file(scratch("damaged.mica"), "no resource at all, but some bytes, more than a header", 54, NULL),
+        MICA_OK);
     mica_library *library = open_library();
     mica_resource_error error = {0};
     ck_assert_ptr_null(mica_library_load(library, "damaged.mica", &error));
