@@ -300,6 +300,31 @@ START_TEST(a_crowd_of_every_storage_is_spawned_or_not_at_every_allocation)
 }
 END_TEST
 
+START_TEST(an_empty_world_is_saved_or_not_at_every_allocation)
+{
+    faulty_allocator_init(&faulty);
+    mica_world_def world_def = mica_world_def_default();
+    world_def.report = count_report;
+    mica_world *world = mica_world_create(&world_def);
+    const mica_save_def def = {.allocator = faulty_allocator_interface(&faulty)};
+    uint64_t k = 1;
+    for (bool reached = true; reached; ++k) {
+        mica_blob blob;
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_result result = mica_pack(world, &def, &blob);
+        reached = faulty.failures > 0;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        REQUIRE(result == (reached ? MICA_ERROR_MEMORY : MICA_OK) && (blob.bytes != NULL) != reached);
+        mica_blob_free(&blob);
+        REQUIRE(faulty.live_blocks == 0);
+    }
+    ck_assert_uint_gt(k, 5);
+    mica_world_destroy(world);
+    faulty_allocator_free(&faulty);
+}
+END_TEST
+
 TEST_SUITE(memory_failure, loading_fails_cleanly_at_every_allocation, spawning_fails_cleanly_at_every_allocation,
            saving_fails_cleanly_at_every_allocation, a_crowd_of_every_storage_is_saved_or_not_at_every_allocation,
-           a_crowd_of_every_storage_is_spawned_or_not_at_every_allocation)
+           a_crowd_of_every_storage_is_spawned_or_not_at_every_allocation,
+           an_empty_world_is_saved_or_not_at_every_allocation)
