@@ -409,7 +409,7 @@ static bool write_assets(finishing *work)
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
-    if (string_of(work, "") == MICAP_NONE)
+    if (string_of(work, "") == MICAP_NONE) /* a draft of nothing has no string yet */
         return false;
     char *strings = micap_output_add(&work->output, draft, MICAP_SECTION_STRINGS, work->strings.count, 1);
     if (strings)

@@ -124,6 +124,13 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     return true;
 }
 
+static bool throw_switch(micap_reloading *work, const component_of *at)
+{
+    mica_component component = at->entry->component;
+    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
+           refused(work);
+}
+
 static bool add(micap_reloading *work, const component_of *at)
 {
     const micap_entry *entry = at->entry;
@@ -134,9 +141,7 @@ static bool add(micap_reloading *work, const component_of *at)
     for (uint32_t i = 0; i < at->new_count; ++i)
         if (!add_one(work, at, at->new + (size_t)i * entry->block->type->size_bytes))
             return false;
-    return !entry->type->toggle || !at->is_disabled ||
-           mica_command_enable_component(work->commands, at->entity, entry->component, false, MICA_HERE) ||
-           refused(work);
+    return !entry->type->toggle || !at->is_disabled || throw_switch(work, at);
 }
 
 static bool make_anew(micap_reloading *work, const component_of *at)
@@ -203,8 +208,7 @@ static bool update_switch(micap_reloading *work, const component_of *at)
         mica_is_enabled_component(work->world, at->entity, component) == at->was_disabled)
         return true;
     ++work->stats.updated_count;
-    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
-           refused(work);
+    return throw_switch(work, at);
 }
 
 static bool update(micap_reloading *work, const component_of *at)
