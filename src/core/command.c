@@ -135,7 +135,7 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
                    type ? type->type.name : "without an id");
         return NULL;
     }
-    if (!micap_component_of(&commands->world->components, component) &&
+    if (!micap_component_find(&commands->world->components, component) &&
         micap_component_namesake(commands->world, type)) {
         micap_fail(commands->world, MICA_ERROR_LAYOUT, place,
                    "command: this world has another component with the name %s", type->type.name);

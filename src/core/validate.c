@@ -69,7 +69,7 @@ static bool check_set(const mica_world *world, const micap_archetype *archetype)
         mica_component id = archetype->components[i];
         if (i && archetype->components[i - 1] >= id)
             return broken(world, "the components of an archetype rise", archetype->id, i);
-        const micap_component *component = micap_component_of(&world->components, id);
+        const micap_component *component = micap_component_find(&world->components, id);
         uint32_t column = micap_archetype_column(archetype, id);
         bool is_tag = component && !micap_has_column(component->type);
         if (!component || column != (is_tag ? MICAP_COLUMN_TAG : columns))

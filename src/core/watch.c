@@ -42,5 +42,5 @@ void micap_watches_run(mica_world *world, micap_watch *watches, const mica_event
         watch->seen(watch, event);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }

@@ -5,22 +5,17 @@ static bool is_level_of(int32_t priority, uint32_t level)
     return level == (priority > 0 ? 0u : priority == 0 ? 1u : 2u);
 }
 
-/* Whether all that two systems do to the same thing is done to their own rows: then slice by slice is as good as one after
- * the other. Shared columns are what makes it worth while. */
-static bool share_rows_only(const micap_system *a, const micap_system *b, bool *out_share)
+/* Whether two systems have a column in common, which is what makes a chain worth while. What else they may share is in
+ * nobody's way: systems that keep to their rows only read singletons, and only write streams. */
+static bool share_columns(const micap_system *a, const micap_system *b)
 {
     micap_touch ours[MICAP_TOUCHES_MAX], theirs[MICAP_TOUCHES_MAX];
     uint32_t our_count = micap_system_touches(a, ours), their_count = micap_system_touches(b, theirs);
     for (uint32_t i = 0; i < our_count; ++i)
-        for (uint32_t j = 0; j < their_count; ++j) {
-            if (ours[i].component != theirs[j].component || ours[i].stream != theirs[j].stream)
-                continue;
-            bool by_rows = ours[i].is_rows && theirs[j].is_rows;
-            if (!by_rows && micap_touches_conflict(&ours[i], &theirs[j]))
-                return false;
-            *out_share |= by_rows;
-        }
-    return true;
+        for (uint32_t j = 0; j < their_count; ++j)
+            if (ours[i].is_rows && ours[i].component == theirs[j].component)
+                return true;
+    return false;
 }
 
 typedef struct micap_cutter {
@@ -65,9 +60,8 @@ static bool can_join(cutter *cut, const micap_system *system, uint32_t index)
     if (!system->is_local || !chain->systems[0]->is_local || chain->system_count == MICAP_CHAIN_SYSTEMS ||
         !is_level_of(system->def.priority, chain->level))
         return false;
-    for (uint32_t i = 0; i < chain->system_count; ++i)
-        if (!share_rows_only(chain->systems[i], system, &share))
-            return false;
+    for (uint32_t i = 0; i < chain->system_count && !share; ++i)
+        share = share_columns(chain->systems[i], system);
     ++cut->search;
     return share && !is_reached(cut, system->order, index, true);
 }

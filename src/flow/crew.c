@@ -216,7 +216,7 @@ static void start(micap_crew *crew)
 void micap_crew_offer(micap_crew *crew, uint32_t worker, micap_work *work, uint32_t count)
 {
     micap_item item = {work, 0, count};
-    if (!crew->started && worker == 0 && !crew->scheduler.submit && crew->worker_count > 1)
+    if (!crew->started && !crew->scheduler.submit)
         start(crew);
     if (!micap_deque_push(&crew->workers[worker].queues[work->level], item))
         run_item(crew, worker, item);

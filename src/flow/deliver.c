@@ -66,7 +66,7 @@ static void deliver(micap_messages *messages, const micap_letter *letter)
 
 void micap_messages_deliver(micap_messages *messages)
 {
-    if (messages->is_delivering || !messages->letters.first)
+    if (messages->is_delivering)
         return;
     micap_messages_update(messages);
     messages->is_delivering = true;

@@ -28,7 +28,7 @@ static void release(mica_world *world, void *state)
     world->share = NULL;
     micap_crew_destroy(flow->crew);
     for (uint32_t i = MICAP_LISTENERS; i-- > 0;)
-        if (flow->listeners[i].ops && flow->listeners[i].ops->free)
+        if (flow->listeners[i].ops)
             flow->listeners[i].ops->free(world, flow->listeners[i].state);
     for (uint32_t i = 0; i < flow->phase_count; ++i)
         micap_phase_free(flow, flow->phases[i]);
@@ -228,8 +228,7 @@ micap_task *micap_task_here(const mica_world *world)
 
 uint32_t micap_lane_count(const mica_world *world)
 {
-    const micap_flow *flow = micap_flow_get(world);
-    return flow && flow->running ? flow->running->lane_count : 0;
+    return micap_flow_get(world)->running->lane_count;
 }
 
 bool micap_is_running(const mica_world *world)

@@ -268,6 +268,8 @@ mica_result micap_leg_run(micap_leg *leg);
 
 /* The function of systems that are mailboxes. */
 void micap_box_run(mica_view *view);
+/* Adds a piece that begins there, and ends there unless another follows; false when memory is short. */
+bool micap_chain_add_piece(mica_world *world, micap_chain *chain, micap_start start, micap_start end);
 /* The letters of a mailbox in pieces, where no broadcast is among them; false when memory is short. */
 bool micap_box_cut_pieces(mica_world *world, micap_chain *chain);
 

@@ -202,7 +202,7 @@ static void update_gates(const micap_flow *flow)
             leg->has_gates = false;
             for (uint32_t k = 0; k < leg->system_count; ++k) {
                 micap_system *system = leg->systems[k];
-                system->is_active = system->is_enabled && !system->is_removed;
+                system->is_active = system->is_enabled;
                 leg->has_gates |= system->is_gated || !system->is_active;
             }
         }

@@ -36,7 +36,7 @@ typedef struct micap_task {
 /* NULL outside of systems of this world. */
 micap_task *micap_task_here(const mica_world *world);
 
-/* How many lanes the phase has that runs, or is about to: constant from phase_begin to phase_end. */
+/* How many lanes the phase has that runs: constant from phase_begin to phase_end, and only asked then. */
 uint32_t micap_lane_count(const mica_world *world);
 
 /* Whether systems run right now: from phase_begin to phase_end. */
@@ -63,7 +63,6 @@ uint64_t micap_systems_version(const mica_world *world);
 
 const char *micap_system_label(const struct micap_system *system);
 mica_system micap_system_id(const struct micap_system *system);
-mica_place micap_system_place(const struct micap_system *system);
 
 typedef enum micap_listener_id {
     MICAP_LISTENER_STREAMS,
@@ -89,7 +88,7 @@ typedef struct micap_piece {
     uint64_t end_ns;
 } micap_piece;
 
-/* Any may be NULL. All but `ran` are called by the owner's thread, in the order of ids. */
+/* Any but `free` may be NULL; who saves also drops, prepares and loads. All but `ran` are called by the owner's thread, in the order of ids. */
 typedef struct micap_listener_ops {
     void (*frame_begin)(mica_world *world, void *state);
     /* Lanes are numbered; no system has begun. False when memory is short: the phase does not run. */

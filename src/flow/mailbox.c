@@ -37,7 +37,7 @@ mica_result micap_box_update(micap_mailbox *box)
 {
     char name[96];
     snprintf(name, sizeof name, "%.64s.messages", micap_type_of(box->component)->type.name);
-    mica_use uses[MICAP_USES_MAX];
+    mica_use uses[MICAP_USES_MAX + 1];
     mica_term term = micap_box_term(box);
     mica_system_def def = {.name = name,
                            .view = micap_box_run,
@@ -123,10 +123,9 @@ bool micap_box_cut_pieces(mica_world *world, micap_chain *chain)
         next = count - at < least ? count : at + least;
         while (next < count && box->deliveries[next].block == box->deliveries[next - 1].block)
             ++next;
-        if (!MICAP_RESERVE(&world->memory, chain->starts, &chain->start_capacity, (uint64_t)chain->piece_count + 2))
+        if (!micap_chain_add_piece(world, chain, (micap_start){.row = at, .slot = chain->piece_count},
+                                   (micap_start){.row = next}))
             return false;
-        chain->starts[chain->piece_count] = (micap_start){.row = at, .slot = chain->piece_count};
-        chain->starts[++chain->piece_count] = (micap_start){.row = next};
     }
     return true;
 }
@@ -264,7 +263,7 @@ static mica_result run_round(micap_messages *messages, micap_leg *leg)
 
 mica_result micap_messages_deliver_rounds(micap_messages *messages)
 {
-    if (messages->is_delivering || !messages->letters.first)
+    if (!messages->letters.first)
         return MICA_OK;
     micap_flow *flow = micap_flow_get(messages->world);
     micap_phase *phase = micap_flow_phase(flow, MICAP_PHASE_MESSAGES);

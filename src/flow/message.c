@@ -45,9 +45,8 @@ uint32_t micap_post_uses(const micap_post *post, mica_use *uses, uint32_t count)
             uint32_t known = 0;
             while (known < count && !is_same_use(&uses[known], &handler->uses[i]))
                 ++known;
-            if (known < count || count == MICAP_USES_MAX)
-                continue;
-            uses[count++] = handler->uses[i];
+            if (known == count && count <= MICAP_USES_MAX)
+                uses[count++] = handler->uses[i];
         }
     return count;
 }
@@ -86,7 +85,7 @@ static mica_result update_system(micap_messages *messages, micap_post *post)
     char name[160];
     snprintf(name, sizeof name, "%.64s.%.64s", micap_type_of(post->component)->type.name,
              micap_type_of(post->kind->id)->type.name);
-    mica_use uses[MICAP_USES_MAX];
+    mica_use uses[MICAP_USES_MAX + 1];
     mica_term term = micap_box_term(post->box);
     mica_system_def def = {.name = name,
                            .view = run_post,
@@ -396,9 +395,9 @@ static mica_result flushed(mica_world *world, void *state)
 
 static void trim(mica_world *world, void *state)
 {
+    (void)world;
     micap_messages *messages = state;
-    if (!micap_is_running(world) && !messages->is_delivering)
-        micap_queue_trim(&messages->letters);
+    micap_queue_trim(&messages->letters);
 }
 
 /* The world ends; its queries and systems go by themselves. */

@@ -129,7 +129,8 @@ static inline uint64_t micap_block_of(const micap_chunk *chunk, uint32_t row)
 /* The first delivery of a block, or of the next that has any. */
 const micap_delivery *micap_box_first(const micap_mailbox *box, uint64_t block);
 
-/* Adds what the handlers of a post declare to a list of `count`; returns the new count, at most MICAP_USES_MAX. */
+/* Adds what the handlers of a post declare to a list of `count`; returns the new count, at most one more than
+ * MICAP_USES_MAX: a system refuses that. */
 uint32_t micap_post_uses(const micap_post *post, mica_use *uses, uint32_t count);
 
 /* Calls the handlers of a post for the rows of a view. */

@@ -151,9 +151,9 @@ static mica_result flushed(mica_world *world, void *state)
 
 static void trim(mica_world *world, void *state)
 {
+    (void)world;
     observers *observers = state;
-    if (!micap_is_running(world))
-        micap_queue_trim(&observers->letters);
+    micap_queue_trim(&observers->letters);
 }
 
 /* The world ends: its lists of watches go with it, and so do its queries. */
@@ -322,7 +322,7 @@ bool mica_observe_emit(mica_world *world, mica_observe event, mica_component com
         return true; /* nobody listens */
     micap_letter letter = {.kind = event, .component = component, .entity = entity};
     letter.data_bytes = data.data ? data.size_bytes : 0;
-    if (micap_task_here(world) && !world->hook_depth)
+    if (micap_task_here(world))
         return micap_letter_keep(&observers->letters, world, &letter, data.data);
     tell_all(world, observers, &letter, data.data);
     micap_hooks_end(world);

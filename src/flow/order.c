@@ -70,20 +70,19 @@ uint32_t micap_order_sort(const micap_asked *asked, uint32_t count, uint32_t *wa
 }
 
 /* Walks back from one that could not be placed until a system comes twice, and tells the loop in the order it is asked for. */
-static void report_loop(mica_world *world, micap_system *const *systems, uint32_t count, const micap_asked *asked,
+static void report_loop(mica_world *world, micap_system *const *systems, const micap_asked *asked,
                         const uint32_t *waiting, uint32_t *trail)
 {
     uint32_t at = 0, length = 0;
-    while (at < count && (waiting[at] == UINT32_MAX || waiting[at] == 0))
+    while (waiting[at] == UINT32_MAX)
         ++at;
     uint32_t start = 0;
     for (bool closed = false; !closed;) {
         trail[length++] = at;
-        for (uint32_t i = 0; i < asked->count; ++i)
-            if (asked->pairs[i].to == at && waiting[asked->pairs[i].from] != UINT32_MAX) {
-                at = asked->pairs[i].from;
-                break;
-            }
+        uint32_t i = 0; /* who waits has somebody to wait for */
+        while (asked->pairs[i].to != at || waiting[asked->pairs[i].from] == UINT32_MAX)
+            ++i;
+        at = asked->pairs[i].from;
         for (start = 0; start < length && trail[start] != at;)
             ++start;
         closed = start < length;
@@ -115,7 +114,7 @@ static bool phase_has_loop(micap_flow *flow, mica_phase phase, micap_system *con
         } else {
             bad = micap_order_sort(&asked, member_count, waiting, order) < member_count;
             if (bad)
-                report_loop(world, members, member_count, &asked, waiting, trail);
+                report_loop(world, members, &asked, waiting, trail);
         }
     } else {
         micap_fail_memory(world, "system");
@@ -128,7 +127,7 @@ static bool phase_has_loop(micap_flow *flow, mica_phase phase, micap_system *con
 static uint32_t place_of_phase(const micap_flow *flow, mica_phase phase)
 {
     uint32_t place = 0;
-    while (place < flow->phase_count && flow->phases[place]->id != phase)
+    while (flow->phases[place]->id != phase)
         ++place;
     return place;
 }

@@ -138,7 +138,7 @@ static void play_rows(const micap_leg *leg, player *who, micap_chunk *chunk, uin
 static void set_up(const micap_leg *leg, micap_system *system, uint32_t slot, uint32_t worker, player *out)
 {
     mica_version version = leg->base + 1 + (system->order - leg->systems[0]->order);
-    mica_commands *known = slot < system->buffer_capacity ? system->buffers[slot] : NULL;
+    const mica_commands *known = system->buffers[slot];
     out->task = (micap_task){.here = {.world = leg->world, .version = version, .open = micap_task_open},
                              .system = system,
                              .frame = &system->frame,
@@ -283,8 +283,6 @@ static void walk(const micap_chain *chain, uint32_t piece, player *players, uint
                 return;
             at.base += chunk->count;
         }
-        if (at.entry == stop->entry)
-            return;
     }
 }
 
@@ -334,8 +332,7 @@ void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
             places[count] = i;
             set_up(leg, chain->systems[i], slot, worker, &players[count++]);
         }
-    if (!count)
-        return;
+    MICAP_ASSERT(count, "a chain runs when one of its systems does");
     micap_here *before = micap_here_now;
     uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
     if (chain->systems[0]->once)

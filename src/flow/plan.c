@@ -19,6 +19,14 @@ enum {
 
 #define NO_MATCH UINT32_MAX
 
+/* How many rows a cell has: whole views, and not too few of them. */
+static uint64_t cell_rows_for(uint64_t rows)
+{
+    uint64_t cell = (rows + CELLS_MAX - 1) / CELLS_MAX;
+    cell = (cell + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
+    return cell > CELL_ROWS_MIN ? cell : CELL_ROWS_MIN;
+}
+
 static bool plan_grid(micap_flow *flow)
 {
     mica_world *world = flow->world;
@@ -32,9 +40,7 @@ static bool plan_grid(micap_flow *flow)
         flow->offsets[i] = rows;
         rows += world->archetypes.by_id[i]->row_count;
     }
-    uint64_t cell = (rows + CELLS_MAX - 1) / CELLS_MAX;
-    cell = (cell + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
-    flow->cell_rows = cell > CELL_ROWS_MIN ? cell : CELL_ROWS_MIN;
+    flow->cell_rows = cell_rows_for(rows);
     flow->cell_count = rows ? (uint32_t)((rows + flow->cell_rows - 1) / flow->cell_rows) : 1;
     flow->grid_structure = world->structure;
     return true;
@@ -84,11 +90,12 @@ static uint64_t count_rows(const micap_chain *chain)
     return rows;
 }
 
-static bool add_start(mica_world *world, micap_chain *chain, micap_start start)
+bool micap_chain_add_piece(mica_world *world, micap_chain *chain, micap_start start, micap_start end)
 {
-    if (!MICAP_RESERVE(&world->memory, chain->starts, &chain->start_capacity, (uint64_t)chain->piece_count + 1))
+    if (!MICAP_RESERVE(&world->memory, chain->starts, &chain->start_capacity, (uint64_t)chain->piece_count + 2))
         return false;
-    chain->starts[chain->piece_count++] = start;
+    chain->starts[chain->piece_count] = start;
+    chain->starts[++chain->piece_count] = end;
     return true;
 }
 
@@ -96,6 +103,7 @@ static bool add_start(mica_world *world, micap_chain *chain, micap_start start)
  * counted over its own rows; else they are those of the grid. */
 static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 {
+    const micap_start end = {.entry = chain->archetype_count};
     uint64_t last = UINT64_MAX, seen = 0;
     for (uint32_t entry = 0; entry < chain->archetype_count; ++entry) {
         const micap_archetype *archetype = chain->archetypes[entry];
@@ -105,7 +113,8 @@ static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
             for (uint32_t row = 0; row < chunk->count; row += chain->unit_rows) {
                 uint64_t cell = own_rows ? seen / own_rows : (offset + base + row) / flow->cell_rows;
                 uint32_t slot = own_rows ? chain->piece_count : (uint32_t)cell;
-                if (cell != last && !add_start(flow->world, chain, (micap_start){entry, i, row, slot, base}))
+                micap_start start = {entry, i, row, slot, base};
+                if (cell != last && !micap_chain_add_piece(flow->world, chain, start, end))
                     return false;
                 last = cell;
                 seen += chunk->count - row < chain->unit_rows ? chunk->count - row : chain->unit_rows;
@@ -139,7 +148,7 @@ static void prepare(micap_leg *leg, micap_chain *chain)
     micap_task_declare(&chain->ready_task);
     micap_task_show(&chain->ready_task, &chain->ready_view);
     chain->is_ready = true;
-    chain->is_plain = !system->is_gated && !system->is_marked;
+    chain->is_plain = !system->is_gated; /* one that asks for changes has a filter */
     chain->order = system->order - leg->systems[0]->order;
 }
 
@@ -156,10 +165,7 @@ static uint64_t row_bound(const mica_query *query)
 static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_view *walk)
 {
     const mica_system_def *def = &chain->systems[0]->def;
-    uint64_t rows = walk->end, cell = (rows + CELLS_MAX - 1) / CELLS_MAX;
-    cell = (cell + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
-    if (cell < CELL_ROWS_MIN)
-        cell = CELL_ROWS_MIN;
+    uint64_t rows = walk->end, cell = cell_rows_for(rows);
     if (def->split == MICA_SPLIT_EVERY) {
         uint64_t least = (rows + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
         cell = def->split_rows > least ? def->split_rows : least;
@@ -171,12 +177,9 @@ static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_
     chain->has_own_grid = true;
     chain->row_count = rows;
     for (uint64_t row = 0; row < rows; row += cell)
-        if (!add_start(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count}))
+        if (!micap_chain_add_piece(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count},
+                                   (micap_start){.row = (uint32_t)rows}))
             return false;
-    uint32_t count = chain->piece_count;
-    if (!add_start(world, chain, (micap_start){.row = (uint32_t)rows}))
-        return false;
-    chain->piece_count = count;
     return true;
 }
 
@@ -199,7 +202,7 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
         return true;
     }
     bool has_own_letters = first->box && !first->box->broadcast_count;
-    if (first->query->join_count && !def->compare) {
+    if (first->query->join_count) {
         mica_view walk = {.world = leg->world, .query = first->query};
         micap_join_begin(&walk, first->query);
         if (walk.driver && !has_own_letters)
@@ -224,10 +227,6 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     }
     if (!cut_pieces(flow, chain, own_rows))
         return false;
-    uint32_t count = chain->piece_count;
-    if (!add_start(leg->world, chain, (micap_start){.entry = chain->archetype_count}))
-        return false;
-    chain->piece_count = count;
     prepare(leg, chain);
     return true;
 }

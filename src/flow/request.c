@@ -212,7 +212,7 @@ static mica_result handle(mica_requests *requests)
     uint64_t waiting = mica_stream_count(requests->questions);
     if (!waiting)
         return MICA_OK;
-    if (waiting > UINT32_MAX / 2 || !reserve_room(requests, waiting))
+    if (!reserve_room(requests, waiting))
         return micap_fail_memory(requests->world, "requests");
     uint32_t count = 0, some;
     for (const char *at; (at = micap_stream_take(requests->questions, &some));)
@@ -381,7 +381,7 @@ void mica_requests_destroy(mica_requests *requests)
                    requests->questions->name);
         return;
     }
-    all_requests *all = all_of(world);
+    all_requests *all = micap_listener_state(world, MICAP_LISTENER_REQUESTS);
     mica_requests *before = NULL;
     for (mica_requests *other = all->first; other != requests; other = other->next)
         before = other;

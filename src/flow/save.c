@@ -34,7 +34,7 @@ void micap_flow_drop(mica_world *world, void *state, void *data)
     const micap_flow *flow = state;
     saved_flow *saved = data;
     for (uint32_t i = 0; i < MICAP_LISTENERS; ++i)
-        if (saved->listeners[i] && flow->listeners[i].ops)
+        if (saved->listeners[i])
             flow->listeners[i].ops->drop(world, flow->listeners[i].state, saved->listeners[i]);
     MICAP_RELEASE_ARRAY(&world->memory, saved->phases, saved->phase_count);
     MICAP_RELEASE_ARRAY(&world->memory, saved->systems, saved->system_count);
@@ -101,8 +101,7 @@ bool micap_flow_prepare(mica_world *world, void *state, const void *data)
     const saved_flow *saved = data;
     for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
         const micap_listener_ops *ops = flow->listeners[i].ops;
-        if (saved->listeners[i] && ops && ops->prepare &&
-            !ops->prepare(world, flow->listeners[i].state, saved->listeners[i]))
+        if (saved->listeners[i] && !ops->prepare(world, flow->listeners[i].state, saved->listeners[i]))
             return false;
     }
     return true;

@@ -58,6 +58,7 @@ mica_stream *micap_stream_make(mica_world *world, const micap_stream_shape *shap
         micap_fail_memory(world, "stream");
         return NULL;
     }
+    stream->number = ++streams->made_count;
     stream->queue.frame = streams->frame;
     *(streams->last ? &streams->last->next : &streams->first) = stream;
     streams->last = stream;
@@ -262,7 +263,7 @@ static const char *next_bytes(const mica_stream *stream, micap_reader *reader, u
     const micap_queue *queue = &stream->queue;
     const char *begin;
     micap_run *run;
-    if (reader->place < queue->end && !reader->lane_run) {
+    if (reader->place < queue->end) { /* then it is not in a lane yet */
         run = reader->run ? reader->run : queue->first;
         while (micap_run_end(run) <= reader->place)
             run = run->next;
@@ -323,7 +324,9 @@ const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, 
 const void *micap_stream_take(mica_stream *stream, uint32_t *out_count)
 {
     *out_count = 0;
-    return read_next(stream, find_reader(stream, 0), 0, out_count);
+    micap_reader *reader = find_reader(stream, 0);
+    MICAP_ASSERT(reader, "streams of the library are the application's");
+    return read_next(stream, reader, 0, out_count);
 }
 
 uint64_t mica_stream_count(const mica_stream *stream)

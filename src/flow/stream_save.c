@@ -4,7 +4,7 @@
 
 typedef struct saved_stream {
     struct saved_stream *next;
-    const mica_stream *stream;
+    uint64_t number; /* of the stream */
     micap_saved_queue *queue;
     micap_reader *readers;
     uint32_t reader_count;
@@ -39,14 +39,14 @@ static bool save_one(saved_streams *saved, const mica_stream *stream)
         return false;
     copy->next = saved->first;
     saved->first = copy;
-    copy->stream = stream;
+    copy->number = stream->number;
     copy->lost_bytes = stream->lost_bytes;
     copy->missed = atomic_load_explicit(&stream->missed, memory_order_relaxed);
     copy->queue = micap_queue_save(&stream->queue);
+    copy->reader_count = stream->reader_count;
     copy->readers = micap_allocate(memory, stream->reader_count * sizeof *copy->readers, MICAP_ARRAY_ALIGNMENT);
     if (!copy->queue || !copy->readers)
         return false;
-    copy->reader_count = stream->reader_count;
     if (copy->reader_count)
         memcpy(copy->readers, stream->readers, copy->reader_count * sizeof *copy->readers);
     return true;
@@ -70,7 +70,7 @@ void *micap_streams_save(mica_world *world, void *state)
 static const saved_stream *saved_of(const saved_streams *saved, const mica_stream *stream)
 {
     const saved_stream *at = saved ? saved->first : NULL;
-    while (at && at->stream != stream)
+    while (at && at->number != stream->number)
         at = at->next;
     return at;
 }

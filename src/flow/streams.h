@@ -23,6 +23,7 @@ typedef struct micap_reader {
 struct mica_stream {
     mica_world *world;
     mica_stream *next; /* of the world's, in the order they were made */
+    uint64_t number;   /* how many-eth of the world: an address may be had again, a number is not */
     char *name;
     size_t name_bytes;
     mica_place place;
@@ -65,6 +66,7 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count);
 /* All streams of a world; NULL when memory is short, with a report. */
 typedef struct micap_streams {
     mica_stream *first, *last;
+    uint64_t made_count;
     uint64_t frame; /* frames begun */
     bool is_in_frame;
     uint64_t systems_version; /* when readers were last compared with what systems declare */

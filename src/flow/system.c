@@ -424,8 +424,3 @@ mica_system micap_system_id(const micap_system *system)
 {
     return (mica_system){system->id};
 }
-
-mica_place micap_system_place(const micap_system *system)
-{
-    return system->def.place;
-}

@@ -111,7 +111,7 @@ static void find_field(const mica_world *a, const mica_world *b, uint64_t compon
         if (type->name_hash != component || type->companion || type->type.split || type->type.many)
             continue;
         const micap_component *in_a = micap_component_of(&a->components, id),
-                              *in_b = micap_component_of(&b->components, id);
+                              *in_b = micap_component_find(&b->components, id);
         bool is_singleton = type->type.storage == MICA_STORAGE_SINGLETON;
         const char *left = is_singleton ? in_a->singleton : mica_get_component(a, out->entity, id);
         const char *right = !in_b ? NULL : is_singleton ? in_b->singleton : mica_get_component(b, out->entity, id);

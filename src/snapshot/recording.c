@@ -1,6 +1,7 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
 #include "snapshot/record.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "mica/entity.h"
 #include "os/file.h"
@@ -264,8 +265,11 @@ static bool lay_over(mica_hash_tree *tree, const micap_diary_entry *record)
 {
     uint32_t more = record->byte_count / MICAP_RECORD_LEAF_BYTES, capacity = 0, count = 0, old = 0;
     mica_hash_leaf *merged = NULL;
+    if (!more)
+        return true;
     if (!MICAP_RESERVE(&tree->memory, merged, &capacity, (uint64_t)tree->count + more))
         return false;
+    MICAP_ASSERT(merged, "it has room");
     for (uint32_t i = 0; i < more; ++i) {
         mica_hash_leaf leaf = leaf_at(record->bytes + (size_t)i * MICAP_RECORD_LEAF_BYTES);
         while (old < tree->count && micap_hash_leaf_compare(&tree->leaves[old], &leaf) < 0)

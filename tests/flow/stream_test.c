@@ -231,6 +231,21 @@ START_TEST(what_was_read_stays_in_place_until_the_frame_ends)
 }
 END_TEST
 
+MICA_TAG(Nothing)
+typedef struct Movable { int number; } Movable;
+typedef struct Mortal { int number; } Mortal;
+static void move_numbers(void *to, void *from, uint32_t count, void *context)
+{
+    (void)context;
+    memcpy(to, from, count * sizeof(Movable));
+}
+static void destroy_numbers(void *values, uint32_t count, void *context)
+{
+    (void)values, (void)count, (void)context;
+}
+MICA_COMPONENT_WITH(Movable, (.move = move_numbers), number)
+MICA_COMPONENT_WITH(Mortal, (.destruct = destroy_numbers), number)
+
 static void write_undeclared(const mica_frame *frame)
 {
     (void)frame;
@@ -244,6 +259,34 @@ static void read_undeclared(const mica_frame *frame)
     ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
     ck_assert_uint_eq(count, 0);
 }
+
+static void use_in_piece(uint32_t begin, uint32_t end, void *context)
+{
+    (void)begin, (void)end, (void)context;
+    uint32_t count;
+    ck_assert(!mica_emit(notes, Note, {0, 0, 0}));
+    ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
+}
+
+static void use_in_pieces(const mica_frame *frame)
+{
+    mica_parallel_for(frame->world, 1, 1, use_in_piece, NULL);
+}
+
+START_TEST(a_parallel_for_has_no_place_in_a_stream)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
+                               use_in_pieces, (MICA_USES(MICA_USE_STREAM_WRITE(notes), MICA_USE_STREAM_READ(notes)))));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces tries to write it inside a parallel for");
+    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces tries to read it inside a parallel for");
+    ck_assert_uint_eq(mica_stream_count(notes), 0);
+    close_world(world, &heard);
+}
+END_TEST
 
 static void make_inside(const mica_frame *frame)
 {
@@ -285,8 +328,21 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     expect_report(&heard, MICA_ERROR_REFUSED, ".application = true");
     ck_assert(!mica_emit(notes, Number, {1}));
     expect_report(&heard, MICA_ERROR_LAYOUT, "a message of 4 bytes instead of 12");
-    ck_assert_ptr_null(mica_stream_create(world, &(mica_stream_def){.name = "nothing"}));
+    const mica_stream_def bad[] = {{.name = "nothing"},
+                                   {.type = &mica_type_of_Nothing},
+                                   {.type = &mica_type_of_Movable},
+                                   {.type = &mica_type_of_Mortal}};
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        ck_assert_ptr_null(mica_stream_create(world, &bad[i]));
+        expect_report(&heard, MICA_ERROR_INVALID, i < 2 ? "described type" : "owns something");
+    }
+    ck_assert_ptr_null(mica_stream_create(world, NULL));
     expect_report(&heard, MICA_ERROR_INVALID, "described type");
+    ck_assert_ptr_null(mica_stream_append(NULL, 1, MICA_HERE));
+    ck_assert_ptr_null(mica_stream_append(notes, 0, MICA_HERE));
+    ck_assert(!mica_emit((mica_stream *)NULL, Note, {1, 2, 3}));
+    ck_assert_ptr_null(mica_stream_read((mica_stream *)NULL, Note, &count));
+    ck_assert(mica_stream_count(NULL) == 0 && mica_stream_dropped(NULL) == 0 && mica_stream_dropped(notes) == 0);
     add_frame_writer(world);
     mica_stream_destroy(notes);
     expect_report(&heard, MICA_ERROR_REFUSED, "1 systems declare it");
@@ -297,23 +353,57 @@ START_TEST(mistakes_are_reported_and_change_nothing)
 }
 END_TEST
 
-START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
+START_TEST(more_than_a_block_at_once_gets_a_larger_one)
 {
     reports heard;
     mica_world *world = open_world(&heard);
-    uint64_t bare = mica_world_hash(world), hashes[2];
     notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
-    ck_assert(mica_world_hash(world) == bare);
-    for (uint32_t i = 0; i < 2; ++i) {
-        mica_emit(notes, Note, {.call = i});
-        hashes[i] = mica_world_hash(world);
-        uint32_t count;
-        ck_assert_ptr_nonnull(mica_stream_read(notes, Note, &count));
-        ck_assert(mica_world_hash(world) != hashes[i]); /* what is left to read has changed */
-        mica_step(world, 1);
-        ck_assert(mica_world_hash(world) == bare); /* all have read it: it is gone */
+    static const uint32_t counts[] = {1, 1000, 3000, 100, 5000};
+    for (uint32_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+        Note *room = mica_stream_append(notes, counts[i], MICA_HERE);
+        for (uint32_t call = 0; call < counts[i]; ++call)
+            room[call] = (Note){i, 0, call};
+        expect_valid(world);
+        uint32_t count, seen = 0;
+        for (const Note *some; (some = mica_stream_read(notes, Note, &count)); seen += count)
+            for (uint32_t call = 0; call < count; ++call)
+                ck_assert(some[call].writer == i && some[call].call == seen + call);
+        ck_assert_uint_eq(seen, counts[i]);
+        mica_step(world, 1); /* all is read: its blocks are free again */
     }
-    ck_assert(hashes[0] != hashes[1] && hashes[0] != bare);
+    close_world(world, &heard);
+}
+END_TEST
+
+enum { MANY = 2000 };
+
+static void write_many(const mica_frame *frame)
+{
+    (void)frame;
+    for (uint32_t call = 0; call < MANY; ++call)
+        ck_assert(mica_emit(notes, Note, {.call = call}));
+}
+
+static void count_what_is_left(const mica_frame *frame)
+{
+    (void)frame;
+    uint32_t count, batches = 0, left = MANY;
+    for (; mica_stream_read(notes, Note, &count); ++batches) {
+        left -= count;
+        ck_assert_uint_eq(mica_stream_count(notes), left);
+    }
+    ck_assert(left == 0 && batches > 1);
+}
+
+START_TEST(a_reader_knows_how_much_of_a_phase_is_left)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(write_many, (MICA_USES(MICA_USE_STREAM_WRITE(notes)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_what_is_left, (MICA_USES(MICA_USE_STREAM_READ(notes)))));
+    for (uint32_t frame = 0; frame < 3; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     close_world(world, &heard);
 }
 END_TEST
@@ -322,5 +412,6 @@ TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_a
            messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
            a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
            a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
-           what_was_read_stays_in_place_until_the_frame_ends, mistakes_inside_systems_are_reported_and_change_nothing,
-           mistakes_are_reported_and_change_nothing, messages_that_are_kept_are_part_of_the_hash_of_the_world)
+           what_was_read_stays_in_place_until_the_frame_ends, a_parallel_for_has_no_place_in_a_stream,
+           mistakes_inside_systems_are_reported_and_change_nothing, mistakes_are_reported_and_change_nothing,
+           more_than_a_block_at_once_gets_a_larger_one, a_reader_knows_how_much_of_a_phase_is_left)

@@ -113,5 +113,24 @@ START_TEST(trees_and_matrices_are_the_same_for_any_number_of_workers)
 }
 END_TEST
 
+static void adopt(const mica_observation *seen)
+{
+    for (uint32_t i = 0; i < seen->count; ++i)
+        ck_assert_int_eq(mica_set_parent(seen->world, seen->entities[i], *(mica_entity *)seen->context), MICA_OK);
+}
+
+START_TEST(links_that_an_observer_makes_are_there_when_the_operation_ends)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity parent = mica_create(world), child = mica_create(world);
+    mica_observer_def def = {.event = MICA_OBSERVE_ADD, .component = MICA_ID(Number), .fn = adopt, .context = &parent};
+    ck_assert(mica_observer_add(world, &def).id);
+    mica_set(world, child, Number, {1});
+    ck_assert(mica_same(mica_parent(world, child), parent));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(system, transforms_follow_what_systems_move, the_system_is_there_once,
+           links_that_an_observer_makes_are_there_when_the_operation_ends,
            trees_and_matrices_are_the_same_for_any_number_of_workers)
