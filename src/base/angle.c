@@ -77,9 +77,9 @@ static micap_angle reduce_far(uint64_t mantissa, int32_t exponent)
         w2 = ~w2;
         w1 = ~w1;
     }
-    int32_t zeros = __builtin_clzll(w2); /* the double closest to a multiple of pi/2 leaves 61: never all */
-    if (zeros)
-        w2 = w2 << zeros | w1 >> (64 - zeros);
+    int32_t zeros =
+        __builtin_clzll(w2); /* one at least; the double closest to a multiple of pi/2 leaves 61, never all */
+    w2 = w2 << zeros | w1 >> (64 - zeros);
 
     multiply(w2, 0xc90fdaa22168c235 /* pi/2, 63 bits behind the point */, &high);
     double unit = micap_power_of_two(-63 - zeros);

@@ -1,10 +1,13 @@
 /* Assertions in two tiers. MICAP_ASSERT guards invariants of Mica itself on paths that are not hot; it is active in
  * debug and checked builds. MICAP_ASSERT_HOT guards the hot paths, in checked builds only. Both cost nothing in release.
- * Mistakes of the user are never asserted: they are reported and have a defined result. */
+ * Mistakes of the user are never asserted: they are reported and have a defined result. Static analysis (MICA_ANALYSED) takes
+ * invariants for granted. */
 #ifndef MICAP_BASE_ASSERT_H
 #define MICAP_BASE_ASSERT_H
 
-#if defined(MICA_CHECKED) || !defined(NDEBUG)
+#ifdef MICA_ANALYSED
+#    define MICAP_ASSERT(condition, message) ((condition) ? (void)0 : __builtin_unreachable())
+#elif defined(MICA_CHECKED) || !defined(NDEBUG)
 #    include <stdio.h>
 #    include <stdlib.h>
 #    define MICAP_ASSERT(condition, message)                                                                           \
@@ -16,7 +19,7 @@
 #    define MICAP_ASSERT(condition, message) ((void)0)
 #endif
 
-#ifdef MICA_CHECKED
+#if defined(MICA_CHECKED) || defined(MICA_ANALYSED)
 #    define MICAP_ASSERT_HOT(condition, message) MICAP_ASSERT(condition, message)
 #else
 #    define MICAP_ASSERT_HOT(condition, message) ((void)0)

@@ -34,8 +34,6 @@ void micap_keeper_clear(micap_keeper *keeper)
 
 void micap_keeper_free(micap_keeper *keeper)
 {
-    if (!keeper->memory)
-        return;
     micap_keeper_clear(keeper);
     micap_arena_free(&keeper->arena);
     pthread_mutex_destroy(&keeper->arena_lock);

@@ -57,7 +57,7 @@ uint32_t micap_component_awaits(const micap_component *component)
 
 static micap_component *use_one(mica_world *world, const micap_type *type, micap_problem *out_problem)
 {
-    micap_component *component = micap_component_of(&world->components, type->id);
+    micap_component *component = micap_component_find(&world->components, type->id);
     if (component)
         return component;
     const micap_type *other = micap_component_namesake(world, type);
@@ -90,7 +90,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
 
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem)
 {
-    micap_component *component = micap_component_of(&world->components, id);
+    micap_component *component = micap_component_find(&world->components, id);
     if (component)
         return component;
     const micap_type *type = micap_type_of(id);

@@ -2,6 +2,7 @@
 #ifndef MICAP_CORE_COMPONENT_H
 #define MICAP_CORE_COMPONENT_H
 
+#include "base/assert.h"
 #include "type/type.h"
 #include "type/values.h"
 #include "mica/entity.h"
@@ -28,7 +29,7 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     bool
-        is_unborn; /* the singleton is there only because it was before a snapshot was restored: nobody has asked for it since */
+        is_unborn; /* nobody has asked for the singleton: it is prepared, or was there before a snapshot was restored */
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
     struct micap_watch *watches[MICAP_WATCHED];
     struct mica_removals *removals; /* who keeps a list of removals */
@@ -49,11 +50,19 @@ typedef struct micap_components {
 } micap_components;
 
 /* NULL when this world does not use it. */
-static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
+static inline micap_component *micap_component_find(const micap_components *components, mica_component id)
 {
     if (id < components->limit)
         return components->by_id[id];
     return id - MICAP_POOL_IDS < components->pooled_limit ? components->pooled[id - MICAP_POOL_IDS] : NULL;
+}
+
+/* One that the world is known to use. */
+static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
+{
+    micap_component *component = micap_component_find(components, id);
+    MICAP_ASSERT(component, "the world uses the component");
+    return component;
 }
 
 /* The id in use that follows one, 0 to begin with; 0 when there is none. */
@@ -63,6 +72,8 @@ mica_component micap_component_after(const micap_components *components, mica_co
 micap_component *micap_component_use(mica_world *world, mica_component id);
 /* The same without a report: when it can't, `out_problem` has the result and a text, to be reported with more context. */
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
+/* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
+micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
 /* Whether the size that a value is given with is that of its component; a report when not. */
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place);
 /* Another component of this world with the same name, or NULL. */

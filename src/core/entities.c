@@ -358,8 +358,6 @@ void micap_entities_settle(mica_world *world)
     for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
         if (entities->lane_taken[lane] > rounds)
             rounds = entities->lane_taken[lane];
-    if (!rounds)
-        return;
     /* From the end, so that the first hole is used first. A hole that can't be noted is lost, which harms nobody. */
     for (uint32_t round = rounds; round-- > 0;)
         for (uint32_t lane = entities->lane_count; lane-- > 0;) {

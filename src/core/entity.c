@@ -276,6 +276,7 @@ void *mica_add_component(mica_world *world, mica_entity entity, mica_component c
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
 static bool replace_value(mica_world *world, const micap_type *type, void *value, const void *from)
 {
+    MICAP_ASSERT(value, "it is there");
     if (from && !type->type.copy && !type->type.destruct) {
         memmove(value, from, type->type.size_bytes);
         return true;
@@ -383,7 +384,7 @@ bool mica_remove_component(mica_world *world, mica_entity entity, mica_component
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */
 static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_component component)
 {
-    const micap_component *used = micap_component_of(&world->components, component);
+    const micap_component *used = micap_component_find(&world->components, component);
     if (!used || !used->type->enabled)
         return NULL;
     uint32_t column = micap_archetype_column(spot.chunk->archetype, used->type->enabled);

@@ -37,7 +37,7 @@ void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t col
     kept->is_owned = !about->plain;
     if (about->plain)
         memcpy(kept->data, values, bytes);
-    else if (!micap_can_copy(about->type) || !micap_values_copy(about->type, kept->data, values, count)) {
+    else if (count && (!micap_can_copy(about->type) || !micap_values_copy(about->type, kept->data, values, count))) {
         micap_keep_give_up(&world->keeper, kept);
         return;
     }

@@ -77,7 +77,9 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 
 static void restore_block(const micap_index *index, const micap_kept *kept)
 {
-    memcpy(micap_map_at(index, (uint32_t)kept->place * MICAP_MAP_BLOCK), kept->data, kept->bytes);
+    uint64_t *block = micap_map_at(index, (uint32_t)kept->place * MICAP_MAP_BLOCK);
+    MICAP_ASSERT(block, "blocks stay while a snapshot lives");
+    memcpy(block, kept->data, kept->bytes);
 }
 
 static const pool_state *state_of(const micap_pools_state *state, const mica_pool *pool)
@@ -188,7 +190,9 @@ static bool clone_masks(mica_world *to)
                 continue;
             if (!micap_map_reserve(&to->pools.masks, index))
                 return false;
-            *micap_map_at(&to->pools.masks, index) |= (uint64_t)1 << pool->bit;
+            uint64_t *mask = micap_map_at(&to->pools.masks, index);
+            MICAP_ASSERT(mask, "it was reserved");
+            *mask |= (uint64_t)1 << pool->bit;
         }
     }
     return true;

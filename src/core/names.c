@@ -75,9 +75,8 @@ static bool reserve_buckets(mica_world *world)
     names->by_text = by_text;
     names->by_entity = by_entity;
     names->bucket_count = grown;
-    for (uint32_t i = 0; i < names->entry_count; ++i)
-        if (names->entries[i].text)
-            link_entry(names, i);
+    for (uint32_t i = 0; i < names->entry_count; ++i) /* none is free: there are more names than ever */
+        link_entry(names, i);
     return true;
 }
 
@@ -114,12 +113,10 @@ void micap_name_forget(mica_world *world, mica_entity entity)
         drop_entry(world, name);
 }
 
+/* The names themselves went with their entities. */
 void micap_names_free(mica_world *world)
 {
     micap_names *names = &world->names;
-    for (uint32_t i = 0; i < names->entry_count; ++i)
-        if (names->entries[i].text)
-            micap_release(&world->memory, names->entries[i].text, strlen(names->entries[i].text) + 1, 1);
     MICAP_RELEASE_ARRAY(&world->memory, names->entries, names->entry_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, names->by_text, names->bucket_count);
     MICAP_RELEASE_ARRAY(&world->memory, names->by_entity, names->bucket_count);
@@ -203,6 +200,7 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
 {
     micap_names *names = &world->names;
     micap_name *name = find_entity(names, entity);
+    MICAP_ASSERT(name, "the entity has a name");
     const micap_name *taken = find_text(names, scope, name->text, strlen(name->text));
     if (taken && taken != name)
         return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,

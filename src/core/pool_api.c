@@ -39,18 +39,18 @@ const mica_entity *mica_pool_owners(const mica_pool *pool)
     return pool ? pool->owners : NULL;
 }
 
-static void fail_array(const mica_pool *pool)
+static const char is_split[] = "it is split: use the arrays of its fields";
+
+static void fail_array(const mica_pool *pool, const char *why)
 {
     micap_fail(pool->world, MICA_ERROR_INVALID, no_place, "pool %s: %s", pool->type->type.name,
-               pool->kind == MICAP_POOL_TAG ? "a tag has no values"
-               : pool->type->leaves         ? "it is split: use the arrays of its fields"
-                                            : "it is not split into fields, or no array begins at that offset");
+               pool->kind == MICAP_POOL_TAG ? "a tag has no values" : why);
 }
 
 const void *mica_pool_read_values(const mica_pool *pool)
 {
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
-        fail_array(pool);
+        fail_array(pool, is_split);
     return pool ? micap_lend(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
 }
 
@@ -66,7 +66,7 @@ static const micap_pool_lane *lane_at(const mica_pool *pool, size_t offset)
 {
     const micap_pool_lane *lane = pool ? micap_pool_lane_at(pool, offset) : NULL;
     if (pool && !lane)
-        fail_array(pool);
+        fail_array(pool, pool->type->leaves ? "no field has an array at that offset" : "it is not split into fields");
     return lane;
 }
 
@@ -187,7 +187,7 @@ const void *mica_instance_read_value(const mica_pool *pool, mica_instance instan
         return NULL;
     if (pool->values)
         return micap_pool_value(pool, row);
-    fail_array(pool);
+    fail_array(pool, is_split);
     return NULL;
 }
 

@@ -114,7 +114,7 @@ static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, cons
     } else {
         void *fresh = pool->scratch;
         if (type->leaves) { /* plain, and to be zero */
-            micap_pool_make_values(pool, row, 1, NULL);
+            micap_pool_make_value(pool, row, NULL);
         } else if (!fresh) {
             micap_values_construct(type, micap_pool_value(pool, row), 1);
         } else if (from ? micap_values_copy(type, fresh, from, 1) : micap_values_construct(type, fresh, 1)) {

@@ -63,7 +63,7 @@ static bool make_in_place(mica_world *world, mica_pool *pool, const char *from, 
 {
     for (uint32_t k = 0; k < count; ++k) {
         const char *value = from ? from + (size_t)k * pool->value_bytes : NULL;
-        if (micap_pool_make_values(pool, raw_row(pool, entities, k), 1, value))
+        if (micap_pool_make_value(pool, raw_row(pool, entities, k), value))
             continue;
         unmake_values(pool, entities, k);
         return fail_value(world, pool);
@@ -142,7 +142,7 @@ uint32_t micap_pooled_add_row(mica_world *world, mica_pool *pool, mica_entity en
     } else {
         if (!make_room(world, pool, &entity, 1, &value))
             return MICAP_ROW_NONE;
-        if (!micap_pool_make_values(pool, micap_pool_next_row(pool, entity), 1, value)) {
+        if (!micap_pool_make_value(pool, micap_pool_next_row(pool, entity), value)) {
             fail_value(world, pool);
             return MICAP_ROW_NONE;
         }

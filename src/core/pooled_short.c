@@ -98,10 +98,10 @@ static MICAP_INLINE bool remove_row(mica_world *world, mica_pool *pool, mica_ent
     return true;
 }
 
-static __attribute__((noinline)) void *add_tag_or_any(mica_world *world, mica_entity entity, mica_component component)
+static __attribute__((noinline)) void *add_tag_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    void *value = is_living(world, entity) ? add_tag(world, micap_pool_of(world, component), entity) : NULL;
-    return MICAP_LIKELY(value != NULL) ? value : micap_add_any(world, entity, component);
+    void *value = is_living(world, entity) ? add_tag(world, pool, entity) : NULL;
+    return MICAP_LIKELY(value != NULL) ? value : micap_add_any(world, entity, pool->type->id);
 }
 
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component)
@@ -110,7 +110,7 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     if (MICAP_UNLIKELY(!is_short(world, pool)))
         return micap_add_any(world, entity, component);
     if (pool->kind == MICAP_POOL_TAG)
-        return add_tag_or_any(world, entity, component);
+        return add_tag_or_any(world, pool, entity);
     char *value = is_living(world, entity) ? add_row(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!value))
         return micap_add_any(world, entity, component);
@@ -177,10 +177,6 @@ void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity 
 {
     uint32_t bytes = pool->value_bytes;
     for (uint32_t i = 0; i < count; ++i, values += bytes) {
-        if (pool->kind == MICAP_POOL_TAG) {
-            add_tag(world, pool, entities[i]);
-            continue;
-        }
         char *value = add_row(world, pool, entities[i]);
         if (MICAP_LIKELY(value != NULL))
             micap_copy_bytes(value, values, bytes);

@@ -82,7 +82,7 @@ static bool check_term(mica_world *world, const mica_query_def *def, uint32_t te
     if (!problem)
         problem = repetition_problem(def, term);
     out_problem->result = MICA_ERROR_INVALID;
-    if (!problem && used->type->type.storage == MICA_STORAGE_SINGLETON && !mica_singleton_get(world, component)) {
+    if (!problem && used->type->type.storage == MICA_STORAGE_SINGLETON && !micap_singleton_prepare(world, component)) {
         out_problem->result = MICA_ERROR_MEMORY;
         problem = "there is no memory for the singleton";
     }
@@ -375,6 +375,9 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
         micap_fail_memory(world, "query");
         return NULL;
     }
+    for (uint32_t i = 0; i < def->term_count; ++i)
+        if (is_singleton(def->terms[i].component))
+            mica_singleton_get(world, def->terms[i].component); /* which is prepared: it is there from now on */
     query->index = queries->count;
     query->id = queries->made++;
     queries->all[queries->count++] = query;

@@ -56,14 +56,13 @@ static bool insert_one(micap_set *set, mica_component id)
     return true;
 }
 
-static bool erase_one(micap_set *set, mica_component id)
+static void erase_one(micap_set *set, mica_component id)
 {
     uint32_t at = place_of(set, id);
     if (at == set->count || set->ids[at] != id)
-        return false;
+        return;
     --set->count;
     memmove(set->ids + at, set->ids + at + 1, (set->count - at) * sizeof *set->ids);
-    return true;
 }
 
 bool micap_set_insert(micap_set *set, const micap_type *type)
@@ -79,15 +78,13 @@ bool micap_set_insert(micap_set *set, const micap_type *type)
     return true;
 }
 
-bool micap_set_erase(micap_set *set, const micap_type *type)
+void micap_set_erase(micap_set *set, const micap_type *type)
 {
-    if (!erase_one(set, type->id))
-        return false;
+    erase_one(set, type->id);
     if (type->enabled)
         erase_one(set, type->enabled);
     if (type->added)
         erase_one(set, type->added);
     for (uint32_t i = 0; i < type->leaf_count; ++i)
         erase_one(set, type->leaves[i].component);
-    return true;
 }

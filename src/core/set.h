@@ -22,7 +22,7 @@ void micap_set_free(micap_set *set);
 
 /* With its companions; false when it is there already. */
 bool micap_set_insert(micap_set *set, const micap_type *type);
-/* With its companions; false when it is not there. */
-bool micap_set_erase(micap_set *set, const micap_type *type);
+/* With its companions; nothing happens when it is not there. */
+void micap_set_erase(micap_set *set, const micap_type *type);
 
 #endif

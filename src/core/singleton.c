@@ -4,11 +4,9 @@
 #include "core/report.h"
 #include "core/world.h"
 
-static micap_component *singleton_of(mica_world *world, mica_component id)
+micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 {
     micap_component *component = micap_component_use(world, id);
-    if (component && component->is_unborn)
-        component->is_unborn = false;
     if (!component || component->singleton)
         return component;
     const micap_type *type = component->type;
@@ -24,6 +22,15 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
         return NULL;
     }
     component->singleton = value;
+    component->is_unborn = true;
+    return component;
+}
+
+static micap_component *singleton_of(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_singleton_prepare(world, id);
+    if (component && component->is_unborn) /* threads may read it */
+        component->is_unborn = false;
     return component;
 }
 

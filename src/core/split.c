@@ -90,6 +90,7 @@ bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_
         return false;
     if (micap_is_pooled(component)) {
         const mica_pool *pool = micap_pool_of(world, component);
+        MICAP_ASSERT(pool, "the entity has the component");
         if (pool->kind != MICAP_POOL_TAG)
             micap_pool_read_value(pool, micap_pool_row(pool, entity), out_value);
     } else if (type->leaves) {
@@ -145,6 +146,7 @@ void *mica_view_write_field(mica_view *view, mica_component component, size_t of
     mica_version version = micap_view_version(view);
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
+        MICAP_ASSERT(pool, "the query has the term");
         micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
     } else {
         micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, leaf->component)->column, view->row,

@@ -48,12 +48,12 @@ void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_
     return micap_stage_allocate(memory, stage, bytes, alignment);
 }
 
+/* In checked builds what was staged is overwritten, so that stale pointers show, and writes through them can be found. */
+#ifdef MICA_CHECKED
 enum { POISON = 0xDB };
 
-/* In checked builds what was staged is overwritten, so that stale pointers show, and writes through them can be found. */
 static void poison(micap_stage *stage)
 {
-#ifdef MICA_CHECKED
     for (micap_block *block = stage->first; block && stage->current; block = block->next) {
         size_t used = block == stage->current ? stage->used : block->bytes;
         memset((char *)block + sizeof *block, POISON, used - sizeof *block);
@@ -61,27 +61,23 @@ static void poison(micap_stage *stage)
         if (block == stage->current)
             break;
     }
-#else
-    (void)stage;
-#endif
 }
 
 bool micap_stage_is_clean(const micap_stage *stage)
 {
-#ifdef MICA_CHECKED
     for (const micap_block *block = stage->first; block && !stage->current; block = block->next)
         for (size_t i = 0; i < block->poisoned_bytes; ++i)
             if (((const unsigned char *)block)[sizeof *block + i] != POISON)
                 return false;
-#else
-    (void)stage;
-#endif
     return true;
 }
+#endif
 
 void micap_stage_reset(micap_stage *stage)
 {
+#ifdef MICA_CHECKED
     poison(stage);
+#endif
     stage->current = NULL;
     stage->used = 0;
 }

@@ -20,8 +20,10 @@ typedef struct micap_stage {
 /* Memory that stays where it is until the stage is reset; NULL when there is none. */
 void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment);
 void micap_stage_reset(micap_stage *stage);
-/* Whether nobody has written to it since the reset; always true in builds that are not checked. */
+#ifdef MICA_CHECKED
+/* Whether nobody has written to it since the reset. */
 bool micap_stage_is_clean(const micap_stage *stage);
+#endif
 void micap_stage_free(micap_memory *memory, micap_stage *stage);
 
 static inline void *micap_stage_allocate(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment)

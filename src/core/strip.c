@@ -22,6 +22,7 @@ static bool add_block(mica_commands *commands, micap_strip *strip)
 {
     uint32_t count = strip->last ? strip->last->capacity * 2 : CHANGES_FIRST;
     size_t bytes = sizeof(mica_entity) + strip->bytes;
+    MICAP_ASSERT(strip->last || count * bytes <= BLOCK_BYTES_MAX, "values of strips are small");
     if (count * bytes > BLOCK_BYTES_MAX)
         count = strip->last->capacity;
     micap_strip_block *block = micap_stage_allocate(&commands->world->memory, &commands->recording.stage,

@@ -94,7 +94,7 @@ static uint32_t move_run(mica_world *world, const micap_edge *edge, const mica_e
     for (uint32_t i = 0; i < run.count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run.to.chunk->number, run.to.row + i);
-    if (edge->shortcut == MICAP_SHORTCUT_WIDEN && edge->column != MICAP_COLUMN_TAG) {
+    if (edge->shortcut == MICAP_SHORTCUT_WIDEN) { /* by a value: tags are not recorded in strips */
         const micap_lane *lane = &micap_chunk_lanes(run.to.chunk)[edge->column];
         memcpy(lane->values + run.to.row * lane->bytes, values, run.count * lane->bytes);
     }
@@ -157,6 +157,7 @@ static micap_strip_outcome apply_to_pool(mica_world *world, const micap_strip *s
     if (!micap_component_use(world, strip->type->id))
         return failed(world);
     mica_pool *pool = micap_pool_of(world, strip->type->id);
+    MICAP_ASSERT(pool, "the world uses the component");
     if (!pool->is_short || world->keeper.before)
         return MICAP_STRIP_NONE;
     const mica_commands *commands = next_used(world->first_commands);

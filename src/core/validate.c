@@ -69,7 +69,7 @@ static bool check_set(const mica_world *world, const micap_archetype *archetype)
         mica_component id = archetype->components[i];
         if (i && archetype->components[i - 1] >= id)
             return broken(world, "the components of an archetype rise", archetype->id, i);
-        const micap_component *component = micap_component_of(&world->components, id);
+        const micap_component *component = micap_component_find(&world->components, id);
         uint32_t column = micap_archetype_column(archetype, id);
         bool is_tag = component && !micap_has_column(component->type);
         if (!component || column != (is_tag ? MICAP_COLUMN_TAG : columns))
@@ -78,8 +78,9 @@ static bool check_set(const mica_world *world, const micap_archetype *archetype)
         if (!is_listed(component, archetype))
             return broken(world, "a component lists its archetypes", archetype->id, id);
     }
-    return columns == archetype->column_count ||
-           broken(world, "an archetype counts its columns", columns, archetype->column_count);
+    if (columns != archetype->column_count)
+        return broken(world, "an archetype counts its columns", columns, archetype->column_count);
+    return true;
 }
 
 static bool check_archetype(const mica_world *world, const micap_archetype *archetype)
@@ -145,7 +146,9 @@ static bool check_slots(const mica_world *world, uint64_t pending)
             return broken(world, "a page on the list has free slots", page - 1, count);
         listed += count;
     }
-    return listed == entities->free_count || broken(world, "free slots are counted", listed, entities->free_count);
+    if (listed != entities->free_count)
+        return broken(world, "free slots are counted", listed, entities->free_count);
+    return true;
 }
 
 static uint64_t count_pending(const mica_world *world)

@@ -381,7 +381,7 @@ void mica_requests_destroy(mica_requests *requests)
                    requests->questions->name);
         return;
     }
-    all_requests *all = all_of(world);
+    all_requests *all = micap_listener_state(world, MICAP_LISTENER_REQUESTS);
     mica_requests *before = NULL;
     for (mica_requests *other = all->first; other != requests; other = other->next)
         before = other;

@@ -324,7 +324,9 @@ const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, 
 const void *micap_stream_take(mica_stream *stream, uint32_t *out_count)
 {
     *out_count = 0;
-    return read_next(stream, find_reader(stream, 0), 0, out_count);
+    micap_reader *reader = find_reader(stream, 0);
+    MICAP_ASSERT(reader, "streams of the library are the application's");
+    return read_next(stream, reader, 0, out_count);
 }
 
 uint64_t mica_stream_count(const mica_stream *stream)

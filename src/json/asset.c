@@ -79,9 +79,7 @@ static const char *behind(const path *root, path *whole)
 
 bool micap_asset_compile(mica_compiler *compiler, const char *text, micap_context context, mica_asset *out)
 {
-    path root, whole;
-    root.bytes = whole.bytes = 0;
-    root.is_full = whole.is_full = false;
+    path root = {0}, whole = {0};
     follow_root(&root, compiler);
     if (*text == '/')
         follow_root(&whole, compiler);

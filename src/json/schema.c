@@ -1,5 +1,7 @@
 /* Schemas: what components there are, for those who compile without the program. */
 #include "json/json.h"
+
+#include "base/assert.h"
 #include "resource/leaves.h"
 
 #include <string.h>
@@ -112,6 +114,7 @@ mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_t
                                                                           : MICA_STORAGE_CHUNK;
     mica_type plain = micap_plain_type(described, storage), *type = &plain;
     plain.toggle = described->toggle;
+    MICAP_ASSERT(schema, "there is one to add to");
     const micap_schema_entry *known = micap_schema_find(schema, name);
     if (known)
         return mica_type_layout_hash(&known->type) == mica_type_layout_hash(type) &&

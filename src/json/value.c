@@ -208,10 +208,14 @@ static bool compile_reference(const value_work *work, const micap_step_in *path,
 
 static bool compile_asset(const value_work *work, const micap_step_in *path, const json_t *json, void *to)
 {
-    mica_asset asset = {0};
-    if (!json_is_null(json) && !json_is_string(json))
+    mica_asset asset;
+    if (json_is_null(json)) {
+        memset(to, 0, sizeof asset);
+        return true;
+    }
+    if (!json_is_string(json))
         return mismatch(work, path, "the path of a resource, or null", json);
-    if (json_is_string(json) && !micap_asset_compile(work->compiler, json_string_value(json), at(work, path), &asset))
+    if (!micap_asset_compile(work->compiler, json_string_value(json), at(work, path), &asset))
         return false;
     memcpy(to, &asset, sizeof asset);
     return true;

@@ -32,7 +32,6 @@ uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version)
 void micap_group_fill(micap_pool_group *group, mica_version version)
 {
     const mica_pool *first = group->pools[0];
-    for (uint32_t row = 0; row < first->row_limit; ++row)
-        if (row >= group->count)
-            micap_group_enter(group, first->owners[row], version);
+    for (uint32_t row = 0; row < first->row_limit; ++row) /* the front never grows beyond it */
+        micap_group_enter(group, first->owners[row], version);
 }

@@ -158,8 +158,6 @@ void micap_hash_erase(micap_index *index, const mica_entity *owners, uint32_t en
 
 void micap_index_free(micap_index *index)
 {
-    if (!index->arena)
-        return;
     micap_memory *memory = index->arena->memory;
     for (uint32_t i = 0; i < index->page_count; ++i)
         if (index->pages[i] != micap_map_no_entries)

@@ -68,11 +68,12 @@ static void keep_values(const mica_pool *pool, uint32_t first)
         return;
     kept->type = pool->type;
     kept->is_owned = true;
-    bool done = micap_can_copy(pool->type) || !used;
+    bool done = true;
     for (uint32_t row = first; done && kept->count < used; ++row) {
         if (!micap_pool_has_row(pool, row))
             continue;
-        done = micap_values_copy(pool->type, (char *)kept->data + (size_t)kept->count * bytes,
+        done = micap_can_copy(pool->type) &&
+               micap_values_copy(pool->type, (char *)kept->data + (size_t)kept->count * bytes,
                                  micap_pool_value(pool, row), 1);
         kept->count += done;
     }
@@ -80,8 +81,7 @@ static void keep_values(const mica_pool *pool, uint32_t first)
         micap_keep_close(pool->keeper, kept);
         return;
     }
-    if (micap_can_copy(pool->type))
-        micap_values_destruct(pool->type, kept->data, kept->count);
+    micap_values_destruct(pool->type, kept->data, kept->count);
     micap_keep_give_up(pool->keeper, kept);
 }
 
@@ -95,10 +95,10 @@ void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count)
     }
 }
 
-/* How many words a block of bits has. */
+/* How many words a block of bits has; while there are snapshots, words never become fewer. */
 static uint32_t words_in(const mica_pool *pool, uint32_t first)
 {
-    uint32_t words = pool->present_words > first ? pool->present_words - first : 0;
+    uint32_t words = pool->present_words - first;
     return words < BLOCK_WORDS ? words : BLOCK_WORDS;
 }
 

@@ -92,22 +92,10 @@ static void release_buffer(const mica_pool *pool)
         micap_release(pool->memory, pool->buffer, pool->buffer_bytes, MICAP_HUGE_PAGE_BYTES);
 }
 
-/* Destroys all values. */
-static void destruct_all(mica_pool *pool)
-{
-    if (!pool->type->type.destruct || !pool->lanes)
-        return;
-    for (uint32_t row = micap_pool_next_used(pool, 0), end; row < pool->row_limit;
-         row = micap_pool_next_used(pool, end)) {
-        end = micap_pool_run_end(pool, row);
-        micap_values_destruct(pool->type, micap_pool_value(pool, row), end - row);
-    }
-}
-
 void micap_pool_free(mica_pool *pool)
 {
     micap_memory *memory = pool->memory;
-    destruct_all(pool);
+    MICAP_ASSERT(!pool->count, "values are destroyed before their pool");
     release_buffer(pool);
     micap_index_free(&pool->index);
     if (pool->lanes)
@@ -261,7 +249,7 @@ bool micap_pool_reserve_entity(mica_pool *pool, uint32_t entity_index)
     case MICAP_POOL_MAP: return micap_map_reserve(&pool->index, entity_index);
     case MICAP_POOL_DIRECT: return reserve_capacity(pool, (uint64_t)entity_index + 1);
     case MICAP_POOL_TAG: return reserve_bits(pool, entity_index);
-    case MICAP_POOL_HASH: return true;
+    case MICAP_POOL_HASH: break;
     }
     return true;
 }
@@ -273,9 +261,9 @@ uint32_t micap_pool_row_at(const mica_pool *pool, uint32_t entity_index)
     case MICAP_POOL_HASH: return micap_hash_find(&pool->index, pool->owners, entity_index);
     case MICAP_POOL_DIRECT:
         return entity_index < pool->row_limit && micap_bit(pool->present, entity_index) ? entity_index : MICAP_ROW_NONE;
-    case MICAP_POOL_TAG: return micap_pool_row(pool, (mica_entity){entity_index, 0});
+    case MICAP_POOL_TAG: break;
     }
-    return MICAP_ROW_NONE;
+    return micap_pool_row(pool, (mica_entity){entity_index, 0});
 }
 
 micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset)

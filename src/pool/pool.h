@@ -82,7 +82,7 @@ struct mica_pool {
 
 /* With the pages of its index in an arena; NULL when memory is short. */
 mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper *keeper, const micap_type *type);
-/* Destroys the values, then the pool. */
+/* Of a pool without rows. */
 void micap_pool_free(mica_pool *pool);
 
 static inline bool micap_bit(const uint64_t *words, uint32_t at)
@@ -103,11 +103,10 @@ static inline uint32_t micap_pool_row(const mica_pool *pool, mica_entity entity)
     case MICAP_POOL_HASH:
         row = micap_hash_find(&pool->index, pool->owners, entity.index);
         return row != MICAP_ROW_NONE && pool->owners[row].generation == entity.generation ? row : MICAP_ROW_NONE;
-    case MICAP_POOL_TAG:
-        return entity.index / 64 < pool->present_words && micap_bit(pool->present, entity.index) ? entity.index
-                                                                                                 : MICAP_ROW_NONE;
+    case MICAP_POOL_TAG: break;
     }
-    return MICAP_ROW_NONE;
+    return entity.index / 64 < pool->present_words && micap_bit(pool->present, entity.index) ? entity.index
+                                                                                             : MICAP_ROW_NONE;
 }
 
 /* The row of an index, of whatever generation. */
@@ -119,10 +118,10 @@ static inline bool micap_pool_has_row(const mica_pool *pool, uint32_t row)
     return row < pool->row_limit && (!pool->present || micap_bit(pool->present, row));
 }
 
-/* The first instance of its entity. */
+/* The first instance of its entity, in a pool for many. */
 static inline bool micap_pool_is_first(const mica_pool *pool, uint32_t row)
 {
-    return !pool->next || micap_pool_row(pool, pool->owners[row]) == row;
+    return micap_pool_row(pool, pool->owners[row]) == row;
 }
 
 static inline void *micap_pool_value(const mica_pool *pool, uint32_t row)
@@ -154,8 +153,8 @@ void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
 /* Exchanges two rows. */
 void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version);
 
-/* Raw value <- the given one or, from NULL, the default; false when it can't. `count` rows from `row` on. */
-bool micap_pool_make_values(mica_pool *pool, uint32_t row, uint32_t count, const void *from);
+/* Raw value <- the given one or, from NULL, the default; false when it can't. */
+bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from);
 /* Raw value <- moved out of `from`, which is raw afterwards. */
 void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from);
 void micap_pool_destruct_value(mica_pool *pool, uint32_t row);

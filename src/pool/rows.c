@@ -10,11 +10,12 @@ static void set_row(mica_pool *pool, mica_entity entity, uint32_t row)
         micap_hash_set(&pool->index, pool->owners, entity.index, row);
 }
 
+/* Where rows are packed. */
 static void erase_row(mica_pool *pool, mica_entity entity)
 {
     if (pool->kind == MICAP_POOL_MAP)
         micap_map_erase(&pool->index, entity.index);
-    else if (pool->kind == MICAP_POOL_HASH)
+    else
         micap_hash_erase(&pool->index, pool->owners, entity.index);
 }
 
@@ -253,23 +254,24 @@ static void scatter(mica_pool *pool, uint32_t row, const char *value)
     }
 }
 
-bool micap_pool_make_values(mica_pool *pool, uint32_t row, uint32_t count, const void *from)
+bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from)
 {
     const micap_type *type = pool->type;
     if (pool->kind == MICAP_POOL_TAG)
         return true;
     if (!type->leaves) {
         void *to = micap_pool_value(pool, row);
-        if (from && count == 1 && !type->type.copy) {
-            micap_copy_fresh_bytes(to, from, pool->value_bytes);
-            return true;
-        }
-        return from ? micap_values_copy(type, to, from, count) : micap_values_construct(type, to, count);
+        if (!from)
+            return micap_values_construct(type, to, 1);
+        if (type->type.copy)
+            return micap_values_copy(type, to, from, 1);
+        micap_copy_fresh_bytes(to, from, pool->value_bytes);
+        return true;
     }
     for (uint32_t i = 1; !from && i <= pool->data_lane_count; ++i)
-        memset(pool->lanes[i].data + (size_t)row * pool->lanes[i].bytes, 0, (size_t)count * pool->lanes[i].bytes);
-    for (uint32_t i = 0; from && i < count; ++i)
-        scatter(pool, row + i, (const char *)from + (size_t)i * pool->value_bytes);
+        memset(pool->lanes[i].data + (size_t)row * pool->lanes[i].bytes, 0, pool->lanes[i].bytes);
+    if (from)
+        scatter(pool, row, from);
     return true;
 }
 
@@ -279,7 +281,7 @@ void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from)
         scatter(pool, row, from);
     else if (pool->type->type.move)
         micap_values_move(pool->type, micap_pool_value(pool, row), from, 1);
-    else if (pool->kind != MICAP_POOL_TAG)
+    else
         micap_copy_bytes(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 

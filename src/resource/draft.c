@@ -138,8 +138,21 @@ static bool check_type(mica_draft *draft, const mica_type *type)
             return false;
     if (type->field_count > MICA_RESOURCE_FIELDS_MAX || micap_leaves_count(type) > MICA_RESOURCE_LEAVES_MAX)
         return micap_draft_refuse(draft, MICA_ERROR_LIMIT, "type %.80s has too many fields to be written", type->name);
-    return bytes <= type->size_bytes ||
-           micap_draft_refuse(draft, MICA_ERROR_INVALID, "type %.80s can't be written: its fields overlap", type->name);
+    if (bytes > type->size_bytes)
+        return micap_draft_refuse(draft, MICA_ERROR_INVALID, "type %.80s can't be written: its fields overlap",
+                                  type->name);
+    return true;
+}
+
+/* A file knows components by the hashes of their names. */
+static bool check_hash(mica_draft *draft, const char *name)
+{
+    for (uint32_t i = 0; i < draft->part_count; ++i)
+        if (micap_hash_text(draft->parts[i].name) == micap_hash_text(name))
+            return micap_draft_refuse(draft, MICA_ERROR_EXISTS,
+                                      "the names %.80s and %.80s have the same hash: rename one of the components",
+                                      draft->parts[i].name, name);
+    return true;
 }
 
 uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def *def)
@@ -154,12 +167,12 @@ uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def 
     if (problem)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "component %.80s can't be written: %s", name, problem),
                MICA_DRAFT_NONE;
-    if (!check_name(draft, "component", name) || !check_type(draft, def->type))
+    if (!check_name(draft, "component", name) || !check_type(draft, def->type) || !check_hash(draft, name))
         return MICA_DRAFT_NONE;
     if (!MICAP_RESERVE(&draft->memory, draft->parts, &draft->part_capacity, (uint64_t)draft->part_count + 1))
         return micap_draft_refuse_memory(draft), MICA_DRAFT_NONE;
     draft->parts[draft->part_count] = (micap_draft_part){
-        .name = def->name ? def->name : def->type->name,
+        .name = name,
         .type = def->type,
         .role = is_tag                                   ? MICAP_ROLE_TAG
                 : def->storage == MICA_STORAGE_SINGLETON ? MICAP_ROLE_SINGLETON

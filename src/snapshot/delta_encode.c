@@ -172,7 +172,7 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
     bool is_told = micap_delta_has_changed(sender, key_of("rows", list->key), archetype->row_count);
-    if (!slices && (!is_told || (!sender->delta.base && !archetype->row_count)) && !bytes->failed)
+    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: who is not mentioned is empty */
         bytes->count = begin;
 }
 
@@ -259,7 +259,7 @@ static void put_pool(mica_sender *sender, const mica_pool *pool)
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
     bool is_told = micap_delta_has_changed(sender, key_of("pool", pool->type->name_hash), pool->row_limit);
-    if (!slices && !is_told && !bytes->failed)
+    if (!slices && !is_told)
         bytes->count = begin;
 }
 
@@ -291,7 +291,7 @@ static void put_singletons(mica_sender *sender)
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_component *component = micap_component_of(components, id);
         const micap_type *type = component->type;
-        if (!component->singleton || is_excluded(sender, type))
+        if (!component->singleton || component->is_unborn || is_excluded(sender, type))
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);
@@ -365,7 +365,7 @@ static void put_link_page(mica_sender *sender, uint32_t page)
     micap_hasher_bytes(&hasher, bytes->data + content_at, bytes->count - content_at);
     bool is_told = micap_delta_has_changed(sender, key_of("links", page), micap_hasher_finish(&hasher));
     if (!is_told || (!sender->delta.base && !parents))
-        bytes->count = bytes->failed ? bytes->count : begin;
+        bytes->count = begin;
 }
 
 static void put_links(mica_sender *sender)

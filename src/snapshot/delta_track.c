@@ -38,5 +38,5 @@ bool micap_delta_has_changed(mica_sender *sender, uint64_t key, uint64_t hash)
         sender->track_count += track->key != key;
         *track = (micap_delta_track){key, hash, sender->delta.version};
     }
-    return track->version > sender->delta.base || !sender->delta.base;
+    return track->version > sender->delta.base;
 }

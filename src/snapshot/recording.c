@@ -1,6 +1,7 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
 #include "snapshot/record.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "mica/entity.h"
 #include "os/file.h"
@@ -176,19 +177,20 @@ static bool read_records(loading *work)
     return true;
 }
 
-mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
+mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes, size_t byte_count,
+                                     mica_recording_error *out_error)
 {
     loading work = {.error = out_error};
     micap_memory memory;
-    micap_memory_init(&memory, (mica_allocator){0});
+    micap_memory_init(&memory, allocator);
     mica_recording *recording = micap_allocate_zeroed(&memory, sizeof *recording, MICAP_ARRAY_ALIGNMENT);
     if (!recording)
         return refuse_memory(&work), NULL;
-    micap_memory_init(&recording->memory, (mica_allocator){0});
+    micap_memory_init(&recording->memory, allocator);
     work.recording = recording;
     recording->byte_count = byte_count;
     recording->bytes = micap_allocate(&recording->memory, byte_count, MICAP_ARRAY_ALIGNMENT);
-    recording->names = micap_hash_tree_create((mica_allocator){0});
+    recording->names = micap_hash_tree_create(allocator);
     bool fine = (recording->bytes && recording->names) || refuse_memory(&work);
     if (fine) {
         if (byte_count)
@@ -199,6 +201,11 @@ mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_r
     if (!fine)
         mica_recording_free(recording);
     return fine ? recording : NULL;
+}
+
+mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
+{
+    return micap_recording_open((mica_allocator){0}, bytes, byte_count, out_error);
 }
 
 mica_recording *mica_recording_load(const char *path, mica_recording_error *out_error)
@@ -264,8 +271,11 @@ static bool lay_over(mica_hash_tree *tree, const micap_diary_entry *record)
 {
     uint32_t more = record->byte_count / MICAP_RECORD_LEAF_BYTES, capacity = 0, count = 0, old = 0;
     mica_hash_leaf *merged = NULL;
+    if (!more)
+        return true;
     if (!MICAP_RESERVE(&tree->memory, merged, &capacity, (uint64_t)tree->count + more))
         return false;
+    MICAP_ASSERT(merged, "it has room");
     for (uint32_t i = 0; i < more; ++i) {
         mica_hash_leaf leaf = leaf_at(record->bytes + (size_t)i * MICAP_RECORD_LEAF_BYTES);
         while (old < tree->count && micap_hash_leaf_compare(&tree->leaves[old], &leaf) < 0)
@@ -285,7 +295,7 @@ static bool lay_over(mica_hash_tree *tree, const micap_diary_entry *record)
 
 mica_hash_tree *micap_recording_tree(const mica_recording *recording, uint32_t tick)
 {
-    mica_hash_tree *tree = micap_hash_tree_create((mica_allocator){0});
+    mica_hash_tree *tree = micap_hash_tree_create(recording->memory.allocator);
     bool fine = tree != NULL;
     for (uint32_t i = 0; fine && i < recording->names->name_count; ++i)
         fine = micap_hash_tree_add_name(tree, recording->names->names[i].hash, recording->names->names[i].text);

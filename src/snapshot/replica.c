@@ -51,18 +51,18 @@ bool micap_twins_reserve(mica_world *world, micap_twins *twins, uint32_t more)
     uint64_t needed = ((uint64_t)twins->count + more) * 2 + 16;
     if (needed <= twins->capacity)
         return true;
-    if (needed > UINT32_MAX / 2)
-        return false;
-    uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed);
-    micap_twin *fresh = micap_allocate_zeroed(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    uint64_t grown = micap_power_of_two_at_least(needed);
+    micap_twin *fresh = NULL;
+    if (grown <= UINT32_MAX)
+        fresh = micap_allocate_zeroed(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
         return false;
     for (uint32_t i = 0; i < twins->capacity; ++i)
         if (!mica_is_nil(twins->entries[i].key))
-            put(fresh, grown, &twins->entries[i]);
+            put(fresh, (uint32_t)grown, &twins->entries[i]);
     MICAP_RELEASE_ARRAY(&world->memory, twins->entries, twins->capacity);
     twins->entries = fresh;
-    twins->capacity = grown;
+    twins->capacity = (uint32_t)grown;
     return true;
 }
 
@@ -75,9 +75,7 @@ void micap_twin_add(micap_twins *twins, const micap_twin *twin)
 /* Those behind it move up, where their search would otherwise end too early. */
 void micap_twin_erase(micap_twins *twins, mica_entity key)
 {
-    micap_twin *twin = micap_twin_find(twins, key);
-    if (!twin)
-        return;
+    const micap_twin *twin = micap_twin_find(twins, key);
     uint32_t mask = twins->capacity - 1, hole = (uint32_t)(twin - twins->entries);
     for (uint32_t at = (hole + 1) & mask; !mica_is_nil(twins->entries[at].key); at = (at + 1) & mask) {
         uint32_t start = start_of(twins, twins->entries[at].key.index);

@@ -149,6 +149,7 @@ micap_twin *micap_twin_at(const micap_twins *twins, uint32_t index);
 bool micap_twins_reserve(mica_world *world, micap_twins *twins, uint32_t more);
 /* After the reserve. */
 void micap_twin_add(micap_twins *twins, const micap_twin *twin);
+/* One that is there. */
 void micap_twin_erase(micap_twins *twins, mica_entity key);
 
 /* The entity here of one there; nil when there is none, or it does not live. */

@@ -250,12 +250,12 @@ static void clear_new(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->changes_count; ++i) {
         const micap_delta_change *change = &work->changes[i];
-        micap_spot spot = micap_locate(work->world, change->local);
-        if (!change->to || !micap_is_row(spot))
+        if (!change->to)
             continue;
+        micap_spot spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
-            if (column->companion || column->type->gapless || !column->plain ||
+            if (column->companion || column->type->gapless ||
                 (change->from && micap_archetype_has(change->from, column->component)))
                 continue;
             memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);
@@ -312,7 +312,7 @@ static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (micap_pool_row(pool, entity) != MICAP_ROW_NONE)
         return;
-    micap_pool_make_values(pool, micap_pool_next_row(pool, entity), 1, NULL);
+    micap_pool_make_value(pool, micap_pool_next_row(pool, entity), NULL);
     uint32_t row = micap_pools_commit(world, pool, entity);
     if (pool->hook_mask & 1 << MICA_EVENT_ADD)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
@@ -343,6 +343,7 @@ static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mi
     }
 }
 
+/* After fill_pool: all that live are in it. */
 static void order_pool(micap_delta_work *work, const micap_delta_table *table, mica_pool *pool)
 {
     if (pool->kind == MICAP_POOL_DIRECT || pool->group)
@@ -356,10 +357,7 @@ static void order_pool(micap_delta_work *work, const micap_delta_table *table, m
         mica_entity local = micap_replica_living(work->replica, table->rows[i]);
         if (mica_is_nil(local))
             continue;
-        uint32_t at = micap_pool_row(pool, local);
-        if (at == MICAP_ROW_NONE)
-            return;
-        micap_pool_swap_rows(pool, row++, at, micap_version(work->world));
+        micap_pool_swap_rows(pool, row++, micap_pool_row(pool, local), micap_version(work->world));
     }
 }
 
@@ -393,7 +391,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
         return;
     if (slice->values)
         write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
-    if (!slice->toggles || !pool->enabled)
+    if (!slice->toggles)
         return;
     micap_pool_keep(pool, row, 1);
     pool->enabled[row] = (uint8_t)slice->toggles[at];
@@ -402,6 +400,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
 static void write_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->place].rows;
     if (table->is_moved) {
         fill_pool(work, table, pool);
@@ -419,6 +418,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
 {
     mica_replica *replica = work->replica;
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
     micap_pools_sweep(work->world, pool);
     for (uint32_t i = 0; table->is_moved && i < replica->twins.capacity; ++i) {
         const micap_twin *twin = &replica->twins.entries[i];

@@ -334,8 +334,6 @@ static mica_result take_handles(micap_delta_work *work)
         if (!replica->mapped && !micap_entities_reserve_at(world, change->sender.index))
             return refuse_memory(work);
         change->local = replica->mapped ? micap_entity_take(world) : change->sender;
-        if (mica_is_nil(change->local))
-            return refuse_memory(work);
         work->handles_taken = i + 1;
     }
     for (uint32_t i = 0; i < count; ++i) {
@@ -414,9 +412,9 @@ static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
     if (result != MICA_OK || !pool->is_moved)
         return result;
     result = check_owners(work, pool);
-    mica_pool *here = result == MICA_OK ? micap_pool_of(work->world, pool->type->id) : NULL;
-    if (!here)
-        return result == MICA_OK ? refuse_memory(work) : result;
+    if (result != MICA_OK)
+        return result;
+    mica_pool *here = micap_pool_of(work->world, pool->type->id);
     uint64_t count = 0;
     for (uint32_t i = 0; i < pool->row_count; ++i) {
         const micap_twin *twin = micap_twin_find(&work->replica->twins, pool->rows[i]);
@@ -434,8 +432,6 @@ static mica_result plan_tags(micap_delta_work *work, const micap_delta_tags *tag
 {
     mica_pool *pool = micap_pool_of(work->world, tags->type->id);
     const mica_replica *replica = work->replica;
-    if (!pool)
-        return refuse_memory(work);
     for (uint32_t i = 0; i < replica->twins.capacity; ++i) {
         const micap_twin *twin = &replica->twins.entries[i];
         if (!mica_is_nil(twin->key) && twin->key.index / 64 < tags->word_count &&

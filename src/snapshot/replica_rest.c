@@ -56,8 +56,8 @@ static mica_result link_parent(micap_delta_work *work, mica_entity parent, const
 }
 
 /* Detaches the sender's children that are not among these, so that what moves down a tree does not find its former child above
- * it. */
-static mica_result unlink_parent(micap_delta_work *work, mica_entity parent, const char *children, uint32_t count)
+ * it. That needs no memory. */
+static void unlink_parent(micap_delta_work *work, mica_entity parent, const char *children, uint32_t count)
 {
     mica_replica *replica = work->replica;
     mica_world *world = work->world;
@@ -67,13 +67,14 @@ static mica_result unlink_parent(micap_delta_work *work, mica_entity parent, con
         if (twin)
             twin->mark = replica->mark;
     }
-    for (mica_entity child = mica_first_child(world, parent), next; !mica_is_nil(child); child = next) {
+    mica_entity next = mica_first_child(world, parent);
+    while (!mica_is_nil(next)) {
+        mica_entity child = next;
         next = mica_next_sibling(world, child);
         const micap_twin *twin = micap_twin_find(&replica->twins, mica_replica_remote(replica, child));
-        if (twin && twin->mark != replica->mark && mica_set_parent(world, child, mica_nil()) == MICA_ERROR_MEMORY)
-            return MICA_ERROR_MEMORY;
+        if (twin && twin->mark != replica->mark)
+            mica_set_parent(world, child, mica_nil());
     }
-    return MICA_OK;
 }
 
 /* Where the children of a parent are listed in the page, or NULL. */
@@ -92,18 +93,16 @@ static const char *find_children(const micap_delta_links *links, mica_entity sen
     return NULL;
 }
 
-static mica_result unlink_page(micap_delta_work *work, const micap_delta_links *links)
+static void unlink_page(micap_delta_work *work, const micap_delta_links *links)
 {
-    mica_result result = MICA_OK;
-    for (uint32_t i = 0; result == MICA_OK && i < MICAP_DELTA_LINK_PAGE; ++i) {
+    for (uint32_t i = 0; i < MICAP_DELTA_LINK_PAGE; ++i) {
         const micap_twin *twin = micap_twin_at(&work->replica->twins, links->page * MICAP_DELTA_LINK_PAGE + i);
         if (!twin || !mica_child_count(work->world, twin->other))
             continue;
         uint32_t count;
         const char *children = find_children(links, twin->key, &count);
-        result = unlink_parent(work, twin->other, children, count);
+        unlink_parent(work, twin->other, children, count);
     }
-    return result;
 }
 
 static mica_result link_page(micap_delta_work *work, const micap_delta_links *links)
@@ -124,25 +123,25 @@ static mica_result link_page(micap_delta_work *work, const micap_delta_links *li
 }
 
 /* A delta from nothing: pages that it does not mention have no links. */
-static mica_result unlink_all(micap_delta_work *work)
+static void unlink_all(micap_delta_work *work)
 {
     const micap_twins *twins = &work->replica->twins;
     for (uint32_t i = 0; i < twins->capacity; ++i) {
         const micap_twin *twin = &twins->entries[i];
-        if (!mica_is_nil(twin->key) && mica_child_count(work->world, twin->other) &&
-            unlink_parent(work, twin->other, NULL, 0) != MICA_OK)
-            return MICA_ERROR_MEMORY;
+        if (!mica_is_nil(twin->key) && mica_child_count(work->world, twin->other))
+            unlink_parent(work, twin->other, NULL, 0);
     }
-    return MICA_OK;
 }
 
 mica_result micap_replica_name_and_link(micap_delta_work *work)
 {
     if (work->has_names)
         unname_all(work);
-    mica_result result = !work->base ? unlink_all(work) : MICA_OK;
-    for (uint32_t i = 0; result == MICA_OK && i < work->links_count; ++i)
-        result = unlink_page(work, &work->links[i]);
+    if (!work->base)
+        unlink_all(work);
+    mica_result result = MICA_OK;
+    for (uint32_t i = 0; i < work->links_count; ++i)
+        unlink_page(work, &work->links[i]);
     for (uint32_t i = 0; result == MICA_OK && i < work->links_count; ++i)
         result = link_page(work, &work->links[i]);
     if (result == MICA_OK && work->has_names)

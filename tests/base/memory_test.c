@@ -1,5 +1,6 @@
 /* The counted allocator: whose memory it is, how much of it is out, and arrays that grow. */
 #include "base/memory.h"
+#include "os/pages.h"
 
 #include "../support/faulty_allocator.h"
 #include "../support/require.h"
@@ -32,17 +33,19 @@ START_TEST(half_an_allocator_is_refused)
     mica_allocator whole = faulty_allocator_interface(&faulty);
     const struct {
         mica_allocator allocator;
-        bool accepted;
+        bool accepted, is_default;
     } cases[] = {
-        {{whole.allocate, NULL, whole.context}, false},
-        {{NULL, whole.release, whole.context}, false},
-        {{NULL, NULL, whole.context}, true}, /* the default one has no use for a context */
-        {{NULL, NULL, NULL}, true},
-        {whole, true},
+        {{whole.allocate, NULL, whole.context}, false, false},
+        {{NULL, whole.release, whole.context}, false, false},
+        {{NULL, NULL, whole.context}, true, true}, /* the default one has no use for a context */
+        {{NULL, NULL, NULL}, true, true},
+        {whole, true, false},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         micap_memory memory;
         ck_assert_msg(micap_memory_init(&memory, cases[i].allocator) == cases[i].accepted, "case %u", i);
+        if (cases[i].accepted)
+            ck_assert_msg(micap_memory_is_default(&memory) == cases[i].is_default, "case %u", i);
     }
     faulty_allocator_free(&faulty);
 }
@@ -72,6 +75,17 @@ START_TEST(the_default_allocator_aligns_and_its_memory_can_be_written)
             REQUIRE_SAYING(blocks[i][at] == (char)i, "case %u at %zu", i, at);
         micap_release(&memory, blocks[i], cases[i].bytes, cases[i].alignment);
     }
+    ck_assert_uint_eq(memory.bytes, 0);
+}
+END_TEST
+
+START_TEST(pages_that_no_machine_has_are_refused)
+{
+    const size_t bytes[] = {SIZE_MAX - MICAP_PAGE_BYTES + 1, SIZE_MAX / 2 + 1, (size_t)1 << 60};
+    micap_memory memory;
+    micap_memory_init(&memory, (mica_allocator){0});
+    for (uint32_t i = 0; i < sizeof bytes / sizeof *bytes; ++i)
+        ck_assert_msg(!micap_allocate(&memory, bytes[i], 2 * MICAP_PAGE_BYTES), "%zu bytes", bytes[i]);
     ck_assert_uint_eq(memory.bytes, 0);
 }
 END_TEST
@@ -251,8 +265,8 @@ START_TEST(threads_count_together)
 END_TEST
 
 TEST_SUITE(memory, half_an_allocator_is_refused, the_default_allocator_aligns_and_its_memory_can_be_written,
-           what_is_out_is_counted, nothing_is_asked_for_as_something, an_allocation_that_fails_is_not_counted,
-           zeroed_memory_is_zero_whatever_the_allocator_gives,
+           pages_that_no_machine_has_are_refused, what_is_out_is_counted, nothing_is_asked_for_as_something,
+           an_allocation_that_fails_is_not_counted, zeroed_memory_is_zero_whatever_the_allocator_gives,
            an_array_grows_to_the_power_of_two_that_holds_what_is_needed, elements_of_any_size_are_kept,
            an_array_that_cannot_grow_is_untouched, counts_that_no_array_can_have_are_refused_without_asking,
            threads_count_together)

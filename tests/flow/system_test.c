@@ -1,5 +1,6 @@
 /* Systems: kinds, terms, what may be done inside, adding, replacing, switching and removing them. */
 #include "mica/flow.h"
+#include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -300,6 +301,9 @@ START_TEST(a_system_that_was_removed_in_the_frame_leaves_its_name_to_another)
 }
 END_TEST
 
+static mica_query *query_of_another;
+static mica_commands *buffer_of_another;
+
 static void misbehave(const mica_frame *frame)
 {
     mica_world *world = frame->world;
@@ -310,6 +314,17 @@ static void misbehave(const mica_frame *frame)
     mica_create_many(world, 3, NULL, 0, NULL);
     mica_name_set(world, mica_nil(), mica_nil(), "x");
     mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_query_destroy(query_of_another);
+    mica_commands_create(world);
+    mica_commands_destroy(buffer_of_another);
+    mica_component_define(world, &mica_type_of_Mass);
+    mica_hook_set_destroy(world, NULL, NULL);
+    mica_removals_create(world, Number);
+}
+
+static void look_further(mica_view *view)
+{
+    ck_assert(!mica_view_next(view));
 }
 
 START_TEST(what_can_not_be_done_inside_a_system_is_refused_and_harmless)
@@ -319,12 +334,47 @@ START_TEST(what_can_not_be_done_inside_a_system_is_refused_and_harmless)
     reports heard;
     mica_world *world = open_flow(&heard, 2);
     mica_create(world, MICA_WITH(Number, {2}));
+    query_of_another = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    buffer_of_another = mica_commands_create(world);
     mica_system_add(world, MICA_SYSTEM_ONCE(misbehave));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-    static const char *const parts[] = {"system_add", "step", "flush", "clear", "create_many", "name", "query"};
+    static const char *const parts[] = {"system_add", "step",  "flush",         "clear",    "create_many",
+                                        "name",       "query", "query_destroy", "commands", "commands_destroy",
+                                        "component",  "hook",  "removals"};
     for (uint32_t i = 0; i < COUNT_OF(parts); ++i)
         expect_report(&heard, MICA_ERROR_REFUSED, parts[i]);
     ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
+    ck_assert_uint_eq(mica_query_count(query_of_another), 1);
+    mica_system_remove(world, mica_system_find(world, "misbehave"));
+    mica_system_add(world, MICA_SYSTEM(look_further, MICA_READ(Number)));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    expect_report(&heard, MICA_ERROR_INVALID, "there is no next one");
+    close_world(world, &heard);
+}
+END_TEST
+
+static void double_numbers(mica_view *view)
+{
+    Number *numbers = mica_view_write_at(view, 0);
+    for (uint32_t i = 0; i < view->count; ++i)
+        numbers[i].value *= 2;
+}
+
+START_TEST(what_a_small_system_wrote_is_undone_by_a_snapshot)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard, 1);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}));
+    mica_system_add(world, MICA_SYSTEM(double_numbers, MICA_WRITE(Number)));
+    for (uint32_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        mica_snapshot before = mica_snapshot_take(world);
+        mica_step(world, 1);
+        mica_step(world, 1);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 16u << i);
+        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 4u << i);
+    }
     close_world(world, &heard);
 }
 END_TEST
@@ -486,7 +536,8 @@ START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
 }
 END_TEST
 
-TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
+TEST_SUITE(system, what_a_small_system_wrote_is_undone_by_a_snapshot,
+           the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
            a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody, every_kind_of_system_gets_what_it_asks_for,
            no_entities_and_fewer_than_workers_are_fine, splits_show_every_row_once_in_pieces_of_the_size_asked_for,
            changes_inside_a_system_are_made_after_its_phase,

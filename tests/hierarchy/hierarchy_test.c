@@ -1,8 +1,10 @@
 /* Links between parents and children, outside of recording. */
 #include "../support/components.h"
-#include "../support/reports.h"
+#include "../support/damage.h"
 #include "../support/test.h"
 #include "mica/hierarchy.h"
+
+#include "hierarchy/links.h"
 
 #include <string.h>
 
@@ -446,6 +448,36 @@ START_TEST(worlds_have_trees_of_their_own)
 }
 END_TEST
 
+START_TEST(damage_to_links_is_named)
+{
+    family family = open_family();
+    mica_entity alone = mica_create(family.world), dead = mica_create(family.world);
+    mica_destroy(family.world, dead);
+    micap_hierarchy *hierarchy = micap_hierarchy_of(family.world);
+    micap_link *parent = micap_link_at(hierarchy, family.parent.index);
+    micap_link *first = micap_link_at(hierarchy, family.children[0].index);
+    micap_link *second = micap_link_at(hierarchy, family.children[1].index);
+    const char *each_other = "children name their parent and each other", *counts = "a parent counts its children";
+    const damage list[] = {
+        DAMAGE(second->parent, family.children[0].index, each_other),
+        DAMAGE(second->previous, 0, each_other),
+        DAMAGE(second->next, family.children[1].index, each_other),
+        DAMAGE(parent->child_count, CHILDREN - 1, each_other),
+        DAMAGE(parent->child_count, CHILDREN + 1, counts),
+        DAMAGE(parent->last_child, family.children[0].index, counts),
+        DAMAGE(micap_link_at(hierarchy, alone.index)->flags, 1, "an unused link is empty"),
+        DAMAGE(first->generation, 2, "what is linked is alive"),
+        DAMAGE(micap_link_at(hierarchy, dead.index)->generation, 1, "what is linked is alive"),
+        DAMAGE(parent->next, alone.index, "siblings have a parent"),
+        DAMAGE(parent->previous, alone.index, "siblings have a parent"),
+        DAMAGE(hierarchy->pages[0].used_count, CHILDREN, "a page counts its links"),
+        DAMAGE(parent->parent, family.children[0].index, "every link hangs on one without a parent"),
+    };
+    expect_damage_named(family.world, &heard, list, COUNT_OF(list));
+    close_world(family.world, &heard);
+}
+END_TEST
+
 TEST_SUITE(hierarchy, children_are_walked_in_the_order_they_came, a_child_is_placed_before_or_behind_a_sibling,
            a_child_moves_from_parent_to_parent, cycles_are_refused, dead_and_nil_handles_are_harmless_at_every_door,
            trees_are_walked_up_and_down, many_are_linked_together_or_not_at_all, children_are_detached_at_once,
@@ -453,4 +485,4 @@ TEST_SUITE(hierarchy, children_are_walked_in_the_order_they_came, a_child_is_pla
            names_go_with_their_entity_from_parent_to_parent, a_name_stays_where_its_scope_is_not_the_parent,
            a_hook_may_be_before_the_link_of_a_newborn_child, a_hook_may_destroy_children_before_it_is_their_turn,
            a_path_leads_back_to_its_entity, memory_of_links_is_given_back, a_million_links_stay_cheap,
-           worlds_have_trees_of_their_own)
+           worlds_have_trees_of_their_own, damage_to_links_is_named)

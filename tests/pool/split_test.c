@@ -166,6 +166,14 @@ START_TEST(there_is_no_whole_value_to_point_to)
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
     ck_assert(!mica_get_component_field(world, entity, MICA_ID(Number), 0));
     expect_report(&heard, MICA_ERROR_INVALID, ".split = true");
+    mica_pool *pool = mica_pool_of(world, PooledBody);
+    ck_assert(!mica_pool_read_values(pool));
+    expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
+    ck_assert(!mica_pool_read_column(pool, offsetof(Body, hidden)));
+    expect_report(&heard, MICA_ERROR_INVALID, "no field has an array at that offset");
+    mica_add(world, entity, PooledBody);
+    ck_assert(!mica_instance_write_value(pool, mica_pool_find(pool, entity)));
+    expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
     mica_view view = mica_query_begin(query);

@@ -6,6 +6,8 @@
 #include "../support/reseal.h"
 #include "../support/test.h"
 
+#include "mica/draft.h"
+
 #include <string.h>
 
 static reports heard;
@@ -236,22 +238,188 @@ static const lie lies[] = {
     {MICAP_SECTION_NAMES, 4, false, 0, "is empty"},
     {MICAP_SECTION_NAMES, 0, false, 2, "out of order"},
     {MICAP_SECTION_DISABLED, 0, false, 99, "not an instance"},
+    {MICAP_SECTION_PARENTS, 0, true, 77, "there are 0 parents for 12 entities"},
 };
+
+typedef struct Alarm { bool rings; } Alarm;
+MICA_COMPONENT(Alarm, rings)
+
+/* What the level does not have: two instances for one owner, two that are switched off, a bool, and names that no identifier may
+ * have: one that is too long, and one whose second byte begins no character. */
+#define UMLAUT "\xC3\xBC"
+static mica_blob crowd_blob(void)
+{
+    static char name[301];
+    memset(name, 'n', sizeof name - 1);
+    mica_draft *draft = mica_draft_create(NULL);
+    uint32_t alarm = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Alarm});
+    uint32_t many = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Number});
+    mica_draft_entity(draft, MICA_NO_PARENT, UMLAUT);
+    mica_draft_entity(draft, MICA_NO_PARENT, name);
+    for (uint32_t i = 0; i < 2; ++i) {
+        ck_assert(mica_draft_add(draft, i, alarm) && mica_draft_disable(draft, alarm));
+        ck_assert(mica_draft_add(draft, i, many) && mica_draft_add(draft, i, many));
+    }
+    mica_blob blob;
+    ck_assert_int_eq(mica_draft_finish(draft, NULL, &blob), MICA_OK);
+    mica_draft_destroy(draft);
+    return blob;
+}
+
+enum { WITHIN_UMLAUT = 0x7F000001, LONG_NAME }; /* offsets that are found in the strings */
+static const lie crowd_lies[] = {
+    {MICAP_SECTION_INSTANCES, 0, false, 0x0201, "component Alarm, instance 1: a bool is neither 0 nor 1"},
+    {MICAP_SECTION_OWNERS, 12, false, 2, "owner 3 is not an entity, or out of order"},
+    {MICAP_SECTION_OWNERS, 0, false, 1, "owner 1 is not an entity, or out of order"},
+    {MICAP_SECTION_DISABLED, 4, false, 0, "switch 1 is not an instance, or out of order"},
+    {MICAP_SECTION_COLUMNS, 0, false, 1, "component Number is no column of a group"},
+    {MICAP_SECTION_NAMES, 4, false, WITHIN_UMLAUT, "name 0 is empty"},
+    {MICAP_SECTION_TYPES, 0, false, WITHIN_UMLAUT, "type 0 has no name"},
+    {MICAP_SECTION_TYPES, 0, false, LONG_NAME, "type 0 has no name, or one that is too long"},
+    {MICAP_SECTION_FIELDS, 0, false, LONG_NAME, "field 0 has no name, or one that is too long"},
+};
+
+static uint32_t value_of(char *bytes, const lie *lie)
+{
+    if (lie->value != WITHIN_UMLAUT && lie->value != LONG_NAME)
+        return lie->value;
+    const micap_section *strings = find_section(bytes, MICAP_SECTION_STRINGS);
+    const char *wanted = lie->value == LONG_NAME ? "nnn" : &UMLAUT[1];
+    uint32_t offset = 0;
+    while (strncmp(bytes + strings->offset + offset, wanted, strlen(wanted)) != 0)
+        ++offset;
+    return offset;
+}
+
+static void tell(const mica_blob *blob, const lie *list, uint32_t count)
+{
+    char *bytes = malloc(blob->byte_count);
+    for (uint32_t i = 0; i < count; ++i) {
+        memcpy(bytes, blob->bytes, blob->byte_count);
+        const lie *lie = &list[i];
+        uint32_t value = value_of(bytes, lie);
+        micap_section *section = lie->kind ? find_section(bytes, lie->kind) : NULL;
+        char *base = !section ? bytes : lie->in_table ? (char *)section : bytes + section->offset;
+        memcpy(base + lie->offset, &value, 4);
+        reseal(bytes, blob->byte_count);
+        expect_refused(bytes, blob->byte_count, lie->fragment, i);
+    }
+    free(bytes);
+}
 
 START_TEST(each_lie_is_named)
 {
-    mica_blob blob = level_blob(NULL);
-    char *bytes = malloc(blob.byte_count);
-    for (uint32_t i = 0; i < COUNT_OF(lies); ++i) {
-        memcpy(bytes, blob.bytes, blob.byte_count);
-        const lie *lie = &lies[i];
-        micap_section *section = lie->kind ? find_section(bytes, lie->kind) : NULL;
-        char *base = !section ? bytes : lie->in_table ? (char *)section : bytes + section->offset;
-        memcpy(base + lie->offset, &lie->value, 4);
-        reseal(bytes, blob.byte_count);
-        expect_refused(bytes, blob.byte_count, lie->fragment, i);
+    mica_blob level = level_blob(NULL), crowd = crowd_blob();
+    tell(&level, lies, COUNT_OF(lies));
+    tell(&crowd, crowd_lies, COUNT_OF(crowd_lies));
+    mica_blob_free(&level);
+    mica_blob_free(&crowd);
+}
+END_TEST
+
+/* The same file with a section of another size, cut or filled up with zeros. */
+static char *resize_section(const mica_blob *blob, micap_section_kind kind, uint32_t count, uint32_t stride,
+                            size_t *out_byte_count)
+{
+    char *bytes = calloc(1, blob->byte_count + (size_t)count * stride + 64);
+    micap_header *header = (micap_header *)(void *)bytes;
+    memcpy(bytes, blob->bytes, sizeof *header);
+    size_t end = sizeof *header + header->section_count * sizeof(micap_section);
+    memcpy(bytes, blob->bytes, end);
+    for (uint32_t i = 0; i < header->section_count; ++i) {
+        micap_section *section = (micap_section *)(void *)(bytes + sizeof *header) + i;
+        const char *from = (const char *)blob->bytes + section->offset;
+        size_t before = section->bytes;
+        if (section->kind == (uint32_t)kind) {
+            section->count = count;
+            section->stride = stride;
+            section->bytes = section->stored_bytes = (uint64_t)count * stride;
+        }
+        section->offset = (end + 63) / 64 * 64;
+        memcpy(bytes + section->offset, from, before < section->bytes ? before : section->bytes);
+        end = section->offset + section->bytes;
     }
-    free(bytes);
+    header->file_bytes = *out_byte_count = end;
+    reseal(bytes, end);
+    return bytes;
+}
+
+START_TEST(sections_of_a_wrong_size_are_refused)
+{
+    static const struct {
+        micap_section_kind kind;
+        uint32_t count, stride;
+        const char *fragment;
+    } cases[] = {
+        {MICAP_SECTION_STRINGS, 0, 1, "the strings are missing"},
+        {MICAP_SECTION_STRINGS, 500, 2, "the strings are missing"},
+        {MICAP_SECTION_TYPES, MICAP_TYPES_MAX + 1, 24, "types and 2 components, which is more than there can be"},
+        {MICAP_SECTION_COMPONENTS, MICA_COMPONENTS_MAX + 1, 48, "components, which is more than there can be"},
+        {MICAP_SECTION_PARENTS, 2, 8, "parents for 2 entities"},
+        {MICAP_SECTION_PARENTS, 3, 4, "there are 3 parents for 2 entities"},
+        {MICAP_SECTION_OWNERS, 4, 8, "component Number has no section with its owners"},
+        {MICAP_SECTION_DISABLED, 2, 8, "component Alarm has no section with its switches"},
+    };
+    mica_blob blob = crowd_blob(), level = level_blob(NULL);
+    size_t byte_count;
+    for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
+        char *bytes = resize_section(&blob, cases[i].kind, cases[i].count, cases[i].stride, &byte_count);
+        expect_refused(bytes, byte_count, cases[i].fragment, i);
+        free(bytes);
+    }
+    for (uint32_t stride = 4; stride <= 8; stride += 4) { /* an order, which the level has */
+        char *bytes = resize_section(&level, MICAP_SECTION_ORDER, stride == 4 ? 13 : 12, stride, &byte_count);
+        expect_refused(bytes, byte_count, "entries for 12 entities", stride);
+        free(bytes);
+    }
+    mica_blob_free(&blob);
+    mica_blob_free(&level);
+}
+END_TEST
+
+START_TEST(a_section_that_begins_behind_the_file_is_refused)
+{
+    mica_blob blob = level_blob(NULL);
+    micap_header *header = blob.bytes;
+    micap_section *last = (micap_section *)(void *)(header + 1) + header->section_count - 1;
+    uint64_t end = last[-1].offset + last[-1].stored_bytes;
+    ck_assert_uint_ne(end % 64, 0);
+    header->file_bytes = end; /* the last one is empty, and begins at the next multiple of 64 */
+    last->stored_bytes = last->bytes = last->count = 0;
+    reseal(blob.bytes, blob.byte_count);
+    expect_refused(blob.bytes, end, "ends behind the file", 0);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(a_damaged_frame_is_refused)
+{
+    mica_blob blob = level_blob(&(mica_save_def){.compression = 3});
+    micap_section *section = (micap_section *)(void *)((micap_header *)blob.bytes + 1);
+    while (!(section->flags & MICAP_SECTION_ZSTD))
+        ++section;
+    char *bytes = blob.bytes;
+    uint32_t refused = 0;
+    for (uint64_t i = 0; i < section->stored_bytes; ++i) { /* frames have no checksum: some damage only shows later */
+        bytes[section->offset + i] ^= 0x55;
+        refused += !survives(bytes, blob.byte_count);
+        bytes[section->offset + i] ^= 0x55;
+    }
+    ck_assert_uint_gt(refused, section->stored_bytes / 2);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(two_components_of_one_name_are_refused)
+{
+    mica_blob blob = crowd_blob();
+    char *bytes = blob.bytes;
+    micap_component_record *records =
+        (micap_component_record *)(void *)(bytes + find_section(bytes, MICAP_SECTION_COMPONENTS)->offset);
+    records[1].name = records[0].name;
+    records[1].name_hash = records[0].name_hash;
+    reseal(bytes, blob.byte_count);
+    expect_refused(bytes, blob.byte_count, "two components have the same name", 0);
     mica_blob_free(&blob);
 }
 END_TEST
@@ -323,5 +491,7 @@ TEST_SUITE(hostile, every_truncation_is_refused, bytes_behind_the_end_are_refuse
            a_bit_flip_with_right_checksums_is_refused_or_harmless,
            wild_numbers_with_right_checksums_are_refused_or_harmless,
            random_damage_with_right_checksums_is_refused_or_harmless, each_lie_is_named,
+           sections_of_a_wrong_size_are_refused, a_section_that_begins_behind_the_file_is_refused,
+           a_damaged_frame_is_refused, two_components_of_one_name_are_refused,
            a_file_that_claims_four_billion_entities_is_refused, a_small_file_that_unpacks_to_too_much_is_refused,
            newer_files_with_more_in_them_are_read)

@@ -1,6 +1,5 @@
 /* Deltas: worlds that follow another one, whatever is done to it and whatever is lost on the way. */
 #include "../support/components.h"
-#include "../support/faulty_allocator.h"
 #include "../support/follow.h"
 #include "../support/require.h"
 #include "../support/sample.h"
@@ -103,76 +102,6 @@ START_TEST(hostile_bytes_are_refused_and_change_nothing)
         close_receiver(&to);
         close_sender(&from);
     }
-}
-END_TEST
-
-START_TEST(memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again)
-{
-    static sender_side from;
-    faulty_allocator faulty;
-    mica_delta delta = make_delta(&from, NULL, false);
-    uint64_t k = 1;
-    for (bool reached = true; reached; k += 1 + k / 16) {
-        receiver_side to = {0};
-        faulty_allocator_init(&faulty);
-        mica_world_def def = mica_world_def_default();
-        def.allocator = faulty_allocator_interface(&faulty);
-        to.world = open_world_with(&to.heard, def);
-        define_carried(to.world);
-        to.replica = mica_replica_create(to.world, &(mica_replica_def){.mapped = k % 2});
-        uint64_t hash = mica_world_hash(to.world);
-        faulty_allocator_fail_at(&faulty, k, false);
-        mica_result result = mica_delta_apply(to.replica, delta.bytes, delta.byte_count);
-        reached = faulty.failures > 0;
-        faulty_allocator_fail_at(&faulty, 0, false);
-        /* Where it is not needed, as for room that is only convenient, a failure may go unnoticed. */
-        REQUIRE(result == MICA_OK || (result == MICA_ERROR_MEMORY && reached));
-        if (result != MICA_OK) {
-            bool is_late = mica_world_get_stats(to.world).entity_count != 0; /* names and links */
-            REQUIRE(is_late || mica_world_hash(to.world) == hash);
-            REQUIRE(mica_replica_version(to.replica) == 0);
-            expect_valid(to.world);
-            REQUIRE(mica_delta_apply(to.replica, delta.bytes, delta.byte_count) == MICA_OK);
-        }
-        if (!(k % 2))
-            expect_same(from.world, to.world, (uint32_t)k);
-        expect_alike(&from, &to);
-        forget_reports(&to.heard);
-        close_receiver(&to);
-        faulty_allocator_free(&faulty);
-    }
-    ck_assert_uint_gt(k, 50);
-    close_sender(&from);
-}
-END_TEST
-
-START_TEST(encoding_needs_memory_and_says_so)
-{
-    faulty_allocator faulty;
-    reports heard;
-    faulty_allocator_init(&faulty);
-    mica_world_def def = mica_world_def_default();
-    def.allocator = faulty_allocator_interface(&faulty);
-    mica_world *world = open_world_with(&heard, def);
-    for (uint32_t i = 0; i < 600; ++i)
-        mica_name_set(world, mica_create(world, MICA_WITH(Bond, {.strong = false}), MICA_WITH(Debt, {.amount = 1})),
-                      mica_nil(), i ? NULL : "a");
-    uint64_t k = 1;
-    for (bool reached = true; reached; ++k) {
-        mica_delta delta;
-        faulty_allocator_fail_at(&faulty, k, false);
-        mica_sender *sender = mica_sender_create(world, NULL);
-        mica_result result = sender ? mica_delta_encode(sender, 0, &delta) : MICA_ERROR_MEMORY;
-        reached = faulty.failures > 0;
-        REQUIRE((result == MICA_OK) == !reached);
-        faulty_allocator_fail_at(&faulty, 0, false);
-        REQUIRE(!sender || mica_delta_encode(sender, 0, &delta) == MICA_OK);
-        mica_sender_destroy(sender);
-        forget_reports(&heard);
-    }
-    ck_assert_uint_gt(k, 5);
-    close_world(world, &heard);
-    faulty_allocator_free(&faulty);
 }
 END_TEST
 
@@ -300,6 +229,10 @@ START_TEST(what_can_not_be_is_refused_in_words)
     ck_assert_int_eq(mica_delta_apply(replica, bytes, delta.byte_count), MICA_OK);
     ck_assert_int_eq(mica_delta_apply(replica, bytes, delta.byte_count), MICA_OK); /* again: passed over */
     expect_same(from.world, bare, 0);
+    mica_defer(from.world);
+    ck_assert_int_eq(mica_delta_encode(from.sender, 0, &later), MICA_ERROR_REFUSED);
+    expect_report(&from.heard, MICA_ERROR_REFUSED, "delta");
+    mica_flush(from.world);
     free(bytes);
     mica_replica_destroy(replica);
     close_world(bare, &heard);
@@ -354,6 +287,5 @@ END_TEST
 
 TEST_SUITE(delta, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
            replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
-           memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again, encoding_needs_memory_and_says_so,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
            what_is_excluded_stays_at_home, what_can_not_be_is_refused_in_words)

@@ -1,0 +1,314 @@
+/* Memory runs out at every point of calls on worlds in a state that is rare: pages of handles that are full, blocks of handles that nobody
+ * took, more components than fit on the stack, chunks without room, recordings that fill their memory to the brim. */
+#include "../support/memory_scenario.h"
+#include "../support/require.h"
+#include "../support/test.h"
+
+#include "core/world.h"
+#include "mica/snapshot.h"
+
+#include <stdio.h>
+
+enum { WIDE = 70, LANES = 400, STOCK = 70 };
+
+static mica_component wide[WIDE + 2];
+
+static bool flush(fixture *fixture)
+{
+    return mica_flush(fixture->world) == MICA_OK;
+}
+
+static void finish_flush(fixture *fixture)
+{
+    REQUIRE(flush(fixture));
+}
+
+/* Uses up all handles below an index, which ends a page. */
+static void use_handles_below(mica_world *world, uint64_t end)
+{
+    REQUIRE(mica_create_many(world, (uint32_t)(end - world->entities.fresh_next), NULL, 0, NULL) == MICA_OK);
+    REQUIRE(!micap_entity_is_ready(&world->entities));
+}
+
+static void prepare_full_page(fixture *fixture)
+{
+    use_handles_below(fixture->world, MICAP_PAGE_RECORDS);
+}
+
+static void prepare_full_page_and_defer(fixture *fixture)
+{
+    prepare_full_page(fixture);
+    mica_defer(fixture->world);
+}
+
+/* One of many buffers takes a block of handles: those of the others are holes, the last of them in pages that don't exist. */
+static void make_holes(fixture *fixture, uint32_t lanes)
+{
+    mica_commands *first = mica_commands_create(fixture->world);
+    for (uint32_t i = 1; i < lanes; ++i)
+        REQUIRE(mica_commands_create(fixture->world));
+    REQUIRE(!mica_is_nil(mica_command_create_values(first, NULL, 0, MICA_HERE)));
+    finish_flush(fixture);
+}
+
+static void prepare_holes(fixture *fixture)
+{
+    make_holes(fixture, LANES);
+}
+
+/* A buffer that took many handles wants as many ready for the next time, and there is no page for them. */
+static void prepare_restock(fixture *fixture)
+{
+    prepare_full_page(fixture);
+    mica_commands *commands = mica_commands_create(fixture->world);
+    for (uint32_t i = 0; i < STOCK; ++i)
+        REQUIRE(!mica_is_nil(mica_command_create_values(commands, NULL, 0, MICA_HERE)));
+    uint64_t last = 4 * MICAP_PAGE_RECORDS, taken = 2 * MICAP_ID_BLOCK;
+    REQUIRE(mica_create_many(fixture->world, (uint32_t)(last - MICAP_PAGE_RECORDS - taken), NULL, 0, NULL) == MICA_OK);
+    REQUIRE(!micap_entity_is_ready(&fixture->world->entities) && fixture->world->entities.high_water == last);
+}
+
+static bool create_empty(fixture *fixture)
+{
+    return !mica_is_nil(mica_create(fixture->world));
+}
+
+static bool create_some(fixture *fixture)
+{
+    return mica_create_many(fixture->world, 20, NULL, 0, NULL) == MICA_OK;
+}
+
+static bool create_batch(fixture *fixture)
+{
+    const mica_batch_group groups[] = {{20, 1, &fixture->values[SAMPLE_POOL], 1}};
+    mica_batch *batch;
+    return mica_batch_begin(fixture->world, groups, 1, &batch) == MICA_OK &&
+           mica_batch_commit(batch, NULL, 0) == MICA_OK;
+}
+
+/* More components than are looked at on the stack, and two of them missing. */
+static void prepare_wide(fixture *fixture)
+{
+    mica_value values[WIDE];
+    for (uint32_t i = 0; i < WIDE + 2; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "Wide%u", i);
+        const mica_type type = {.name = name, .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4};
+        wide[i] = mica_component_define(fixture->world, &type);
+        REQUIRE(wide[i]);
+        if (i < WIDE)
+            values[i] = (mica_value){wide[i], 0, NULL};
+    }
+    fixture->pending = mica_create_values(fixture->world, values, WIDE);
+    REQUIRE(!mica_is_nil(fixture->pending));
+}
+
+static void prepare_wide_recorded(fixture *fixture)
+{
+    prepare_wide(fixture);
+    mica_defer(fixture->world);
+    for (uint32_t i = WIDE; i < WIDE + 2; ++i)
+        REQUIRE(mica_add_component(fixture->world, fixture->pending, wide[i]));
+}
+
+static bool add_to_wide(fixture *fixture)
+{
+    return mica_add_component(fixture->world, fixture->pending, wide[WIDE]) != NULL;
+}
+
+static bool clone_wide(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->pending));
+}
+
+static bool create_query_of_few(fixture *fixture)
+{
+    const mica_term terms[] = {{wide[3], MICA_ACCESS_READ}, {wide[WIDE], MICA_ACCESS_WITHOUT}};
+    return mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 2}) != NULL;
+}
+
+static bool create_query_of_singleton(fixture *fixture)
+{
+    const mica_term terms[] = {{MICA_ID(SampleClock), MICA_ACCESS_READ}};
+    return mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1}) != NULL;
+}
+
+/* Sorting needs one row beyond those there are, and no chunk has room. */
+static void prepare_full_chunks(fixture *fixture)
+{
+    const mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ}};
+    fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1});
+    const micap_chunk *chunk;
+    do
+        chunk =
+            micap_locate(fixture->world, mica_create_values(fixture->world, &fixture->values[SAMPLE_SMALL], 1)).chunk;
+    while (chunk->count < chunk->capacity);
+}
+
+static bool sort_rows(fixture *fixture)
+{
+    return mica_query_sort_rows(fixture->query, sample_id(SAMPLE_SMALL), sample_small_compare, NULL) == MICA_OK;
+}
+
+/* Of all entities that are changed by two buffers, with one to five changes each, every third is dead by then. */
+static void prepare_dead_targets(fixture *fixture)
+{
+    mica_commands *buffers[] = {mica_commands_create(fixture->world), mica_commands_create(fixture->world)};
+    for (uint32_t i = 0; i < POPULATION; ++i)
+        for (uint32_t k = 0; k <= i % 5; ++k)
+            for (uint32_t b = 0; b < 2; ++b)
+                REQUIRE(mica_command_set_component(buffers[b], fixture->population[i],
+                                                   fixture->values[SAMPLE_BYTE + (k + b) % SAMPLE_SPLIT], MICA_HERE));
+    for (uint32_t i = 0; i < POPULATION; i += 3)
+        REQUIRE(mica_destroy(fixture->world, fixture->population[i]));
+    fixture->world->def.dead_target = MICA_DEAD_TARGET_IGNORE;
+}
+
+static void prepare_strip(fixture *fixture)
+{
+    mica_defer(fixture->world);
+    for (uint32_t i = 0; i < POPULATION; ++i)
+        REQUIRE(mica_remove_component(fixture->world, fixture->population[i], sample_id(SAMPLE_SMALL)));
+}
+
+/* A world with something of everything that a clone has to take over. */
+static void prepare_rich_world(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    make_holes(fixture, 3);
+    const mica_component pair[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_OWNER)};
+    REQUIRE(mica_group_components(world, pair, 2) == MICA_OK);
+    for (uint32_t i = 0; i < POPULATION; ++i)
+        for (uint32_t kind = SAMPLE_POOL; kind <= SAMPLE_POOL_TAG; kind += 1 + i % 3)
+            REQUIRE(mica_set_component(world, fixture->population[i], fixture->values[kind]));
+    REQUIRE(!mica_is_nil(mica_create_values(world, fixture->values, SAMPLE_COUNT)));
+    for (uint32_t i = 0; i < POPULATION; i += 5)
+        REQUIRE(mica_destroy(world, fixture->population[i]));
+    REQUIRE(mica_write_the(world, SampleClock));
+}
+
+static bool clone_world(fixture *fixture)
+{
+    mica_world *copy = mica_world_clone(fixture->world);
+    bool done = copy != NULL;
+    if (done)
+        REQUIRE(mica_world_validate(copy) == MICA_OK && mica_world_hash(copy) == mica_world_hash(fixture->world));
+    mica_world_destroy(copy);
+    return done;
+}
+
+static const scenario scenarios[] = {
+    {"create when a page is full", prepare_full_page, create_empty, NULL},
+    {"create_many when a page is full", prepare_full_page, create_some, NULL},
+    {"a batch when a page is full", prepare_full_page, create_batch, NULL},
+    {"create while the world records and a page is full", prepare_full_page_and_defer, create_empty, finish_flush},
+    {"create_many into holes", prepare_holes, create_some, NULL},
+    {"a flush that fills stocks", prepare_restock, flush, NULL},
+    {"add to one that has many", prepare_wide, add_to_wide, NULL},
+    {"clone of one that has many", prepare_wide, clone_wide, NULL},
+    {"flush of several changes to one that has many", prepare_wide_recorded, flush, NULL},
+    {"query_create among many components", prepare_wide, create_query_of_few, NULL},
+    {"query_create with a singleton", NULL, create_query_of_singleton, NULL},
+    {"query_sort_rows when chunks are full", prepare_full_chunks, sort_rows, NULL},
+    {"flush of changes to the dead", prepare_dead_targets, flush, NULL},
+    {"create behind the same change for many", prepare_strip, create_empty, finish_flush},
+    {"clone of a world", prepare_rich_world, clone_world, NULL},
+};
+
+enum { SCENARIO_COUNT = sizeof scenarios / sizeof *scenarios };
+
+START_TEST(a_call_that_runs_out_of_memory_leaves_the_world_as_it_was)
+{
+    scenario_fail_everywhere(&scenarios[_i]);
+}
+END_TEST
+
+/* The memory of a recording is used up but for some bytes, so that it ends in the middle of what a call needs. */
+static uint32_t room_bytes;
+
+static void prepare_brim(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    const mica_entity *population = fixture->population;
+    micap_stage *stage = &world->deferred.recording.stage;
+    const sample_kind many[] = {SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL_MANY_SPLIT};
+    for (uint32_t i = 0; i < 6; ++i)
+        REQUIRE(mica_pool_add(mica_pool_of_component(world, sample_id(many[i % 2])), population[1]).private_row);
+    mica_defer(world);
+    for (uint32_t i = 1; i < 4; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_PADDED]));
+    for (uint32_t i = 4; i < 6; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_SMALL]));
+    size_t left = stage->current->bytes - stage->used;
+    REQUIRE(left >= room_bytes);
+    REQUIRE(micap_stage_allocate(&world->memory, stage, left - room_bytes, 1));
+}
+
+static bool set_more(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
+}
+
+static bool set_next(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[6], fixture->values[SAMPLE_SMALL]);
+}
+
+static bool remove_more(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+}
+
+static bool remove_next(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[6], sample_id(SAMPLE_SMALL));
+}
+
+static bool add_next(fixture *fixture)
+{
+    return mica_add_component(fixture->world, fixture->population[7], sample_id(SAMPLE_SPLIT)) != NULL;
+}
+
+static bool switch_off(fixture *fixture)
+{
+    return mica_enable_component(fixture->world, fixture->population[2], sample_id(SAMPLE_SWITCHED), false);
+}
+
+static bool create_two(fixture *fixture)
+{
+    return !mica_is_nil(mica_create_values(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
+}
+
+static bool clone_many(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
+}
+
+static const scenario brims[] = {
+    {"set of one that is recorded", prepare_brim, set_more, finish_flush},
+    {"set of the next one", prepare_brim, set_next, finish_flush},
+    {"remove from one that is recorded", prepare_brim, remove_more, finish_flush},
+    {"remove from the next one", prepare_brim, remove_next, finish_flush},
+    {"add to the next one", prepare_brim, add_next, finish_flush},
+    {"enable", prepare_brim, switch_off, finish_flush},
+    {"create", prepare_brim, create_two, finish_flush},
+    {"clone", prepare_brim, clone_many, finish_flush},
+};
+
+enum { BRIM_COUNT = sizeof brims / sizeof *brims, ROOM_MAX = 400 };
+
+START_TEST(a_recording_may_be_full_at_any_byte)
+{
+    for (room_bytes = 0; room_bytes <= ROOM_MAX; room_bytes += 16)
+        scenario_fail_everywhere(&brims[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("memory_corner");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_loop_test(cases, a_call_that_runs_out_of_memory_leaves_the_world_as_it_was, 0, SCENARIO_COUNT);
+    tcase_add_loop_test(cases, a_recording_may_be_full_at_any_byte, 0, BRIM_COUNT);
+    return test_run("memory_corner", cases);
+}

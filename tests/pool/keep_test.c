@@ -1,0 +1,134 @@
+/* Pools at the limits of what can be copied and of what there can be: values without a copy function, clones that fail half way,
+ * and more rows than can be counted. */
+#include "../support/components.h"
+#include "../support/faulty_allocator.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+#include "mica/snapshot.h"
+
+#include "core/world.h"
+
+static reports heard;
+
+typedef Text Letterhead;
+typedef Text Postscript;
+#define OWNS .construct = text_construct, .destruct = text_destruct, .copy = text_copy, .move = text_move
+MICA_POOL_WITH(Letterhead, (.index = MICA_INDEX_DIRECT, OWNS), length)
+MICA_POOL_WITH(Postscript, (OWNS), length)
+
+START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entities[6];
+    for (uint32_t i = 0; i < COUNT_OF(entities); ++i) {
+        entities[i] = mica_create(world, MICA_WITH(Letterhead));
+        ck_assert_ptr_nonnull(mica_add(world, entities[i], Postscript));
+    }
+    ck_assert(mica_remove(world, entities[2], Letterhead) && mica_remove(world, entities[3], Letterhead));
+    const int values = texts_alive;
+    mica_world *clone = NULL;
+    for (int allowed = 0; allowed <= values; ++allowed) {
+        texts_allowed = allowed;
+        clone = mica_world_clone(world);
+        ck_assert_msg((clone != NULL) == (allowed == values), "%d of %d values are copied", allowed, values);
+        if (clone)
+            break;
+        expect_report(&heard, MICA_ERROR_MEMORY, "world_clone");
+        ck_assert_int_eq(texts_alive, values);
+        expect_valid(world);
+    }
+    ck_assert_int_eq(texts_alive, 2 * values);
+    ck_assert_uint_eq(mica_world_hash(clone), mica_world_hash(world));
+    expect_valid(clone);
+    mica_world_destroy(clone);
+    ck_assert_int_eq(texts_alive, values);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+typedef struct File { int32_t number; } File;
+typedef struct Pipe { int32_t number; } Pipe;
+static uint32_t closed_count;
+static void close_numbers(void *values, uint32_t count, void *context)
+{
+    (void)values;
+    (void)context;
+    closed_count += count;
+}
+MICA_COMPONENT_WITH(File, (.destruct = close_numbers), number)
+MICA_POOL_WITH(Pipe, (.destruct = close_numbers), number)
+
+START_TEST(values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it)
+{
+    enum { ENTITIES = 2 * MICA_SLICE_ROWS };
+    mica_world *world = open_world(&heard);
+    mica_entity first = mica_create(world, MICA_WITH(Number, {1}));
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world), again = mica_snapshot_take(world);
+    for (uint32_t round = 0; round < 3; ++round) {
+        closed_count = 0;
+        for (uint32_t i = 0; i < ENTITIES; ++i)
+            mica_create(world, MICA_WITH(File, {1}), MICA_WITH(Pipe, {2}));
+        mica_add(world, first, Pipe);
+        mica_set(world, first, Pipe, {3});
+        ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
+        expect_report(&heard, MICA_ERROR_REFUSED, "owns something and has no copy function");
+        uint32_t replaced = closed_count;
+        ck_assert_int_eq(mica_snapshot_restore(world, round % 2 ? again : before), MICA_OK);
+        ck_assert_uint_eq(closed_count - replaced, 2 * ENTITIES + 1);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Heat { uint32_t degrees; } Heat;
+typedef struct Rare { uint32_t value; } Rare;
+MICA_POOL(Heat, degrees)
+MICA_POOL_WITH(Rare, (.index = MICA_INDEX_HASH), value)
+
+START_TEST(room_for_more_rows_than_there_can_be_is_refused)
+{
+    faulty_allocator allocator;
+    faulty_allocator_init(&allocator);
+    mica_world_def def = mica_world_def_default();
+    def.allocator = faulty_allocator_interface(&allocator);
+    mica_world *world = open_world_with(&heard, def);
+    mica_create(world, MICA_WITH(Heat, {1}), MICA_WITH(Rare, {2}));
+    const mica_type vast = {.name = "Vast",
+                            .kind = MICA_KIND_STRUCT,
+                            .storage = MICA_STORAGE_POOL,
+                            .size_bytes = MICA_COMPONENT_BYTES_MAX,
+                            .alignment = 4};
+    mica_pool *heat = mica_pool_of(world, Heat), *rare = mica_pool_of(world, Rare);
+    mica_pool *wide = mica_pool_of_component(world, mica_component_define(world, &vast));
+    size_t bytes = mica_world_get_stats(world).memory_bytes;
+    faulty_allocator_fail_at(&allocator, 1, true); /* a machine might really have the memory */
+    const struct {
+        const char *what;
+        mica_pool *pool;
+        uint64_t more;
+        bool asks; /* the allocator, before it gives up */
+    } cases[] = {
+        {"more rows than can be numbered", heat, UINT32_MAX, false},
+        {"as many rows as can be numbered", heat, UINT32_MAX - 2, true},
+        {"more entries than a table can have", rare, UINT32_MAX - 2, false},
+        {"more bytes than there are addresses", wide, 1u << 31, false},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
+        uint64_t failures = allocator.failures;
+        ck_assert_msg(!micap_pool_reserve_rows(cases[i].pool, cases[i].more), "%s", cases[i].what);
+        ck_assert_msg((allocator.failures != failures) == cases[i].asks, "%s is known without trying", cases[i].what);
+    }
+    faulty_allocator_fail_at(&allocator, 0, false);
+    ck_assert_uint_eq(mica_world_get_stats(world).memory_bytes, bytes);
+    close_world(world, &heard);
+    faulty_allocator_free(&allocator);
+}
+END_TEST
+
+TEST_SUITE(keep, a_clone_that_can_not_copy_a_value_leaves_nothing_behind,
+           values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it,
+           room_for_more_rows_than_there_can_be_is_refused)
