@@ -416,7 +416,7 @@ static void stop_recording(mica_world *world)
 {
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    micap_hooks_note_recorded(world);
 }
 
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)

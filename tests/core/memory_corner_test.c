@@ -42,13 +42,18 @@ static void prepare_full_page_and_defer(fixture *fixture)
 }
 
 /* One of many buffers takes a block of handles: those of the others are holes, the last of them in pages that don't exist. */
-static void prepare_holes(fixture *fixture)
+static void make_holes(fixture *fixture, uint32_t lanes)
 {
     mica_commands *first = mica_commands_create(fixture->world);
-    for (uint32_t i = 1; i < LANES; ++i)
+    for (uint32_t i = 1; i < lanes; ++i)
         REQUIRE(mica_commands_create(fixture->world));
     REQUIRE(!mica_is_nil(mica_command_create_values(first, NULL, 0, MICA_HERE)));
     finish_flush(fixture);
+}
+
+static void prepare_holes(fixture *fixture)
+{
+    make_holes(fixture, LANES);
 }
 
 /* A buffer that took many handles wants as many ready for the next time, and there is no page for them. */
@@ -170,7 +175,7 @@ static void prepare_strip(fixture *fixture)
 static void prepare_rich_world(fixture *fixture)
 {
     mica_world *world = fixture->world;
-    prepare_holes(fixture);
+    make_holes(fixture, 3);
     const mica_component pair[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_OWNER)};
     REQUIRE(mica_group_components(world, pair, 2) == MICA_OK);
     for (uint32_t i = 0; i < POPULATION; ++i)
@@ -218,10 +223,92 @@ START_TEST(a_call_that_runs_out_of_memory_leaves_the_world_as_it_was)
 }
 END_TEST
 
+/* The memory of a recording is used up but for some bytes, so that it ends in the middle of what a call needs. */
+static uint32_t room_bytes;
+
+static void prepare_brim(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    const mica_entity *population = fixture->population;
+    micap_stage *stage = &world->deferred.recording.stage;
+    const sample_kind many[] = {SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL_MANY_SPLIT};
+    for (uint32_t i = 0; i < 6; ++i)
+        REQUIRE(mica_pool_add(mica_pool_of_component(world, sample_id(many[i % 2])), population[1]).private_row);
+    mica_defer(world);
+    for (uint32_t i = 1; i < 4; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_PADDED]));
+    for (uint32_t i = 4; i < 6; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_SMALL]));
+    size_t left = stage->current->bytes - stage->used;
+    REQUIRE(left >= room_bytes);
+    REQUIRE(micap_stage_allocate(&world->memory, stage, left - room_bytes, 1));
+}
+
+static bool set_more(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
+}
+
+static bool set_next(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[6], fixture->values[SAMPLE_SMALL]);
+}
+
+static bool remove_more(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+}
+
+static bool remove_next(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[6], sample_id(SAMPLE_SMALL));
+}
+
+static bool add_next(fixture *fixture)
+{
+    return mica_add_component(fixture->world, fixture->population[7], sample_id(SAMPLE_SPLIT)) != NULL;
+}
+
+static bool switch_off(fixture *fixture)
+{
+    return mica_enable_component(fixture->world, fixture->population[2], sample_id(SAMPLE_SWITCHED), false);
+}
+
+static bool create_two(fixture *fixture)
+{
+    return !mica_is_nil(mica_create_values(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
+}
+
+static bool clone_many(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
+}
+
+static const scenario brims[] = {
+    {"set of one that is recorded", prepare_brim, set_more, finish_flush},
+    {"set of the next one", prepare_brim, set_next, finish_flush},
+    {"remove from one that is recorded", prepare_brim, remove_more, finish_flush},
+    {"remove from the next one", prepare_brim, remove_next, finish_flush},
+    {"add to the next one", prepare_brim, add_next, finish_flush},
+    {"enable", prepare_brim, switch_off, finish_flush},
+    {"create", prepare_brim, create_two, finish_flush},
+    {"clone", prepare_brim, clone_many, finish_flush},
+};
+
+enum { BRIM_COUNT = sizeof brims / sizeof *brims, ROOM_MAX = 400 };
+
+START_TEST(a_recording_may_be_full_at_any_byte)
+{
+    for (room_bytes = 0; room_bytes <= ROOM_MAX; room_bytes += 16)
+        scenario_fail_everywhere(&brims[_i]);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("memory_corner");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, a_call_that_runs_out_of_memory_leaves_the_world_as_it_was, 0, SCENARIO_COUNT);
+    tcase_add_loop_test(cases, a_recording_may_be_full_at_any_byte, 0, BRIM_COUNT);
     return test_run("memory_corner", cases);
 }
