@@ -13,7 +13,8 @@ static void put_record(micap_bytes *bytes, micap_record_kind kind, const void *p
     micap_hasher_init(&hasher);
     micap_hasher_integer(&hasher, kind, 4);
     micap_hasher_integer(&hasher, byte_count, 4);
-    micap_hasher_bytes(&hasher, payload, byte_count);
+    if (byte_count) /* input may have none, and be NULL */
+        micap_hasher_bytes(&hasher, payload, byte_count);
     micap_bytes_put32(bytes, kind);
     micap_bytes_put32(bytes, byte_count);
     micap_bytes_put64(bytes, micap_hasher_finish(&hasher));

@@ -38,9 +38,7 @@ static void multiply(mica_view *view)
 static void make_everything(fixture *fixture)
 {
     mica_world *world = fixture->world;
-    mica_flow_def flow = mica_flow_def_default();
-    flow.worker_count = 1;
-    REQUIRE(mica_flow_configure(world, &flow) == MICA_OK);
+    fixture_run_alone(fixture);
     journal = define_journal(world, "SampleJournal");
     samples[SAMPLE_OWNER].assign(mica_singleton_write(world, journal), 5);
     mica_write_the(world, SampleClock)->number = 3;

@@ -229,6 +229,8 @@ static mica_recording *record_frame(const frame *frame)
         set_word(leaf + 20, 4, 3);
         set_word(leaf + 32, 8, frame->leaf);
         add(&paper, MICAP_RECORD_LEAVES, leaf, sizeof leaf);
+    } else if (frame->detail) {
+        add(&paper, MICAP_RECORD_LEAVES, NULL, 0);
     }
     add_tick(&paper, 1, frame->hash);
     if (frame->goes_on)
