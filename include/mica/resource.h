@@ -166,10 +166,11 @@ typedef bool (*mica_save_fn)(const mica_world *world, mica_entity entity, const 
  * something, say. Rules are optional. */
 typedef struct mica_resource_rule {
     mica_component component;
-    int32_t spawn_order;     /* lower ones first, all of them before the next; saved with the file */
-    const mica_type *recipe; /* what lies in the file; NULL is the component as it is described */
-    mica_spawn_fn spawn;     /* NULL: described fields over a default value */
-    mica_save_fn save;       /* NULL: the described fields */
+    int32_t spawn_order; /* lower ones first, all of them before the next; saved with the file */
+    const mica_type
+        *recipe; /* what lies in the file, for the functions that have to do with it; NULL: the described fields */
+    mica_spawn_fn spawn; /* NULL: described fields over a default value */
+    mica_save_fn save;   /* NULL: the described fields */
     void *context;
 } mica_resource_rule;
 

@@ -208,13 +208,13 @@ static bool write_references(finishing *work, const micap_draft_part *part, char
         {
             mica_entity entity;
             memcpy(&entity, reference, sizeof entity);
-            if (!fine || mica_is_nil(entity))
-                continue;
-            fine =
-                entity.index < draft->entity_count ||
-                micap_draft_refuse(draft, MICA_ERROR_INVALID, "component %.80s refers to entity %u, which there is not",
-                                   part->name, entity.index);
-            entity = fine ? (mica_entity){work->grouping.place[entity.index], 1} : mica_nil();
+            bool is_nil = mica_is_nil(entity); /* whatever its index: a file has one way to write that */
+            if (!is_nil && entity.index >= draft->entity_count)
+                fine = micap_draft_refuse(draft, MICA_ERROR_INVALID,
+                                          "component %.80s refers to entity %u, which there is not", part->name,
+                                          entity.index);
+            else
+                entity = is_nil ? mica_nil() : (mica_entity){work->grouping.place[entity.index], 1};
             memcpy(reference, &entity, sizeof entity);
         }
     micap_leaves_free(&leaves, &draft->memory);
@@ -409,7 +409,7 @@ static bool write_assets(finishing *work)
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
-    if (string_of(work, "") == MICAP_NONE)
+    if (string_of(work, "") == MICAP_NONE) /* a draft of nothing has no string yet */
         return false;
     char *strings = micap_output_add(&work->output, draft, MICAP_SECTION_STRINGS, work->strings.count, 1);
     if (strings)

@@ -9,12 +9,22 @@ static const char *kind_text(mica_kind kind)
 {
     static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
                                         "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
-    return kind <= MICA_KIND_ASSET ? names[kind] : "?";
+    return names[kind];
 }
 
 static bool is_signed(mica_kind kind)
 {
     return kind == MICA_KIND_I8 || kind == MICA_KIND_I16 || kind == MICA_KIND_I32 || kind == MICA_KIND_I64;
+}
+
+/* Enums are signed or not as the compiler likes: those are that have something negative. */
+static bool is_signed_field(const mica_field *field)
+{
+    mica_kind kind = micap_field_kind(field);
+    bool has_negative = false;
+    for (uint32_t i = 0; kind == MICA_KIND_ENUM && i < field->type->constant_count; ++i)
+        has_negative |= field->type->constants[i].value < 0;
+    return has_negative || is_signed(kind);
 }
 
 static bool is_integer(mica_kind kind)
@@ -118,6 +128,7 @@ static bool plan_field(micap_plan *plan, micap_memory *memory, const mica_field 
                                  .to_bytes = to->element_bytes,
                                  .from_kind = from_kind,
                                  .to_kind = to_kind,
+                                 .from_signed = is_signed_field(from),
                                  .from_type = match ? from->type : NULL,
                                  .to_type = match ? to->type : NULL});
 }
@@ -200,20 +211,17 @@ static uint64_t match_constants(const micap_step *step, uint64_t value)
 
 static void convert(const micap_step *step, char *to, const char *from)
 {
-    bool from_signed = is_signed(step->from_kind);
-    uint64_t integer;
     if (step->from_kind == MICA_KIND_F32) {
         float narrow;
         memcpy(&narrow, from, sizeof narrow);
         store_real(to, step->to_kind, narrow);
         return;
     }
-    /* Enums are signed or not as the compiler likes: small negative ones must stay what they are. */
-    integer = load_integer(from, step->from_bytes, from_signed || step->from_kind == MICA_KIND_ENUM);
+    uint64_t integer = load_integer(from, step->from_bytes, step->from_signed);
     if (step->from_type)
         integer = match_constants(step, integer);
     if (step->to_kind == MICA_KIND_F32 || step->to_kind == MICA_KIND_F64)
-        store_real(to, step->to_kind, from_signed ? (double)(int64_t)integer : (double)integer);
+        store_real(to, step->to_kind, step->from_signed ? (double)(int64_t)integer : (double)integer);
     else
         store_integer(to, step->to_bytes, integer);
 }

@@ -15,6 +15,7 @@ typedef struct micap_step {
     uint32_t to_bytes;
     mica_kind from_kind;
     mica_kind to_kind;
+    bool from_signed;
     const mica_type *from_type; /* of constants that have to be matched; NULL otherwise */
     const mica_type *to_type;
 } micap_step;

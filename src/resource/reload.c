@@ -144,7 +144,7 @@ static bool pair_entries(micap_reloading *work)
                 work->old_entry[i] = j;
                 work->new_entry[j] = i;
             }
-        const mica_type *type = entry->rule && entry->rule->spawn ? entry->recipe : entry->type;
+        const mica_type *type = entry->recipe;
         if (micap_leaves_count(type) > MICA_RESOURCE_LEAVES_MAX)
             return micap_reload_fail(work, MICA_ERROR_LIMIT, "reload: component %.80s has too many fields",
                                      entry->block->name);
@@ -227,7 +227,7 @@ static bool record(micap_reloading *work)
         fine = micap_reload_create(work, copy);
     for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
         fine = micap_reload_values(work, copy) && micap_reload_destroy(work, copy);
-    return fine;
+    return fine && micap_reload_make_singletons(work);
 }
 
 /* Whether the world has changed. Hooks may fail in rounds of their own when it has. */

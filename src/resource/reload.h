@@ -56,7 +56,9 @@ bool micap_reload_create(micap_reloading *work, uint32_t copy);
 bool micap_reload_values(micap_reloading *work, uint32_t copy);
 bool micap_reload_destroy(micap_reloading *work, uint32_t copy);
 
-/* When all else has happened; this can't fail. */
+/* Runs the spawn functions of singletons that changed. What they made is moved into the world by the second, which brings in the
+ * others too, when all else has happened; that can't fail. */
+bool micap_reload_make_singletons(micap_reloading *work);
 void micap_reload_singletons(micap_reloading *work);
 
 /* The handles of one copy, before and after. */

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool has_spawn(const micap_entry *entry)
-{
-    return entry->rule && entry->rule->spawn;
-}
-
 /* A value as spawning would make it, in the layout of the recipe. */
 static char *read_value(const micap_entry *entry, const void *from, const mica_entity *entities, char *out)
 {
@@ -108,10 +103,10 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     if (entry->block->role == MICAP_ROLE_TAG) {
         if (!mica_command_add_component(work->commands, at->entity, component, MICA_HERE))
             return refused(work);
-        return !has_spawn(entry) || run_spawn(work, entry, run);
+        return !entry->has_spawn || run_spawn(work, entry, run);
     }
     char *value = read_value(entry, from, at->new_entities, work->values);
-    if (micap_is_plain(entry->type) && !has_spawn(entry) && !entry->type->many)
+    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many)
         return mica_command_set_component(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
                refused(work);
     run.instances = value;
@@ -120,13 +115,20 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
                      : mica_command_add_component(work->commands, at->entity, component, MICA_HERE);
     if (!run.values)
         return refused(work);
-    if (has_spawn(entry))
+    if (entry->has_spawn)
         return run_spawn(work, entry, run);
     if (entry->is_column)
         memcpy(run.values, value, entry->type->size_bytes);
     else
         micap_plan_apply(&entry->plan, run.values, from, 1, at->new_entities);
     return true;
+}
+
+static bool throw_switch(micap_reloading *work, const component_of *at)
+{
+    mica_component component = at->entry->component;
+    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
+           refused(work);
 }
 
 static bool add(micap_reloading *work, const component_of *at)
@@ -139,9 +141,7 @@ static bool add(micap_reloading *work, const component_of *at)
     for (uint32_t i = 0; i < at->new_count; ++i)
         if (!add_one(work, at, at->new + (size_t)i * entry->block->type->size_bytes))
             return false;
-    return !entry->type->toggle || !at->is_disabled ||
-           mica_command_enable_component(work->commands, at->entity, entry->component, false, MICA_HERE) ||
-           refused(work);
+    return !entry->type->toggle || !at->is_disabled || throw_switch(work, at);
 }
 
 static bool make_anew(micap_reloading *work, const component_of *at)
@@ -167,7 +167,7 @@ static bool did_file_change(const micap_reloading *work, const component_of *at)
 static bool is_as_spawned(micap_reloading *work, const component_of *at)
 {
     const mica_pool *pool = mica_pool_of_component(work->world, at->entry->component);
-    mica_instance instance = pool ? mica_pool_find(pool, at->entity) : (mica_instance){0};
+    mica_instance instance = mica_pool_find(pool, at->entity);
     uint32_t count = 0;
     for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
         const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
@@ -208,14 +208,13 @@ static bool update_switch(micap_reloading *work, const component_of *at)
         mica_is_enabled_component(work->world, at->entity, component) == at->was_disabled)
         return true;
     ++work->stats.updated_count;
-    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
-           refused(work);
+    return throw_switch(work, at);
 }
 
 static bool update(micap_reloading *work, const component_of *at)
 {
     if (did_file_change(work, at)) {
-        if (has_spawn(at->entry))
+        if (at->entry->has_spawn)
             return make_anew(work, at);
         if (at->entry->type->many) {
             if (is_as_spawned(work, at))
@@ -299,27 +298,49 @@ bool micap_reload_values(micap_reloading *work, uint32_t copy)
     return true;
 }
 
+/* What the old and the new file say of a singleton, from zero where the old one has none; whether that differs. */
+static bool did_singleton_change(const micap_reloading *work, uint32_t e, char **out_old, char **out_new)
+{
+    const micap_entry *entry = &work->after.entries[e];
+    *out_old = work->values;
+    *out_new = work->values + work->value_bytes;
+    if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->spawned->def.skip_singletons)
+        return false;
+    read_value(entry, entry->block->instances, work->entities, *out_new);
+    memset(*out_old, 0, work->value_bytes);
+    const micap_entry *before = work->old_entry[e] == MICAP_NONE ? NULL : &work->before.entries[work->old_entry[e]];
+    if (before)
+        read_value(before, before->block->instances, work->spawned->entities, *out_old);
+    return !is_same_value(&work->leaves[e], *out_old, *out_new);
+}
+
+bool micap_reload_make_singletons(micap_reloading *work)
+{
+    char *old, *new;
+    for (uint32_t e = 0; e < work->after.entry_count; ++e) {
+        micap_entry *entry = &work->after.entries[e];
+        if (!entry->has_spawn || !did_singleton_change(work, e, &old, &new))
+            continue;
+        const mica_spawn_run run = {work->world, entry->component, 1, NULL, new, entry->scratch};
+        if (!micap_spawn_make_singleton(entry))
+            return micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
+        if (!run_spawn(work, entry, run))
+            return false;
+    }
+    return true;
+}
+
 void micap_reload_singletons(micap_reloading *work)
 {
-    for (uint32_t e = 0; e < work->after.entry_count && !work->spawned->def.skip_singletons; ++e) {
-        const micap_entry *entry = &work->after.entries[e];
-        uint32_t old_e = work->old_entry[e];
-        if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON)
-            continue;
-        char *old = work->values, *new = work->values + work->value_bytes;
-        read_value(entry, entry->block->instances, work->entities, new);
-        memset(old, 0, work->value_bytes);
-        if (old_e != MICAP_NONE)
-            read_value(&work->before.entries[old_e], work->before.entries[old_e].block->instances,
-                       work->spawned->entities, old);
-        if (is_same_value(&work->leaves[e], old, new))
-            continue;
-        void *value = mica_singleton_write(work->world, entry->component);
-        mica_spawn_run run = {work->world, entry->component, 1, NULL, new, value};
-        if (has_spawn(entry))
-            run_spawn(work, entry, run);
-        else if (!merge(work, &work->leaves[e], value, old, new))
-            continue;
-        ++work->stats.updated_count;
+    char *old, *new;
+    for (uint32_t e = 0; e < work->after.entry_count; ++e) {
+        micap_entry *entry = &work->after.entries[e];
+        if (entry->is_made) {
+            micap_spawn_move_singleton(work->world, entry);
+            ++work->stats.updated_count;
+        } else if (!entry->has_spawn && did_singleton_change(work, e, &old, &new)) {
+            void *value = mica_singleton_write(work->world, entry->component);
+            work->stats.updated_count += merge(work, &work->leaves[e], value, old, new);
+        }
     }
 }

@@ -33,7 +33,8 @@ static uint32_t part_for(micap_saving *work, mica_component component)
         return work->part_of[component] - 1;
     const mica_type *type = mica_component_type(component);
     const mica_resource_rule *rule = rule_for(work, component);
-    mica_draft_component_def def = {.type = rule && rule->recipe ? rule->recipe : type,
+    bool has_recipe = rule && rule->save && rule->recipe; /* without a function nothing knows how to fill one */
+    mica_draft_component_def def = {.type = has_recipe ? rule->recipe : type,
                                     .name = type->name,
                                     .storage = type->storage,
                                     .spawn_order = rule ? rule->spawn_order : 0};
@@ -104,7 +105,7 @@ static bool save_value(micap_saving *work, mica_entity entity, uint32_t index, m
             if (!rule->save(work->world, entity, value, instance, rule->context))
                 return micap_draft_refuse(work->draft, MICA_ERROR_DATA, "the save function of component %.80s refused",
                                           type->name);
-        } else if (value) {
+        } else {
             micap_leaves_copy(&work->leaves[part], type->size_bytes, instance, value, 1);
         }
         remap(work, part, instance, 1);
@@ -118,9 +119,7 @@ static bool save_value(micap_saving *work, mica_entity entity, uint32_t index, m
 /* Several instances, in the order they were added. */
 static bool save_many(micap_saving *work, mica_entity entity, uint32_t index, mica_component component)
 {
-    mica_pool *pool = mica_pool_of_component(work->world, component);
-    if (!pool)
-        return fail_memory(work);
+    const mica_pool *pool = mica_pool_of_component(work->world, component);
     for (mica_instance at = mica_pool_find(pool, entity); !mica_instance_is_nil(at); at = mica_pool_next(pool, at))
         if (!save_value(work, entity, index, component, mica_instance_read_value(pool, at)))
             return false;
@@ -140,8 +139,8 @@ static bool save_component(micap_saving *work, mica_entity entity, uint32_t inde
     char *whole = micap_allocate(work->memory, type->size_bytes, type->alignment);
     if (!whole)
         return fail_memory(work);
-    bool fine = mica_get_component_value(work->world, entity, component, whole) &&
-                save_value(work, entity, index, component, whole);
+    mica_get_component_value(work->world, entity, component, whole);
+    bool fine = save_value(work, entity, index, component, whole);
     micap_release(work->memory, whole, type->size_bytes, type->alignment);
     return fine;
 }

@@ -52,24 +52,43 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
 {
     const micap_block *block = entry->block;
     size_t bytes = (size_t)run.count * entry->recipe->size_bytes;
+    /* Over-aligned recipes are aligned as they ask for. */
+    size_t alignment = entry->recipe->alignment > MICAP_ALIGNMENT ? entry->recipe->alignment : MICAP_ALIGNMENT;
     char *scratch = NULL;
-    run.instances = NULL;
     if (block->role != MICAP_ROLE_TAG) {
-        /* Over-aligned recipes are aligned as they ask for. */
-        size_t alignment = entry->recipe->alignment > MICAP_ALIGNMENT ? entry->recipe->alignment : MICAP_ALIGNMENT;
         scratch = micap_allocate_zeroed(&work->memory, bytes, alignment);
         if (!scratch)
             return micap_spawn_fail_memory(work);
         micap_plan_apply(&entry->plan, scratch, block->instances + (size_t)instance * block->type->size_bytes,
                          run.count, entities);
-        run.instances = scratch;
-        bool fine = entry->rule->spawn(&run, entry->rule->context);
-        micap_release(&work->memory, scratch, bytes, alignment);
-        return fine || micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused",
-                                        block->name);
     }
-    return entry->rule->spawn(&run, entry->rule->context) ||
-           micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused", block->name);
+    run.instances = scratch;
+    bool fine = entry->rule->spawn(&run, entry->rule->context);
+    micap_release(&work->memory, scratch, bytes, alignment);
+    if (!fine)
+        micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused", block->name);
+    return fine;
+}
+
+bool micap_spawn_make_singleton(micap_entry *entry)
+{
+    const mica_type *type = entry->type;
+    memset(entry->scratch, 0, type->size_bytes);
+    entry->is_made = !type->construct || type->construct(entry->scratch, 1, type->context);
+    return entry->is_made;
+}
+
+void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
+{
+    const mica_type *type = entry->type;
+    void *value = mica_singleton_write(world, entry->component);
+    if (type->destruct)
+        type->destruct(value, 1, type->context);
+    if (type->move)
+        type->move(value, entry->scratch, 1, type->context);
+    else
+        memcpy(value, entry->scratch, type->size_bytes);
+    entry->is_made = false;
 }
 
 /* Rows of one copy of a group, that lie one after the other. */
@@ -85,7 +104,7 @@ static bool complete_piece(micap_spawning *work, const micap_entry *entry, const
 {
     const mica_entity *entities = copy_of(work, piece->copy);
     const micap_block *block = entry->block;
-    if (entry->rule && entry->rule->spawn) {
+    if (entry->has_spawn) {
         mica_spawn_run rows = {work->world, entry->component, piece->count, piece->owners, NULL, piece->values};
         return run_spawn_function(work, entry, rows, piece->instance, entities);
     }
@@ -101,8 +120,6 @@ static bool complete_run(micap_spawning *work, const micap_entry *entry, const m
 {
     const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, run->group);
     uint32_t instance = first_instance(work, entry, group->first_entity);
-    if (instance == MICAP_NONE)
-        return true;
     for (uint32_t done = 0, count; done < run->count; done += count) {
         uint32_t row = run->first - group->first_entity * work->copies + done;
         uint32_t at = row % group->entity_count, left = group->entity_count - at;
@@ -118,11 +135,25 @@ static bool complete_run(micap_spawning *work, const micap_entry *entry, const m
     return true;
 }
 
-static bool complete_entry(micap_spawning *work, const micap_entry *entry)
+/* The spawn function may refuse, and nothing must have happened then: the value is made apart. */
+static bool make_singleton(micap_spawning *work, micap_entry *entry)
 {
-    bool has_spawn = entry->rule && entry->rule->spawn;
-    if (!entry->component || entry->is_separate || entry->block->role == MICAP_ROLE_SINGLETON ||
-        (!has_spawn && (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count))))
+    if (work->def->skip_singletons || !entry->has_spawn)
+        return true;
+    if (!micap_spawn_make_singleton(entry))
+        return micap_spawn_fail_memory(work);
+    const mica_spawn_run run = {work->world, entry->component, 1, NULL, NULL, entry->scratch};
+    return run_spawn_function(work, entry, run, 0, work->entities);
+}
+
+static bool complete_entry(micap_spawning *work, micap_entry *entry)
+{
+    if (!entry->component || entry->is_separate)
+        return true;
+    if (entry->block->role == MICAP_ROLE_SINGLETON)
+        return make_singleton(work, entry);
+    if (!entry->has_spawn &&
+        (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count)))
         return true;
     for (mica_batch_run run = {.component = entry->component}; mica_batch_next(work->batch, &run);)
         if (!complete_run(work, entry, &run))
@@ -173,13 +204,11 @@ static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_e
     if (!entry->type->many)
         return mica_add_component(work->world, owner, entry->component);
     mica_pool *pool = mica_pool_of_component(work->world, entry->component);
-    mica_instance instance = pool ? mica_pool_add(pool, owner) : (mica_instance){0};
-    return mica_instance_is_nil(instance) ? NULL : mica_instance_write_value(pool, instance);
+    return mica_instance_write_value(pool, mica_pool_add(pool, owner));
 }
 
 /* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
- * completing) comes when the batch is over, one by one,
- * through doors that every storage has. */
+ * completing) comes when the batch is over, one by one, through doors that every storage has. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);
@@ -187,10 +216,9 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     const micap_block *block = entry->block;
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
-    const char *from = block->instances ? block->instances + (size_t)instance * block->type->size_bytes : NULL;
-    bool has_spawn = entry->rule && entry->rule->spawn;
+    const char *from = block->instances + (size_t)instance * block->type->size_bytes;
     work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
-    if (from && micap_is_plain(entry->type) && !has_spawn && !entry->type->many) {
+    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
         micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
         if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
@@ -199,11 +227,11 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
         void *value = add_separate(work, entry, owner);
         if (!value)
             return false;
-        mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, from ? value : NULL};
-        if (has_spawn && !run_spawn_function(work, entry, run, instance, entities))
-            return false;
-        if (!has_spawn && from)
+        const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};
+        if (!entry->has_spawn)
             micap_plan_apply(&entry->plan, value, from, 1, entities);
+        else if (!run_spawn_function(work, entry, run, instance, entities))
+            return false;
     }
     work->result = MICA_OK;
     return true;
@@ -232,17 +260,15 @@ static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32
     return true;
 }
 
-static void give_singleton(micap_spawning *work, const micap_entry *entry)
+static void give_singleton(micap_spawning *work, micap_entry *entry)
 {
     if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->def->skip_singletons)
         return;
-    void *value = mica_singleton_write(work->world, entry->component);
-    if (entry->rule && entry->rule->spawn) {
-        run_spawn_function(work, entry, (mica_spawn_run){work->world, entry->component, 1, NULL, NULL, value}, 0,
-                           work->entities);
-        return;
-    }
-    micap_plan_apply(&entry->plan, value, entry->block->instances, 1, work->entities);
+    if (entry->is_made)
+        micap_spawn_move_singleton(work->world, entry);
+    else
+        micap_plan_apply(&entry->plan, mica_singleton_write(work->world, entry->component), entry->block->instances, 1,
+                         work->entities);
 }
 
 static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
@@ -306,9 +332,8 @@ static bool needs_entities(const micap_spawning *work)
                   (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
-        needed =
-            needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
-                                            entry->block->references.count || (entry->rule && entry->rule->spawn)));
+        needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
+                                                 entry->block->references.count || entry->has_spawn));
     }
     return needed;
 }

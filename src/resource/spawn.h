@@ -13,12 +13,14 @@ typedef struct micap_entry {
     const micap_block *block;
     const mica_resource_rule *rule; /* NULL: none */
     const mica_type *type;          /* the program's, of the component */
-    const mica_type *recipe;        /* the program's, of what lies in the file */
-    mica_component component;       /* 0: unknown, passed over */
-    bool is_column;                 /* copied as it lies, by creating */
-    bool is_separate;               /* given entity by entity: several of them, or split and to be completed */
-    micap_plan plan;                /* otherwise, from block->type to the recipe */
-    char *scratch;                  /* room for one value of a separate component */
+    const mica_type *recipe;  /* the program's, of what lies in the file: another one only with a spawn function */
+    mica_component component; /* 0: unknown, passed over */
+    bool has_spawn;           /* the rule has a spawn function */
+    bool is_column;           /* copied as it lies, by creating */
+    bool is_separate;         /* given entity by entity: several of them, or split and to be completed */
+    micap_plan plan;          /* otherwise, from block->type to the recipe */
+    char *scratch;            /* room for one value of a separate component, or of a singleton with a spawn function */
+    bool is_made;             /* such a singleton is in there, to be moved into the world when nothing can fail */
 } micap_entry;
 
 typedef struct micap_spawning {
@@ -59,6 +61,11 @@ mica_result micap_report_text(const mica_world *world, mica_result result, const
 bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool micap_spawn_fail_memory(micap_spawning *work);
+
+/* Makes a default value in the scratch of a singleton, for its spawn function to fill in; false when it can't. What is made is
+ * moved into the world, or destroyed by micap_spawn_free. */
+bool micap_spawn_make_singleton(micap_entry *entry);
+void micap_spawn_move_singleton(mica_world *world, micap_entry *entry);
 
 /* How instances become values, without what creating entities takes. False with a report; free it in either case. */
 bool micap_spawn_prepare_entries(micap_spawning *work);

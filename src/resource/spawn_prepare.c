@@ -59,24 +59,25 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
                                 block->name);
     entry->type = mica_component_type(entry->component);
     entry->rule = rule_for(work->def, entry->component);
-    entry->recipe = entry->rule && entry->rule->recipe ? entry->rule->recipe : entry->type;
+    entry->has_spawn = entry->rule && entry->rule->spawn;
+    entry->recipe = entry->has_spawn && entry->rule->recipe ? entry->rule->recipe : entry->type;
     if (!check_storage(work, entry))
         return false;
-    bool has_spawn = entry->rule && entry->rule->spawn;
     bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
-    bool is_direct = same && !has_spawn && micap_is_plain(entry->type) && entry->recipe == entry->type;
+    bool is_direct = same && !entry->has_spawn && micap_is_plain(entry->type);
+    bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
     if (block->role == MICAP_ROLE_TAG)
         return true;
     /* A split component has no values to complete in place: unless its columns are fine as they lie, it comes later. */
-    entry->is_separate = block->role == MICAP_ROLE_DATA &&
-                         (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
-    entry->is_column = is_direct && !entry->is_separate && block->role == MICAP_ROLE_DATA;
-    if (entry->is_separate && entry->type->split && (entry->type->many || has_spawn))
+    entry->is_separate =
+        !is_singleton && (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
+    entry->is_column = is_direct && !entry->is_separate && !is_singleton;
+    if (entry->is_separate && entry->type->split && (entry->type->many || entry->has_spawn))
         return micap_spawn_fail(
             work, MICA_ERROR_REFUSED,
             "spawn: %.80s is split, which can go neither with many instances nor with a spawn function", block->name);
-    if (entry->is_separate &&
+    if ((entry->is_separate || (is_singleton && entry->has_spawn)) &&
         !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
         return micap_spawn_fail_memory(work);
     if (!entry->is_column && !micap_plan_make(&entry->plan, &work->memory, block->type, entry->recipe))
@@ -197,6 +198,8 @@ void micap_spawn_free(micap_spawning *work)
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         micap_entry *entry = &work->entries[i];
         micap_plan_free(&entry->plan, memory);
+        if (entry->is_made && entry->type->destruct)
+            entry->type->destruct(entry->scratch, 1, entry->type->context);
         if (entry->scratch)
             micap_release(memory, entry->scratch, entry->type->size_bytes, entry->type->alignment);
     }

@@ -28,6 +28,9 @@ START_TEST(a_foreign_file_is_refused_unless_asked_for)
     ck_assert_ptr_null(mica_resource_open(blob.bytes, blob.byte_count, NULL, &error));
     ck_assert_int_eq(error.result, MICA_ERROR_DATA);
     ck_assert_msg(strstr(error.text, "-endian machines"), "%s", error.text);
+    const mica_resource_def tight = {.any_byte_order = true, .memory_bytes_max = blob.byte_count - 1};
+    ck_assert_ptr_null(mica_resource_open(blob.bytes, blob.byte_count, &tight, &error));
+    ck_assert_msg(strstr(error.text, "converting the file takes"), "%s", error.text);
     mica_blob_free(&blob);
 }
 END_TEST

@@ -268,6 +268,22 @@ START_TEST(contradictions_are_found_when_a_draft_is_finished)
 }
 END_TEST
 
+START_TEST(a_reference_without_a_generation_is_written_as_nil)
+{
+    scene scene = open_scene();
+    Monster *monster = mica_draft_add(scene.draft, 1, scene.monster);
+    monster->target = (mica_entity){77, 0};
+    mica_blob blob = finished(scene.draft);
+    mica_resource *resource = level_open(&blob);
+    uint32_t count;
+    const Monster *read = mica_resource_instances(resource, &mica_type_of_Monster, &count);
+    ck_assert(count == 2 && mica_is_nil(read[1].target) && read[1].target.index == 0);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    mica_draft_destroy(scene.draft);
+}
+END_TEST
+
 START_TEST(half_an_allocator_makes_nothing)
 {
     faulty_allocator faulty;
@@ -293,4 +309,4 @@ END_TEST
 
 TEST_SUITE(draft, types_that_can_not_be_written_are_refused_in_words, names_of_entities_are_utf8_without_slashes,
            what_is_not_there_can_not_be_added_to, contradictions_are_found_when_a_draft_is_finished,
-           half_an_allocator_makes_nothing)
+           a_reference_without_a_generation_is_written_as_nil, half_an_allocator_makes_nothing)

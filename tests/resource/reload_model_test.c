@@ -75,7 +75,7 @@ static void write_components(writer *writer, uint32_t entity)
     if (wants[6])
         *(Hunter *)mica_draft_add(writer->draft, entity, writer->component[6]) = (Hunter){any_entity(writer), small};
     if (wants[7])
-        ((Text *)mica_draft_add(writer->draft, entity, writer->component[7]))->length = 0;
+        ((Text *)mica_draft_add(writer->draft, entity, writer->component[7]))->length = (uint32_t)small;
 }
 
 /* Names are distinct below one parent, from so few that two files share many of them. */
@@ -177,48 +177,100 @@ static void ignore_report(const mica_report *report, void *context)
     (void)context;
 }
 
-START_TEST(reloading_fails_cleanly_at_every_allocation)
+/* Returns how many allocations were made to fail. */
+static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica_blob *new_blob, uint64_t seed)
 {
     static faulty_allocator faulty;
+    uint64_t k = 1;
+    for (bool reached = true; reached; ++k) {
+        faulty_allocator_init(&faulty);
+        mica_resource_def with = {.allocator = faulty_allocator_interface(&faulty)};
+        mica_world_def def = mica_world_def_default();
+        def.allocator = with.allocator;
+        def.report = ignore_report;
+        mica_world *world = mica_world_create(&def);
+        define(world);
+        mica_resource *old = mica_resource_open(old_blob->bytes, old_blob->byte_count, &with, NULL);
+        mica_resource *new = mica_resource_open(new_blob->bytes, new_blob->byte_count, &with, NULL);
+        mica_spawned *spawned = mica_spawn_kept(world, old, NULL);
+        uint64_t before = mica_world_hash(world);
+        faulty_allocator_fail_at(&faulty, k, k % 2);
+        mica_result result = mica_reload(spawned, new, NULL);
+        reached = faulty.failures > 0;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        REQUIRE_SAYING(mica_world_validate(world) == MICA_OK, "allocation %llu", (unsigned long long)k);
+        if (result != MICA_OK) {
+            REQUIRE_SAYING(reached && result == MICA_ERROR_MEMORY, "allocation %llu", (unsigned long long)k);
+            REQUIRE_SAYING(mica_world_hash(world) == before, "seed %llu, allocation %llu", (unsigned long long)seed,
+                           (unsigned long long)k);
+            REQUIRE(mica_spawned_resource(spawned) == old);
+            REQUIRE(mica_reload(spawned, new, NULL) == MICA_OK);
+        }
+        expect_same(world, spawned, new, seed);
+        mica_spawned_free(spawned);
+        mica_world_destroy(world);
+        mica_resource_free(old);
+        mica_resource_free(new);
+        faulty_allocator_free(&faulty);
+    }
+    return k;
+}
+
+START_TEST(reloading_fails_cleanly_at_every_allocation)
+{
     for (uint64_t seed = 1; seed <= 6; ++seed) {
         random_source random = {seed};
         mica_blob old_blob = write_file(&random), new_blob = write_file(&random);
-        uint64_t k = 1;
-        for (bool reached = true; reached; ++k) {
-            faulty_allocator_init(&faulty);
-            mica_resource_def with = {.allocator = faulty_allocator_interface(&faulty)};
-            mica_world_def def = mica_world_def_default();
-            def.allocator = with.allocator;
-            def.report = ignore_report;
-            mica_world *world = mica_world_create(&def);
-            define(world);
-            mica_resource *old = mica_resource_open(old_blob.bytes, old_blob.byte_count, &with, NULL);
-            mica_resource *new = mica_resource_open(new_blob.bytes, new_blob.byte_count, &with, NULL);
-            mica_spawned *spawned = mica_spawn_kept(world, old, NULL);
-            uint64_t before = mica_world_hash(world);
-            faulty_allocator_fail_at(&faulty, k, k % 2);
-            mica_result result = mica_reload(spawned, new, NULL);
-            reached = faulty.failures > 0;
-            faulty_allocator_fail_at(&faulty, 0, false);
-            REQUIRE_SAYING(mica_world_validate(world) == MICA_OK, "allocation %llu", (unsigned long long)k);
-            if (result != MICA_OK) {
-                REQUIRE_SAYING(reached && result == MICA_ERROR_MEMORY, "allocation %llu", (unsigned long long)k);
-                REQUIRE_SAYING(mica_world_hash(world) == before, "seed %llu, allocation %llu", (unsigned long long)seed,
-                               (unsigned long long)k);
-                REQUIRE(mica_spawned_resource(spawned) == old);
-                REQUIRE(mica_reload(spawned, new, NULL) == MICA_OK);
-            }
-            expect_same(world, spawned, new, seed);
-            mica_spawned_free(spawned);
-            mica_world_destroy(world);
-            mica_resource_free(old);
-            mica_resource_free(new);
-            faulty_allocator_free(&faulty);
-        }
-        ck_assert_uint_gt(k, 20);
+        ck_assert_uint_gt(reload_at_every_allocation(&old_blob, &new_blob, seed), 20);
         mica_blob_free(&old_blob);
         mica_blob_free(&new_blob);
     }
+}
+END_TEST
+
+/* One change in many entities, so that memory runs out in the midst of just that. */
+enum { CHANGE_TAG, CHANGE_OFF, CHANGE_SWITCH, CHANGE_OWNER, CHANGE_REMOVAL, CHANGE_ORDER, CHANGE_CHILDREN, CHANGES };
+
+static mica_blob write_uniform(int change, bool is_new)
+{
+    enum { CHILDREN = 60 };
+    mica_draft *draft = mica_draft_create(NULL);
+    const mica_type *const types[] = {&mica_type_of_Position, &mica_type_of_Frozen, &mica_type_of_Health,
+                                      &mica_type_of_Text};
+    uint32_t part[4];
+    for (uint32_t i = 0; i < 4; ++i)
+        part[i] =
+            mica_draft_component(draft, &(mica_draft_component_def){.type = types[i], .storage = types[i]->storage});
+    mica_draft_entity(draft, MICA_NO_PARENT, "root");
+    for (uint32_t i = 0; i < CHILDREN; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", change == CHANGE_ORDER && is_new ? CHILDREN - i : i + 1);
+        if (change == CHANGE_CHILDREN && !is_new && i % 3)
+            continue;
+        uint32_t entity = mica_draft_entity(draft, 0, name);
+        if (change == CHANGE_REMOVAL && !is_new)
+            mica_draft_add(draft, entity, part[0]);
+        if (change == CHANGE_TAG && is_new)
+            mica_draft_add(draft, entity, part[1]);
+        if (change == CHANGE_SWITCH || (change == CHANGE_OFF && is_new))
+            mica_draft_add(draft, entity, part[2]);
+        if ((change == CHANGE_SWITCH || change == CHANGE_OFF) && is_new)
+            mica_draft_disable(draft, part[2]);
+        if (change == CHANGE_OWNER)
+            ((Text *)mica_draft_add(draft, entity, part[3]))->length = is_new;
+    }
+    mica_blob blob;
+    REQUIRE(mica_draft_finish(draft, NULL, &blob) == MICA_OK);
+    mica_draft_destroy(draft);
+    return blob;
+}
+
+START_TEST(each_change_of_a_reload_fails_cleanly_at_every_allocation)
+{
+    mica_blob old_blob = write_uniform(_i, false), new_blob = write_uniform(_i, true);
+    ck_assert_uint_gt(reload_at_every_allocation(&old_blob, &new_blob, 0), 20);
+    mica_blob_free(&old_blob);
+    mica_blob_free(&new_blob);
 }
 END_TEST
 
@@ -253,5 +305,13 @@ START_TEST(keeping_and_watching_fail_cleanly_at_every_allocation)
 }
 END_TEST
 
-TEST_SUITE(reload_model, a_reloaded_world_is_what_the_new_file_says, reloading_fails_cleanly_at_every_allocation,
-           keeping_and_watching_fail_cleanly_at_every_allocation)
+int main(void)
+{
+    TCase *cases = tcase_create("reload_model");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_test(cases, a_reloaded_world_is_what_the_new_file_says);
+    tcase_add_test(cases, reloading_fails_cleanly_at_every_allocation);
+    tcase_add_loop_test(cases, each_change_of_a_reload_fails_cleanly_at_every_allocation, 0, CHANGES);
+    tcase_add_test(cases, keeping_and_watching_fail_cleanly_at_every_allocation);
+    return test_run("reload_model", cases);
+}

@@ -298,6 +298,104 @@ START_TEST(a_spawn_function_makes_anew_what_changed_in_the_file_and_may_refuse)
 }
 END_TEST
 
+static bool spawn_clock(const mica_spawn_run *run, void *context)
+{
+    (void)context;
+    ((Clock *)run->values)->ticks += 2 * ((const Clock *)run->instances)->ticks;
+    return spawn_allowed;
+}
+
+START_TEST(a_singleton_with_a_spawn_function_is_made_anew_or_nothing_changes)
+{
+    mica_resource_rule rule = {.component = MICA_ID(Clock), .spawn = spawn_clock};
+    spawn_allowed = true;
+    begin("{\"singletons\": {\"Clock\": {\"ticks\": 1}}}", &(mica_spawn_def){.rules = &rule, .rule_count = 1});
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 2);
+    uint64_t before = mica_world_hash(world);
+    mica_reload_stats stats;
+    spawn_allowed = false;
+    ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"ticks\": 5}}, \"entities\": [{\"name\": \"a\"}]}", &stats),
+                     MICA_ERROR_DATA);
+    expect_report(&heard, MICA_ERROR_DATA, "the spawn function of component Clock refused");
+    ck_assert(mica_world_hash(world) == before && mica_spawned_resource(spawned) == files[0].resource);
+    spawn_allowed = true;
+    ck_assert_int_eq(mica_reload(spawned, files[1].resource, &stats), MICA_OK);
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 10);
+    ck_assert(stats.updated_count == 1 && stats.created_count == 1);
+    mica_write_the(world, Clock)->ticks = 3;
+    ck_assert_int_eq(mica_reload(spawned, files[1].resource, &stats), MICA_OK);
+    ck_assert_msg(mica_get_the(world, Clock)->ticks == 3 && !stats.updated_count, "the file did not change");
+    end();
+}
+END_TEST
+
+START_TEST(singletons_that_are_skipped_or_new_in_the_file)
+{
+    begin("{}", &(mica_spawn_def){.skip_singletons = true});
+    ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"ticks\": 5}}}", NULL), MICA_OK);
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 0);
+    end();
+    begin("{}", NULL);
+    ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"ticks\": 5}}}", NULL), MICA_OK);
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 5);
+    end();
+}
+END_TEST
+
+static void begin_with_texts(const char *text)
+{
+    world = open_world(&heard);
+    mica_define(world, Text);
+    spawned = mica_spawn_kept(world, compile(0, text), NULL);
+    REQUIRE(spawned);
+}
+
+START_TEST(what_owns_something_keeps_it_when_its_fields_follow)
+{
+    begin_with_texts("{\"entities\": [{\"name\": \"a\", \"components\": {\"Text\": {\"length\": 1}}},"
+                     " {\"name\": \"b\", \"components\": {\"Text\": {\"length\": 1}}}]}");
+    mica_write(world, mica_find(world, "b"), Text)->length = 9;
+    mica_reload_stats stats;
+    ck_assert_int_eq(reload("{\"entities\": [{\"name\": \"a\", \"components\": {\"Text\": {\"length\": 2}}},"
+                            " {\"name\": \"b\", \"components\": {\"Text\": {\"length\": 2}}},"
+                            " {\"name\": \"c\", \"components\": {\"Text\": {\"length\": 3}}}]}",
+                            &stats),
+                     MICA_OK);
+    ck_assert_uint_eq(mica_get(world, mica_find(world, "a"), Text)->length, 2);
+    ck_assert_uint_eq(mica_get(world, mica_find(world, "b"), Text)->length, 9);
+    ck_assert_uint_eq(mica_get(world, mica_find(world, "c"), Text)->length, 3);
+    ck_assert(stats.updated_count == 1 && stats.kept_count == 1);
+    ck_assert_int_eq(texts_alive, 3);
+    end();
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+static bool spawn_tag(const mica_spawn_run *run, void *context)
+{
+    (void)context;
+    ck_assert(!run->values && !run->instances);
+    spawn_calls += run->count;
+    return spawn_allowed;
+}
+
+START_TEST(a_tag_that_the_file_adds_comes_by_its_spawn_function)
+{
+    mica_resource_rule rule = {.component = MICA_ID(Frozen), .spawn = spawn_tag};
+    begin("{\"entities\": [{\"name\": \"a\"}]}", &(mica_spawn_def){.rules = &rule, .rule_count = 1});
+    spawn_calls = 0;
+    spawn_allowed = false;
+    ck_assert_int_eq(reload("{\"entities\": [{\"name\": \"a\", \"components\": {\"Frozen\": true}}]}", NULL),
+                     MICA_ERROR_DATA);
+    expect_report(&heard, MICA_ERROR_DATA, "the spawn function of component Frozen refused");
+    ck_assert(!mica_has(world, mica_find(world, "a"), Frozen));
+    spawn_allowed = true;
+    ck_assert_int_eq(mica_reload(spawned, files[1].resource, NULL), MICA_OK);
+    ck_assert(mica_has(world, mica_find(world, "a"), Frozen) && spawn_calls == 2);
+    end();
+}
+END_TEST
+
 START_TEST(a_name_that_is_taken_refuses_the_reload)
 {
     begin("{\"entities\": [{\"name\": \"a\", \"components\": {\"Number\": [1]}}]}", NULL);
@@ -365,4 +463,7 @@ TEST_SUITE(reload, a_field_is_updated_where_the_program_left_it_alone, text_goes
            many_instances_are_replaced_together_or_kept, singletons_follow_field_by_field,
            every_copy_follows_by_itself_below_its_parent,
            a_spawn_function_makes_anew_what_changed_in_the_file_and_may_refuse, a_name_that_is_taken_refuses_the_reload,
-           what_cannot_be_followed_is_refused, a_watch_sees_files_that_change_come_and_go)
+           what_cannot_be_followed_is_refused, a_watch_sees_files_that_change_come_and_go,
+           a_singleton_with_a_spawn_function_is_made_anew_or_nothing_changes,
+           singletons_that_are_skipped_or_new_in_the_file, what_owns_something_keeps_it_when_its_fields_follow,
+           a_tag_that_the_file_adds_comes_by_its_spawn_function)

@@ -9,6 +9,8 @@
 #include "mica/hierarchy.h"
 #include "mica/saver.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -117,6 +119,140 @@ START_TEST(what_fails_is_told_and_can_be_tried_again)
 }
 END_TEST
 
+/* An allocator at which every thread but one waits until it is let go on. */
+static struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    pthread_t owner;
+    bool is_closed;
+    bool is_reached;
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+
+static void *allocate_behind_gate(size_t bytes, size_t alignment, void *context)
+{
+    pthread_mutex_lock(&gate.lock);
+    while (gate.is_closed && !pthread_equal(pthread_self(), gate.owner)) {
+        gate.is_reached = true;
+        pthread_cond_broadcast(&gate.opened);
+        pthread_cond_wait(&gate.opened, &gate.lock);
+    }
+    pthread_mutex_unlock(&gate.lock);
+    const mica_allocator *inner = context;
+    return inner->allocate(bytes, alignment, inner->context);
+}
+
+static void release_behind_gate(void *block, size_t bytes, size_t alignment, void *context)
+{
+    const mica_allocator *inner = context;
+    inner->release(block, bytes, alignment, inner->context);
+}
+
+static void set_gate(bool is_closed)
+{
+    pthread_mutex_lock(&gate.lock);
+    gate.owner = pthread_self();
+    gate.is_closed = is_closed;
+    pthread_cond_broadcast(&gate.opened);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+START_TEST(a_save_that_is_under_way_is_not_overtaken)
+{
+    faulty_allocator faulty;
+    faulty_allocator_init(&faulty);
+    mica_allocator inner = faulty_allocator_interface(&faulty);
+    const mica_save_def def = {.allocator = {allocate_behind_gate, release_behind_gate, &inner}};
+    reports heard;
+    mica_world *world = make_world(&heard);
+    change(world, 1);
+    mica_saver *saver = mica_saver_create(world, &def);
+    set_gate(true);
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+    pthread_mutex_lock(&gate.lock);
+    while (!gate.is_reached)
+        pthread_cond_wait(&gate.opened, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+    ck_assert(mica_saver_is_busy(saver));
+    change(world, 2);
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "a save is under way");
+    set_gate(false);
+    ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+    expect_file_of(1);
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+    mica_saver_destroy(saver);
+    expect_file_of(2);
+    unlink(path);
+    close_world(world, &heard);
+    ck_assert_uint_eq(faulty.live_blocks, 0);
+    faulty_allocator_free(&faulty);
+}
+END_TEST
+
+static bool make_zero(void *values, uint32_t count, void *context)
+{
+    (void)context;
+    memset(values, 0, count * sizeof(Number));
+    return true;
+}
+
+static void drop_nothing(void *values, uint32_t count, void *context)
+{
+    (void)values;
+    (void)count;
+    (void)context;
+}
+
+static bool copy_bytes(void *to, const void *from, uint32_t count, void *context)
+{
+    (void)context;
+    memcpy(to, from, count * sizeof(Number));
+    return true;
+}
+
+static void move_bytes(void *to, void *from, uint32_t count, void *context)
+{
+    copy_bytes(to, from, count, context);
+}
+
+START_TEST(what_deltas_do_not_carry_is_refused_by_name)
+{
+    mica_type types[6];
+    for (uint32_t i = 0; i < COUNT_OF(types); ++i) {
+        static const char *const names[] = {"Plain", "Constructs", "Destructs", "Copies", "Moves", "Many"};
+        types[i] = mica_type_of_Number;
+        types[i].name = names[i];
+        types[i].id_cache = 0;
+    }
+    types[1].construct = make_zero;
+    types[2].destruct = drop_nothing;
+    types[3].copy = copy_bytes;
+    types[4].move = move_bytes;
+    types[5].storage = MICA_STORAGE_POOL;
+    types[5].many = true;
+    for (uint32_t i = 0; i < COUNT_OF(types); ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        ck_assert(mica_component_define(world, &types[i]));
+        mica_saver *saver = mica_saver_create(world, NULL);
+        ck_assert_int_eq(mica_saver_begin(saver, path), i ? MICA_ERROR_REFUSED : MICA_OK);
+        if (i) {
+            char text[64];
+            snprintf(text, sizeof text, "component %s has %s", types[i].name, i == 5 ? "many instances" : "functions");
+            expect_report(&heard, MICA_ERROR_REFUSED, text);
+        }
+        mica_saver_destroy(saver);
+        close_world(world, &heard);
+    }
+    unlink(path);
+    reports heard;
+    mica_world *world = open_world(&heard);
+    ck_assert_ptr_null(mica_saver_create(world, &(mica_save_def){.allocator.allocate = allocate_behind_gate}));
+    expect_report(&heard, MICA_ERROR_MEMORY, "saver");
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
 {
     faulty_allocator faulty;
@@ -150,4 +286,5 @@ START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
 END_TEST
 
 TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, what_fails_is_told_and_can_be_tried_again,
-           memory_that_runs_out_is_told_and_the_next_save_is_whole)
+           memory_that_runs_out_is_told_and_the_next_save_is_whole, a_save_that_is_under_way_is_not_overtaken,
+           what_deltas_do_not_carry_is_refused_by_name)

@@ -4,6 +4,7 @@
 #include "../support/test.h"
 
 #include "mica/hierarchy.h"
+#include "mica/reload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,6 +155,18 @@ START_TEST(component_i_of_entity_j_is_found_directly)
     ck_assert_uint_eq(found, 21);
     ck_assert_ptr_null(mica_resource_value(resource, 12, 0));
     ck_assert_ptr_null(mica_resource_component_at(resource, 99).name);
+    ck_assert(!mica_resource_value_count(resource, 0, 99) && !mica_resource_is_repeated(resource, 99) &&
+              !mica_resource_is_disabled(resource, 0, 99) && !mica_resource_name(resource, 12));
+    ck_assert_uint_eq(mica_resource_parent(resource, 12), MICA_NO_PARENT);
+    ck_assert_uint_eq(mica_resource_entity_in_order(resource, 12), 12);
+    ck_assert_ptr_null(mica_resource_section_at(resource, mica_resource_get_info(resource).section_count).kind);
+    ck_assert_uint_eq(mica_resource_asset_at(resource, 0).path_hash, 0);
+    uint32_t count = 7;
+    mica_type other = mica_type_of_Position;
+    other.field_count = 2;
+    ck_assert_msg(!mica_resource_instances(resource, &other, &count) && !count, "another layout");
+    ck_assert_msg(!mica_resource_instances(resource, &mica_type_of_Frozen, &count) && !count, "a tag has none");
+    ck_assert(mica_resource_instances(resource, &mica_type_of_Position, &count) && count == 8);
     close_world(world, &heard);
     mica_resource_free(resource);
     mica_blob_free(&blob);
@@ -319,6 +332,121 @@ START_TEST(many_copies_are_spawned_at_once)
 }
 END_TEST
 
+static mica_entity parent_by_number(const mica_world *world, mica_entity entity, void *context)
+{
+    const mica_entity *parents = context;
+    return parents[mica_get(world, entity, Number)->value];
+}
+
+START_TEST(a_program_says_who_is_whose_parent_but_not_in_a_circle)
+{
+    mica_world *world = open_level_world();
+    mica_entity entities[3], parents[3] = {{0, 0}};
+    for (uint32_t i = 0; i < 3; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}));
+    parents[0] = entities[2];
+    parents[1] = entities[1]; /* nobody is their own */
+    const mica_save_def def = {.parent = parent_by_number, .parent_context = parents, .skip_singletons = true};
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, &def, &blob), MICA_OK);
+    mica_resource *resource = level_open(&blob);
+    for (uint32_t i = 0; i < 3; ++i) {
+        uint32_t number = ((const Number *)mica_resource_value(resource, i, 0))->value;
+        uint32_t parent = mica_resource_parent(resource, i);
+        ck_assert_int_eq(parent != MICA_NO_PARENT, number == 0);
+        if (!number)
+            ck_assert_uint_eq(((const Number *)mica_resource_value(resource, parent, 0))->value, 2);
+    }
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    parents[2] = entities[0];
+    ck_assert_int_eq(mica_pack(world, &def, &blob), MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "go round in a circle");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(more_entities_than_there_can_be_are_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_create_many(world, 2, NULL, 0, NULL);
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    mica_resource *resource = level_open(&blob);
+    const mica_spawn_def def = {.copies = 1u << 31};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "spawn: more than 2^32 entities");
+    ck_assert_ptr_null(mica_spawn_kept(world, resource, &def));
+    expect_report(&heard, MICA_ERROR_LIMIT, "spawn_kept: more than 2^32 entities");
+    /* So many copies of few, that a file with more has too many. */
+    mica_spawned *kept = mica_spawn_kept(world, resource, &(mica_spawn_def){.copies = 1u << 18});
+    mica_world *larger = open_world(&heard);
+    mica_create_many(larger, 1u << 14, NULL, 0, NULL);
+    mica_blob many;
+    ck_assert_int_eq(mica_pack(larger, NULL, &many), MICA_OK);
+    mica_resource *newer = level_open(&many);
+    ck_assert_int_eq(mica_reload(kept, newer, NULL), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "reload: more than 2^32 entities");
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 2 + (2u << 18));
+    close_world(larger, &heard);
+    mica_resource_free(newer);
+    mica_blob_free(&many);
+    mica_spawned_free(kept);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+/* What a program does in hooks while it is being spawned. */
+static void kill_frozen(const mica_event *event, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < event->count; ++i)
+        mica_destroy(event->world, event->entities[i]);
+}
+
+static void take_health(const mica_event *event, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < event->count; ++i)
+        mica_remove(event->world, event->entities[i], Health);
+}
+
+typedef struct Ghost { uint32_t value; } Ghost;
+MICA_POOL_WITH(Ghost, (.dying = MICA_DYING_AT_FLUSH), value)
+
+START_TEST(hooks_may_kill_and_take_away_what_is_still_to_be_completed)
+{
+    mica_world *world = open_level_world();
+    mica_entity root = mica_create(world, MICA_WITH(Number, {0})), dying, child, below;
+    dying = mica_create_child(world, root, MICA_WITH(Frozen), MICA_WITH(Ghost, {1}));
+    below = mica_create_child(world, dying, MICA_WITH(Number, {2}));
+    child = mica_create_child(world, root, MICA_WITH(Health, {1, 1}), MICA_WITH(Ghost, {2}));
+    mica_disable(world, child, Health);
+    (void)below;
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    close_world(world, &heard);
+    mica_resource *resource = level_open(&blob);
+    world = open_level_world();
+    mica_define(world, Ghost);
+    mica_hook_set(world, Frozen, MICA_EVENT_ADD, kill_frozen, NULL);
+    mica_hook_set(world, Health, MICA_EVENT_ADD, take_health, NULL);
+    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 3);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Ghost)));
+    mica_entity ghost = mica_query_first(query);
+    ck_assert_uint_eq(mica_query_count(query), 1);
+    ck_assert(mica_get(world, ghost, Ghost)->value == 2 && !mica_has(world, ghost, Health));
+    ck_assert_msg(mica_get(world, mica_parent(world, ghost), Number)->value == 0, "its parent lives");
+    ck_assert_uint_eq(mica_child_count(world, mica_parent(world, ghost)), 1);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
 START_TEST(a_file_is_saved_loaded_and_replaced)
 {
     const char *path = scratch("level.mica");
@@ -332,6 +460,7 @@ START_TEST(a_file_is_saved_loaded_and_replaced)
     ck_assert_uint_eq(mica_resource_entity_count(resource), 12);
     ck_assert_int_eq(mica_save(world, "/nowhere/at/all.mica", NULL), MICA_ERROR_FILE);
     expect_report(&heard, MICA_ERROR_FILE, "/nowhere/at/all.mica");
+    ck_assert_int_eq(mica_write_file("/nowhere/at/all.mica", "", 0, NULL), MICA_ERROR_FILE);
     mica_resource_free(old);
     mica_resource_free(resource);
     remove(path);
@@ -364,4 +493,6 @@ TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, 
            component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
            an_empty_world_is_saved_and_spawned, parents_are_handed_to_whoever_links_them,
            children_are_linked_and_keep_their_order, many_copies_are_spawned_at_once,
-           a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied)
+           a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied,
+           a_program_says_who_is_whose_parent_but_not_in_a_circle, more_entities_than_there_can_be_are_refused,
+           hooks_may_kill_and_take_away_what_is_still_to_be_completed)

@@ -4,6 +4,9 @@
 #include "../support/test.h"
 
 #include "mica/compile.h"
+#include "mica/draft.h"
+#include "mica/library.h"
+#include "mica/reload.h"
 
 #include <string.h>
 
@@ -156,5 +159,164 @@ START_TEST(several_instances_of_what_is_not_for_many_are_refused)
 }
 END_TEST
 
+/* A file with entities "a" and "b", the first of which has so many instances of a component. */
+static mica_blob file_of(const mica_type *type, uint32_t count)
+{
+    mica_draft *draft = mica_draft_create(NULL);
+    uint32_t component = mica_draft_component(draft, &(mica_draft_component_def){.type = type});
+    mica_draft_entity(draft, MICA_NO_PARENT, "a");
+    mica_draft_entity(draft, MICA_NO_PARENT, "b");
+    for (uint32_t i = 0; i < count; ++i)
+        memset(mica_draft_add(draft, 0, component), (int)i + 1, 1);
+    mica_blob blob;
+    ck_assert_int_eq(mica_draft_finish(draft, NULL, &blob), MICA_OK);
+    mica_draft_destroy(draft);
+    return blob;
+}
+
+START_TEST(several_instances_in_a_newer_file_are_refused_where_there_can_be_one)
+{
+    for (uint32_t before = 0; before < 2; ++before) {
+        mica_blob blob = file_of(&mica_type_of_Number, before), newer_blob = file_of(&mica_type_of_Number, 2);
+        mica_resource *resource = level_open(&blob), *newer = level_open(&newer_blob);
+        mica_world *world = open_world(&heard);
+        mica_define(world, Number);
+        mica_spawned *spawned = mica_spawn_kept(world, resource, NULL);
+        uint64_t hash = mica_world_hash(world);
+        ck_assert_int_eq(mica_reload(spawned, newer, NULL), MICA_ERROR_LAYOUT);
+        expect_report(&heard, MICA_ERROR_LAYOUT, "several instances of component Number, which is not for many");
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        mica_spawned_free(spawned);
+        close_world(world, &heard);
+        mica_resource_free(resource);
+        mica_resource_free(newer);
+        mica_blob_free(&blob);
+        mica_blob_free(&newer_blob);
+    }
+}
+END_TEST
+
+START_TEST(a_component_with_too_many_fields_spawns_and_is_not_followed)
+{
+    enum { FIELDS = MICA_RESOURCE_LEAVES_MAX + 1 };
+    static const mica_field byte_fields[] = {{"value", NULL, 0, 1, 1, MICA_KIND_U8}};
+    static const mica_type byte = {.name = "Byte",
+                                   .kind = MICA_KIND_STRUCT,
+                                   .size_bytes = 1,
+                                   .alignment = 1,
+                                   .fields = byte_fields,
+                                   .field_count = 1};
+    static const mica_field few[] = {{"bytes", &byte, 0, 1, 2, MICA_KIND_STRUCT}};
+    static const mica_field lots[] = {{"bytes", &byte, 0, 1, FIELDS, MICA_KIND_STRUCT}};
+    mica_type small = {
+        .name = "Leafy", .kind = MICA_KIND_STRUCT, .size_bytes = 2, .alignment = 1, .fields = few, .field_count = 1};
+    mica_type large = small;
+    large.size_bytes = FIELDS;
+    large.fields = lots;
+    mica_blob blob = file_of(&small, 1);
+    mica_resource *resource = level_open(&blob);
+    mica_world *world = open_world(&heard);
+    mica_component id = mica_component_define(world, &large);
+    mica_entity entities[2];
+    mica_spawned *spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.out_entities = entities});
+    ck_assert_ptr_nonnull(spawned);
+    const uint8_t *bytes = mica_get_component(world, entities[0], id);
+    ck_assert(bytes && bytes[0] == 1 && bytes[FIELDS - 1] == 0);
+    ck_assert_int_eq(mica_reload(spawned, resource, NULL), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "component Leafy has too many fields");
+    mica_spawned_free(spawned);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+static bool never_spawn(const mica_spawn_run *run, void *context)
+{
+    (void)context;
+    return run == NULL;
+}
+
+START_TEST(split_components_are_refused_with_many_instances_and_with_functions)
+{
+    mica_type swarm = mica_type_of_Item;
+    swarm.name = "Swarm";
+    swarm.split = true;
+    mica_world *world = open_world(&heard);
+    mica_component many = mica_component_define(world, &swarm);
+    mica_pool_add(mica_pool_of_component(world, many), mica_create(world));
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Swarm is split and many: it can't be saved");
+    mica_world_clear(world);
+    mica_define(world, Hunter);
+    const mica_resource_rule rule = {.component = MICA_ID(Hunter), .spawn = never_spawn};
+    const mica_spawn_def def = {.rules = &rule, .rule_count = 1};
+    const mica_type *const types[] = {&swarm, &mica_type_of_Hunter};
+    for (uint32_t i = 0; i < 2; ++i) {
+        blob = file_of(types[i], 2 - i);
+        mica_resource *resource = level_open(&blob);
+        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_ERROR_REFUSED);
+        expect_report(&heard, MICA_ERROR_REFUSED,
+                      "is split, which can go neither with many instances nor with a spawn");
+        ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+        mica_resource_free(resource);
+        mica_blob_free(&blob);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Sprite { mica_asset image; } Sprite;
+MICA_POOL(Sprite, image)
+
+START_TEST(what_refers_to_a_resource_is_saved_with_its_library_whatever_the_storage)
+{
+    mica_library *library = mica_library_create(NULL);
+    mica_world *world = open_world(&heard);
+    mica_pool *pool = mica_pool_of(world, Sprite);
+    for (uint32_t i = 0; i < 2; ++i)
+        mica_pool_add(pool, mica_create(world));
+    mica_write(world, mica_pool_owners(pool)[1], Sprite)->image = mica_library_asset(library, "rock.png");
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_ERROR_UNKNOWN);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "component Sprite refers to a resource whose path is not known");
+    ck_assert_int_eq(mica_pack(world, &(mica_save_def){.library = library}, &blob), MICA_OK);
+    mica_resource *resource = level_open(&blob);
+    ck_assert_str_eq(mica_resource_asset_path(resource, mica_resource_asset_at(resource, 0)), "rock.png");
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    close_world(world, &heard);
+    mica_library_destroy(library);
+}
+END_TEST
+
+START_TEST(a_newer_file_may_have_components_that_the_program_does_not_know)
+{
+    mica_blob blob = file_of(&mica_type_of_Mass, 1), newer_blob = file_of(&mica_type_of_Color, 1);
+    mica_resource *resource = level_open(&blob), *newer = level_open(&newer_blob);
+    mica_world *world = open_world(&heard);
+    mica_spawned *spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.skip_unknown = true});
+    mica_reload_stats stats;
+    ck_assert_int_eq(mica_reload(spawned, newer, &stats), MICA_OK);
+    ck_assert(!stats.added_count && !stats.removed_count && !stats.updated_count);
+    ck_assert_uint_eq(mica_components_of(world, mica_find(world, "a"), NULL, 0), 0);
+    mica_spawned_free(spawned);
+    spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.names = MICA_SPAWN_NAMES_NONE});
+    ck_assert_ptr_null(spawned);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "does not know component Mass");
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_resource_free(newer);
+    mica_blob_free(&blob);
+    mica_blob_free(&newer_blob);
+}
+END_TEST
+
 TEST_SUITE(storage, every_storage_is_saved_and_spawned, what_is_dumped_compiles_to_the_same_bytes_whatever_the_storage,
-           several_instances_of_what_is_not_for_many_are_refused)
+           several_instances_of_what_is_not_for_many_are_refused,
+           several_instances_in_a_newer_file_are_refused_where_there_can_be_one,
+           a_component_with_too_many_fields_spawns_and_is_not_followed,
+           split_components_are_refused_with_many_instances_and_with_functions,
+           what_refers_to_a_resource_is_saved_with_its_library_whatever_the_storage,
+           a_newer_file_may_have_components_that_the_program_does_not_know)

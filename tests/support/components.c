@@ -61,11 +61,13 @@ bool text_copy(void *to, const void *from, uint32_t count, void *context)
 {
     const Text *source = from;
     Text *texts = to;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
         if (!text_fill(&texts[i], source[i].characters)) {
             text_destruct(texts, i, context);
             return false;
         }
+        texts[i].length = source[i].length; /* which a file may have changed */
+    }
     return true;
 }
 
