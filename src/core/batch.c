@@ -306,12 +306,13 @@ static void mark_given(batch_group *group, mica_component component)
             group->given[i] = true;
 }
 
+/* The component is one of its columns: no other has hooks. */
 static bool was_given(const batch_group *group, mica_component component)
 {
-    for (uint32_t i = 0; i < group->column_count; ++i)
-        if (group->columns[i].component == component)
-            return group->given[i];
-    return false;
+    uint32_t at = 0;
+    while (group->columns[at].component != component)
+        ++at;
+    return group->given[at];
 }
 
 static bool has_column(const batch_group *group, mica_component component)

@@ -153,11 +153,6 @@ static inline const micap_type *type_to_record(mica_commands *commands, mica_com
     return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, place);
 }
 
-static bool has_value(const micap_command *command)
-{
-    return command->operation == MICAP_OPERATION_VALUE && command->value;
-}
-
 /* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
 static bool stage_value(mica_commands *commands, micap_command *command, const void *from, bool is_set)
 {
@@ -170,7 +165,7 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
             micap_fail_memory(commands->world, type->type.name);
             return false;
         }
-        if (has_value(command)) { /* pointers to the staged value stay good */
+        if (command->operation == MICAP_OPERATION_VALUE) { /* pointers to the value it has stay good */
             micap_values_destruct(type, command->value, 1);
             micap_values_move(type, command->value, value, 1);
         } else {
@@ -360,9 +355,9 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     const micap_type *type = type_to_record(commands, value.component, place);
     if (!type || !micap_value_fits(commands->world, type, &value, place))
         return false;
-    char *staged = value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place)
-                       ? append_to_strip(commands, entity)
-                       : NULL;
+    char *staged = NULL;
+    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place))
+        staged = append_to_strip(commands, entity);
     if (staged)
         return micap_copy_few_words(staged, value.data, type->type.size_bytes), true;
     micap_target *target = living_target(commands, entity, place, "set");
@@ -375,11 +370,11 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
     micap_check_buffer(commands);
-    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes)) {
-        char *staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, place);
-        if (MICAP_LIKELY(staged != NULL))
-            return micap_copy_few_words(staged, value.data, value.size_bytes), true;
-    }
+    char *staged = NULL;
+    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes))
+        staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, place);
+    if (MICAP_LIKELY(staged != NULL))
+        return micap_copy_few_words(staged, value.data, value.size_bytes), true;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)

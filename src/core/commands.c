@@ -1,4 +1,5 @@
 /* Command buffers: making, emptying and dropping them. */
+#include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands.h"
 
@@ -57,8 +58,7 @@ void micap_commands_park(mica_commands *commands)
 void micap_commands_line_up(mica_commands *commands)
 {
     mica_world *world = commands->world;
-    if (commands->is_lined_up) /* a flush before could not be made */
-        return;
+    MICAP_ASSERT(!commands->is_lined_up, "what a flush left behind is tried again before anything is recorded on top");
     commands->is_lined_up = true;
     commands->next = NULL;
     world->last_commands->next = commands;

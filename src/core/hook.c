@@ -15,13 +15,9 @@ mica_result mica_hook_set_component(mica_world *world, mica_component component,
                           "hook: the destroy event goes with component 0, the others with a component");
     micap_hook *hook = &world->destroy_hook;
     if (component) {
-        micap_component *used = micap_component_use(world, component);
-        if (!used)
+        if (!micap_type_for_entities(world, component))
             return micap_failure(world);
-        if (used->type->type.storage == MICA_STORAGE_SINGLETON)
-            return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "hook: %s is a singleton",
-                              used->type->type.name);
-        hook = &used->hooks[kind];
+        hook = &micap_component_of(&world->components, component)->hooks[kind];
     }
     *hook = (micap_hook){fn, context};
     if (micap_is_pooled(component))

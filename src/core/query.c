@@ -342,7 +342,9 @@ static bool copy_name(mica_query *query, const char *name)
 {
     size_t bytes = strlen(name) + 1;
     query->name = micap_allocate(&query->world->memory, bytes, 1);
-    return query->name && memcpy(query->name, name, bytes);
+    if (query->name)
+        memcpy(query->name, name, bytes);
+    return query->name != NULL;
 }
 
 mica_query *mica_query_create(mica_world *world, const mica_query_def *def)

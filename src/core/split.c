@@ -114,7 +114,7 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
     }
     if (term == query->term_count)
         micap_fail(view->world, MICA_ERROR_INVALID, query->place, "%s: it does not %s component %s", query->name,
-                   write ? "write" : "read", micap_type_of(component) ? micap_type_of(component)->type.name : "?");
+                   write ? "write" : "read", micap_type_of(component)->type.name);
     return term;
 }
 

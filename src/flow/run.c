@@ -344,7 +344,7 @@ static void line_up(micap_leg *leg)
             mica_commands *commands = system->buffers[slot];
             if (commands && !commands->is_parked)
                 micap_commands_park(commands);
-            if (commands && commands->recording.target_count)
+            if (commands && !micap_recording_is_empty(&commands->recording))
                 micap_commands_line_up(commands);
         }
     }

@@ -135,6 +135,37 @@ START_TEST(values_are_completed_before_hooks_see_them)
 }
 END_TEST
 
+typedef struct Load { uint32_t value; } Load;
+MICA_POOL(Load, value)
+
+static void count_all(const mica_event *event, void *context)
+{
+    *(uint32_t *)context += event->count;
+}
+
+/* A value is set when it was given, or completed in the batch: not when it is the default. */
+START_TEST(only_values_that_were_given_are_told_as_set)
+{
+    mica_world *world = open_world(&heard);
+    uint32_t numbers_set = 0, loads_set = 0;
+    mica_hook_set(world, Number, MICA_EVENT_SET, count_all, &numbers_set);
+    mica_hook_set(world, Load, MICA_EVENT_SET, count_all, &loads_set);
+    const Number number = {1};
+    const Load load = {2};
+    const mica_value given[] = {MICA_FROM(Number, &number), MICA_FROM(Load, &load)};
+    const mica_value defaults[] = {{MICA_ID(Number), 0, NULL}, {MICA_ID(Load), 0, NULL}};
+    const mica_batch_group groups[] = {{10, 2, given, 1}, {20, 2, defaults, 0}};
+    ck_assert_int_eq(mica_batch_commit(begin(world, groups, 2), NULL, 0), MICA_OK);
+    ck_assert(numbers_set == 10 && loads_set == 10);
+    mica_batch *batch = begin(world, &groups[1], 1);
+    for (mica_batch_run run = {.component = MICA_ID(Load)}; mica_batch_next(batch, &run);)
+        memset(run.values, 0, run.count * sizeof(Load));
+    ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
+    ck_assert(numbers_set == 10 && loads_set == 30);
+    close_world(world, &heard);
+}
+END_TEST
+
 static char calls[64];
 
 static void note_call(const mica_event *event, void *context)
@@ -374,7 +405,7 @@ START_TEST(a_snapshot_brings_back_what_was_cleared_and_made_anew)
 }
 END_TEST
 
-TEST_SUITE(batch, more_entities_or_columns_than_can_be_counted_are_refused,
+TEST_SUITE(batch, only_values_that_were_given_are_told_as_set, more_entities_or_columns_than_can_be_counted_are_refused,
            a_snapshot_brings_back_what_was_cleared_and_made_anew,
            rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
            a_batch_with_pools_gives_the_world_that_creating_many_gives, groups_are_created_in_order_with_their_columns,

@@ -93,6 +93,31 @@ START_TEST(the_hash_ignores_padding_and_what_is_not_described)
 }
 END_TEST
 
+START_TEST(the_hash_takes_fields_as_they_are_listed)
+{
+    static const mica_field forward[] = {
+        {.name = "a", .offset = 0, .element_bytes = 4, .count = 1, .kind = MICA_KIND_U32},
+        {.name = "b", .offset = 4, .element_bytes = 4, .count = 1, .kind = MICA_KIND_U32}};
+    const mica_field backward[] = {forward[1], forward[0]};
+    uint64_t hashes[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t values[] = {1, i == 2 ? 3 : 2};
+        mica_world *world = open_world(&heard);
+        const mica_type type = {.name = "Listed",
+                                .fields = i == 1 ? forward : backward,
+                                .field_count = 2,
+                                .kind = MICA_KIND_STRUCT,
+                                .size_bytes = 8,
+                                .alignment = 4};
+        mica_component listed = mica_component_define(world, &type);
+        mica_create(world, {listed, sizeof values, values});
+        hashes[i] = mica_world_hash(world);
+        close_world(world, &heard);
+    }
+    ck_assert(hashes[0] != hashes[1] && hashes[0] != hashes[2]); /* as they are listed, and what they hold */
+}
+END_TEST
+
 /* A world with two equal monsters, in which one thing is made different. */
 typedef struct scene {
     mica_world *world;
@@ -235,5 +260,6 @@ START_TEST(the_hash_differs_with_anything_a_program_can_observe)
 }
 END_TEST
 
-TEST_SUITE(hash, equal_histories_have_equal_hashes, the_hash_does_not_depend_on_the_order_of_registration,
-           the_hash_ignores_padding_and_what_is_not_described, the_hash_differs_with_anything_a_program_can_observe)
+TEST_SUITE(hash, the_hash_takes_fields_as_they_are_listed, equal_histories_have_equal_hashes,
+           the_hash_does_not_depend_on_the_order_of_registration, the_hash_ignores_padding_and_what_is_not_described,
+           the_hash_differs_with_anything_a_program_can_observe)

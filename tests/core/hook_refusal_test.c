@@ -5,6 +5,10 @@
 
 static reports heard;
 
+typedef struct Burden { uint32_t value; } Burden;
+MICA_POOL(Burden, value)
+MICA_POOL_TAG(Marked)
+
 enum { CROWD = 5000 };
 static mica_entity crowd[CROWD];
 
@@ -87,6 +91,29 @@ START_TEST(a_flush_inside_a_hook_is_refused)
 }
 END_TEST
 
+static void take_it_away(const mica_event *event, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < event->count; ++i)
+        mica_remove_component(event->world, event->entities[i], event->component);
+}
+
+START_TEST(what_a_hook_takes_away_at_once_is_not_given_out)
+{
+    const mica_component components[] = {MICA_ID(Frozen), MICA_ID(Mass), MICA_ID(Health), MICA_ID(Burden),
+                                         MICA_ID(Marked)};
+    for (uint32_t i = 0; i < COUNT_OF(components); ++i) {
+        mica_world *world = open_world(&heard);
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {5}));
+        mica_hook_set_component(world, components[i], MICA_EVENT_ADD, take_it_away, NULL);
+        ck_assert_msg(!mica_add_component(world, entity, components[i]), "component %u", i);
+        ck_assert_msg(!mica_has_component(world, entity, components[i]), "component %u", i);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 5);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 static void count_deaths(const mica_event *event, void *context)
 {
     ck_assert_msg(event->kind == MICA_EVENT_DESTROY && event->component == 0 && !event->values, "a death, no value");
@@ -109,4 +136,5 @@ START_TEST(every_death_is_told_to_the_hook_of_no_component)
 END_TEST
 
 TEST_SUITE(hook_refusal, a_trim_inside_a_hook_gives_nothing_back, destroying_a_buffer_inside_a_hook_is_refused,
-           a_flush_inside_a_hook_is_refused, every_death_is_told_to_the_hook_of_no_component)
+           a_flush_inside_a_hook_is_refused, what_a_hook_takes_away_at_once_is_not_given_out,
+           every_death_is_told_to_the_hook_of_no_component)

@@ -7,6 +7,7 @@
 
 #include "core/set.h"
 #include "core/world.h"
+#include "mica/hierarchy.h"
 #include "mica/snapshot.h"
 
 #include <stdio.h>
@@ -25,6 +26,15 @@ static void finish_flush(fixture *fixture)
     REQUIRE(flush(fixture));
 }
 
+/* Leaves no block of an arena that could be had without asking for memory. */
+static void use_up(micap_arena *arena)
+{
+    for (uint32_t order = MICAP_BLOCK_ORDERS; order-- > 0;)
+        for (uint32_t i = 0; i < arena->region_count; ++i)
+            while (arena->regions[i].free_count[order])
+                REQUIRE(micap_arena_allocate(arena, (size_t)MICAP_BLOCK_BYTES_MIN << order));
+}
+
 /* Uses up all handles below an index, which ends a page. */
 static void use_handles_below(mica_world *world, uint64_t end)
 {
@@ -35,6 +45,7 @@ static void use_handles_below(mica_world *world, uint64_t end)
 static void prepare_full_page(fixture *fixture)
 {
     use_handles_below(fixture->world, MICAP_PAGE_RECORDS);
+    use_up(&fixture->world->entities.arena);
 }
 
 static void prepare_full_page_and_defer(fixture *fixture)
@@ -211,15 +222,6 @@ static bool make_archetype(fixture *fixture)
     return made != NULL;
 }
 
-/* Leaves no block of an arena that could be had without asking for memory. */
-static void use_up(micap_arena *arena)
-{
-    for (uint32_t order = MICAP_BLOCK_ORDERS; order-- > 0;)
-        for (uint32_t i = 0; i < arena->region_count; ++i)
-            while (arena->regions[i].free_count[order])
-                REQUIRE(micap_arena_allocate(arena, (size_t)MICAP_BLOCK_BYTES_MIN << order));
-}
-
 /* A pool with so many free rows, and one who has several of its rows. */
 static mica_pool *fill_pool(const fixture *fixture, uint32_t free_rows)
 {
@@ -242,7 +244,20 @@ static bool clone_one(fixture *fixture)
     return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
 }
 
+/* Changes to those who die with another one, all in one recording. */
+static void prepare_deaths(fixture *fixture)
+{
+    for (uint32_t i = 1; i < POPULATION; ++i)
+        REQUIRE(mica_set_parent(fixture->world, fixture->population[i], fixture->population[i / 4]) == MICA_OK);
+    mica_defer(fixture->world);
+    for (uint32_t i = 0; i < POPULATION; i += 2)
+        REQUIRE(mica_set_component(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
+    REQUIRE(mica_destroy(fixture->world, fixture->population[1]) &&
+            mica_destroy(fixture->world, fixture->population[3]));
+}
+
 static const scenario scenarios[] = {
+    {"flush of deaths in a tree", prepare_deaths, flush, NULL},
     {"an archetype of components that are new", NULL, make_archetype, NULL},
     {"clone when a pool is full", prepare_full_pool, clone_one, NULL},
     {"create when a page is full", prepare_full_page, create_empty, NULL},

@@ -192,10 +192,12 @@ static const struct {
     bool has, enabled;
     int32_t value;
 } halves[] = {
-    {"s", "t", false, true, true, 7}, {"s", "t", true, true, true, 7},      {"s", "r", true, false, false, 0},
-    {"r", "s", true, true, true, 5},  {"r", "a", true, true, true, 3},      {"d", "e", true, true, true, 3},
-    {"d", "s", true, true, false, 5}, {"dr", "s", true, true, true, 5},     {"a", "s", false, true, true, 5},
-    {"s", "d", true, true, false, 5}, {"srs", "tr", true, false, false, 0}, {"t", "ds", true, true, false, 5},
+    {"s", "t", false, true, true, 7},     {"s", "t", true, true, true, 7},   {"s", "r", true, false, false, 0},
+    {"r", "s", true, true, true, 5},      {"r", "a", true, true, true, 3},   {"d", "e", true, true, true, 3},
+    {"d", "s", true, true, false, 5},     {"dr", "s", true, true, true, 5},  {"a", "s", false, true, true, 5},
+    {"", "ds", true, true, false, 5},     {"r", "ds", true, true, true, 5},  {"d", "ds", true, true, false, 5},
+    {"s", "ds", false, true, true, 5},    {"s", "ds", true, true, false, 5}, {"s", "d", true, true, false, 5},
+    {"srs", "tr", true, false, false, 0}, {"t", "ds", true, true, false, 5},
 };
 
 static void record_script(mica_commands *commands, mica_entity entity, const char *script)
@@ -408,6 +410,32 @@ START_TEST(a_creation_that_fails_leaves_what_was_recorded_before)
 }
 END_TEST
 
+typedef struct Shield { int32_t strength; } Shield;
+MICA_POOL_WITH(Shield, (.toggle = true), strength)
+
+/* A switch is for the value that was there when it was recorded: one that comes with the flush is switched on. */
+START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
+{
+    for (int is_gone = 0; is_gone < 2; ++is_gone) {
+        mica_world *world = open_world(&heard);
+        mica_entity entity = mica_create(world, MICA_WITH(Health, {1, 2}), MICA_WITH(Shield, {3}));
+        mica_commands *commands = mica_commands_create(world);
+        ck_assert(mica_command_disable(commands, entity, Health) && mica_command_disable(commands, entity, Shield));
+        ck_assert(mica_command_set(commands, entity, Health, {4, 5}) &&
+                  mica_command_set(commands, entity, Shield, {6}));
+        if (is_gone) {
+            mica_remove(world, entity, Health);
+            mica_remove(world, entity, Shield);
+        }
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert(mica_get(world, entity, Health)->current == 4 && mica_get(world, entity, Shield)->strength == 6);
+        ck_assert(mica_is_enabled(world, entity, Health) == is_gone);
+        ck_assert(mica_is_enabled(world, entity, Shield) == is_gone);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(one_change_of_very_many_is_applied_whole)
 {
     enum { MANY = 100000 };
@@ -434,4 +462,5 @@ TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            values_may_be_copied_from_other_entities, recorded_values_are_taken_from_variables,
            only_a_flush_tries_a_refused_recording_again,
            a_change_that_has_become_impossible_is_dropped_and_the_rest_is_done,
+           a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone,
            a_creation_that_fails_leaves_what_was_recorded_before, one_change_of_very_many_is_applied_whole)

@@ -4,6 +4,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "type/type.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -341,7 +343,15 @@ START_TEST(what_makes_no_sense_is_refused_with_a_reason)
     ck_assert(mica_is_nil(mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Number, {2}))));
     expect_report(&heard, MICA_ERROR_INVALID, "Number is given twice");
     ck_assert_int_eq(mica_hook_set(world, Clock, MICA_EVENT_ADD, end_list_in_hook, NULL), MICA_ERROR_INVALID);
-    expect_report(&heard, MICA_ERROR_INVALID, "Clock is a singleton");
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock is not one that an entity can have");
+    mica_component hidden = micap_type_of(MICA_ID(Health))->enabled;
+    ck_assert_int_eq(mica_hook_set_component(world, hidden, MICA_EVENT_ADD, end_list_in_hook, NULL),
+                     MICA_ERROR_INVALID);
+    expect_report(&heard, MICA_ERROR_INVALID, "not one that an entity can have");
+    ck_assert(!mica_component_find(world, NULL));
+    mica_entity plain = mica_create(world);
+    ck_assert(!mica_enable_component(world, plain, 60000, true));
+    expect_report(&heard, MICA_ERROR_INVALID, "can't be toggled");
     ck_assert_ptr_null(mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_HAS(Clock))));
     expect_report(&heard, MICA_ERROR_INVALID, "can only be read or written");
     ck_assert_int_eq(mica_query_add(NULL, Number, {1}), MICA_ERROR_INVALID);

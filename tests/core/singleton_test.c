@@ -86,6 +86,35 @@ START_TEST(what_is_no_singleton_is_refused_as_one)
 }
 END_TEST
 
+static bool can_be_made;
+
+static bool make_or_not(void *values, uint32_t count, void *context)
+{
+    (void)values, (void)count, (void)context;
+    return can_be_made;
+}
+
+START_TEST(a_singleton_that_can_not_be_made_is_made_later)
+{
+    mica_world *world = open_world(&heard);
+    mica_type type = {.name = "Fragile", .storage = MICA_STORAGE_SINGLETON, .kind = MICA_KIND_STRUCT};
+    type.size_bytes = type.alignment = 4;
+    type.construct = make_or_not;
+    mica_component fragile = mica_component_define(world, &type);
+    uint64_t before = mica_world_hash(world);
+    ck_assert_ptr_null(mica_singleton_get(world, fragile));
+    expect_report(&heard, MICA_ERROR_MEMORY, "Fragile");
+    const mica_term terms[] = {MICA_READ(Clock), {fragile, MICA_ACCESS_READ}};
+    ck_assert_ptr_null(mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2}));
+    ck_assert_msg(forget_reports(&heard) && mica_world_hash(world) == before, "nor is the other one there");
+    can_be_made = true;
+    ck_assert_ptr_nonnull(mica_singleton_get(world, fragile));
+    ck_assert_ptr_nonnull(mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2}));
+    ck_assert(mica_world_hash(world) != before);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_singleton_is_no_component_of_an_entity)
 {
     mica_world *world = open_world(&heard);
@@ -104,6 +133,7 @@ START_TEST(a_singleton_is_no_component_of_an_entity)
 }
 END_TEST
 
-TEST_SUITE(singleton, a_singleton_is_zero_at_first_and_never_moves, each_world_has_its_own_singleton,
-           a_singleton_is_constructed_and_destructed, a_query_reads_and_writes_a_singleton_as_one_value,
-           what_is_no_singleton_is_refused_as_one, a_singleton_is_no_component_of_an_entity)
+TEST_SUITE(singleton, a_singleton_that_can_not_be_made_is_made_later, a_singleton_is_zero_at_first_and_never_moves,
+           each_world_has_its_own_singleton, a_singleton_is_constructed_and_destructed,
+           a_query_reads_and_writes_a_singleton_as_one_value, what_is_no_singleton_is_refused_as_one,
+           a_singleton_is_no_component_of_an_entity)

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+typedef struct Spread { float a, b; } Spread;
+MICA_COMPONENT_WITH(Spread, (.split = true), a, b)
+
 static reports heard;
 static uint32_t comparisons;
 
@@ -168,6 +171,12 @@ START_TEST(an_order_by_what_the_query_does_not_show_is_refused)
     mica_query *query = mica_query_create(world, MICA_QUERY_SORTED(Number, by_number, NULL, MICA_READ(Position)));
     ck_assert_msg(query == NULL, "the query must READ or WRITE what it sorts by");
     expect_report(&heard, MICA_ERROR_INVALID, "Number");
+    ck_assert_ptr_null(mica_query_create(world, MICA_QUERY_SORTED(Number, by_number, NULL, MICA_HAS(Number))));
+    expect_report(&heard, MICA_ERROR_INVALID, "Number");
+    ck_assert_ptr_null(mica_query_create(world, MICA_QUERY_SORTED(Clock, by_number, NULL, MICA_READ(Clock))));
+    expect_report(&heard, MICA_ERROR_INVALID, "Clock");
+    ck_assert_ptr_null(mica_query_create(world, MICA_QUERY_SORTED(Spread, by_number, NULL, MICA_READ(Spread))));
+    expect_report(&heard, MICA_ERROR_INVALID, "Spread");
     close_world(world, &heard);
 }
 END_TEST
@@ -231,8 +240,14 @@ START_TEST(sorting_rows_by_what_has_no_order_is_refused)
 {
     mica_world *world = open_world(&heard);
     crowd_create(world);
-    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_query *query =
+        mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_HAS(Mass), MICA_READ(Clock), MICA_READ(Spread)));
     uint64_t before = mica_world_hash(world);
+    const mica_component wrong[] = {MICA_ID(Mass), MICA_ID(Clock), MICA_ID(Spread)};
+    for (uint32_t i = 0; i < COUNT_OF(wrong); ++i) {
+        ck_assert_int_eq(mica_query_sort_rows(query, wrong[i], by_number, NULL), MICA_ERROR_INVALID);
+        expect_report(&heard, MICA_ERROR_INVALID, mica_component_type(wrong[i])->name);
+    }
     ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Frozen), by_number, NULL) != MICA_OK, "a tag has no value");
     ck_assert_msg(mica_query_sort_rows(query, 60000, by_number, NULL) != MICA_OK, "an unknown component has none");
     ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Number), NULL, NULL) != MICA_OK, "no order is no order");

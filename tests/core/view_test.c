@@ -129,6 +129,8 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
         {"Velocity", MICA_ID(Velocity), false},
         {"Velocity", MICA_ID(Velocity), true},
         {"Number", MICA_ID(Number), true},
+        {"Frozen", MICA_ID(Frozen), false},
+        {"Frozen", MICA_ID(Frozen), true},
     };
     mica_view view = mica_query_begin(query);
     ck_assert_msg(mica_view_next(&view), "one view");
@@ -146,6 +148,7 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
     ck_assert_msg(mica_view_read(&view, 60000) == NULL && forget_reports(&heard) == 1,
                   "an unknown component is reported");
     ck_assert_msg(mica_view_read_at(&view, 3) == NULL && forget_reports(&heard) == 1, "so is a term past the last");
+    ck_assert_msg(mica_view_read_at(&view, 2) == NULL && forget_reports(&heard) == 1, "and one without data");
     ck_assert_msg(mica_view_write_at(&view, 99) == NULL && forget_reports(&heard) == 1, "however far");
     ck_assert_msg(mica_view_write_at(&view, 0) == NULL && forget_reports(&heard) == 1, "and writing what is only read");
     close_world(world, &heard);

@@ -194,6 +194,38 @@ START_TEST(a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again
 }
 END_TEST
 
-TEST_SUITE(flush, whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same,
+static void weigh(mica_view *view)
+{
+    for (uint32_t i = 0; i < view->count; ++i)
+        mica_set(view->world, view->entities[i], Mass, {1});
+}
+
+/* A sealed world refuses the flush of a phase: what the system recorded waits, and goes with the system. */
+START_TEST(what_a_system_recorded_in_vain_is_tried_again_or_goes_with_it)
+{
+    for (int removes = 0; removes < 2; ++removes) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+        mica_system system = mica_system_add(world, MICA_SYSTEM(weigh, MICA_READ(Number)));
+        mica_world_seal(world, true);
+        for (uint32_t i = 0; i < 2; ++i) {
+            ck_assert_int_eq(mica_step(world, 1), MICA_ERROR_REFUSED);
+            expect_report(&heard, MICA_ERROR_REFUSED, "sealed");
+            forget_reports(&heard);
+            expect_valid(world);
+        }
+        if (removes)
+            ck_assert(mica_system_remove(world, system));
+        mica_world_seal(world, false);
+        ck_assert_int_eq(removes ? mica_flush(world) : mica_step(world, 1), MICA_OK);
+        ck_assert(mica_has(world, entity, Mass) == !removes);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+TEST_SUITE(flush, what_a_system_recorded_in_vain_is_tried_again_or_goes_with_it,
+           whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same,
            a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again,
            a_flush_by_many_threads_is_that_of_one, a_world_without_systems_flushes_to_the_same)

@@ -421,7 +421,63 @@ START_TEST(a_step_is_refused_while_changes_are_recorded)
 }
 END_TEST
 
-TEST_SUITE(frame, phases_run_in_order_and_can_be_added_and_switched, each_phase_sees_what_the_one_before_made,
+static void double_numbers(mica_view *view)
+{
+    Number *numbers = mica_view_write_at(view, 0);
+    for (uint32_t i = 0; i < view->count; ++i)
+        numbers[i].value *= 2;
+}
+
+/* More terms than are kept ready, and some that have no column. */
+static void change_five(mica_view *view)
+{
+    Number *number = mica_view_write_at(view, 0);
+    const Position *maybe = mica_view_read_at(view, 2);
+    Velocity *velocity = mica_view_write_at(view, 4);
+    const Mass *mass = mica_view_read_at(view, 5);
+    ck_assert(!maybe && view->count == 1);
+    number->value += (uint32_t)mass->value;
+    velocity->x += mass->value;
+}
+
+START_TEST(a_small_system_of_many_terms_gets_each_of_them)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Frozen), MICA_WITH(Velocity, {1, 0, 0}),
+                                     MICA_WITH(Mass, {3}));
+    mica_system_add(world, MICA_SYSTEM(change_five, MICA_WRITE(Number), MICA_HAS(Frozen), MICA_MAYBE_READ(Position),
+                                       MICA_WITHOUT(Age), MICA_WRITE(Velocity), MICA_READ(Mass)));
+    for (uint32_t i = 1; i <= 3; ++i) {
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 2 + 3 * i);
+        ck_assert_float_eq(mica_get(world, entity, Velocity)->x, 1 + 3 * (float)i);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(what_a_small_system_wrote_is_undone_by_a_snapshot)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}));
+    mica_system_add(world, MICA_SYSTEM(double_numbers, MICA_WRITE(Number)));
+    for (uint32_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+        mica_snapshot before = mica_snapshot_take(world);
+        mica_step(world, 1);
+        mica_step(world, 1);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 16u << i);
+        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 4u << i);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(frame, a_small_system_of_many_terms_gets_each_of_them, what_a_small_system_wrote_is_undone_by_a_snapshot,
+           phases_run_in_order_and_can_be_added_and_switched, each_phase_sees_what_the_one_before_made,
            a_fixed_phase_runs_as_often_as_its_step_fits, fixed_phases_with_equal_steps_take_turns,
            rates_and_conditions_decide_when_a_system_runs, one_system_runs_alone_and_a_frame_can_begin_in_the_middle,
            the_last_phase_may_have_a_fixed_step_and_a_little_early_is_in_time,

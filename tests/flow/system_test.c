@@ -1,6 +1,5 @@
 /* Systems: kinds, terms, what may be done inside, adding, replacing, switching and removing them. */
 #include "mica/flow.h"
-#include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -301,32 +300,6 @@ START_TEST(a_system_that_was_removed_in_the_frame_leaves_its_name_to_another)
 }
 END_TEST
 
-static void double_numbers(mica_view *view)
-{
-    Number *numbers = mica_view_write_at(view, 0);
-    for (uint32_t i = 0; i < view->count; ++i)
-        numbers[i].value *= 2;
-}
-
-START_TEST(what_a_small_system_wrote_is_undone_by_a_snapshot)
-{
-    reports heard;
-    mica_world *world = open_flow(&heard, 1);
-    mica_entity entity = mica_create(world, MICA_WITH(Number, {2}));
-    mica_system_add(world, MICA_SYSTEM(double_numbers, MICA_WRITE(Number)));
-    for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-        mica_snapshot before = mica_snapshot_take(world);
-        mica_step(world, 1);
-        mica_step(world, 1);
-        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 16u << i);
-        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
-        ck_assert_uint_eq(mica_get(world, entity, Number)->value, 4u << i);
-    }
-    close_world(world, &heard);
-}
-END_TEST
-
 START_TEST(a_bad_def_is_refused_with_its_name_and_place)
 {
     static const mica_term term = {0, MICA_ACCESS_READ};
@@ -484,8 +457,7 @@ START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
 }
 END_TEST
 
-TEST_SUITE(system, what_a_small_system_wrote_is_undone_by_a_snapshot,
-           the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
+TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
            a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody, every_kind_of_system_gets_what_it_asks_for,
            no_entities_and_fewer_than_workers_are_fine, splits_show_every_row_once_in_pieces_of_the_size_asked_for,
            changes_inside_a_system_are_made_after_its_phase,

@@ -307,6 +307,28 @@ START_TEST(equal_histories_hash_alike_and_values_count)
 }
 END_TEST
 
+/* A chunk of entities that have nothing else is as large as chunks get, and pools are larger. */
+START_TEST(rows_of_full_chunks_and_of_a_large_pool_come_once_each)
+{
+    enum { MANY = 150000 };
+    static Rare values[MANY];
+    for (uint32_t i = 0; i < MANY; ++i)
+        values[i].value = i;
+    mica_world *world = open_world(&heard);
+    const mica_value columns[] = {{MICA_ID(Frozen), 0, NULL}, {MICA_ID(Rare), sizeof(Rare), values}};
+    ck_assert_int_eq(mica_create_many(world, MANY, columns, 2, NULL), MICA_OK);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Rare), MICA_HAS(Frozen)));
+    uint32_t next = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        const Rare *rare = mica_read(&view, Rare);
+        for (uint32_t i = 0; i < view.count; ++i, ++next)
+            REQUIRE(rare[i].value == next && (next % 100 || mica_get(world, view.entities[i], Rare)->value == next));
+    }
+    ck_assert_uint_eq(next, MANY);
+    mica_world_destroy(world); /* unchecked, which takes a while */
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("join");
@@ -319,6 +341,7 @@ int main(void)
     tcase_add_test(cases, each_gives_columns_of_pools_chunks_and_singletons);
     tcase_add_test(cases, a_structural_change_ends_a_loop_over_pools_with_a_report);
     tcase_add_test(cases, queries_that_make_no_sense_are_refused);
+    tcase_add_test(cases, rows_of_full_chunks_and_of_a_large_pool_come_once_each);
     tcase_add_test(cases, a_query_made_before_its_pool_is_used_sees_it_later);
     tcase_add_loop_test(cases, equal_histories_hash_alike_and_values_count, 0, (int)variant_count - VARIANTS_CHUNK);
     return test_run("join", cases);

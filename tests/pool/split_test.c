@@ -25,6 +25,10 @@ MICA_COMPONENT_WITH(Body, (.split = true), (position, Vec3), masses, cells, titl
 typedef Body PooledBody;
 MICA_POOL_WITH(PooledBody, (.split = true), (position, Vec3), masses, cells, title, (mood, Mood), target)
 
+typedef struct NobodyHas { float a, b; } NobodyHas;
+MICA_POOL_WITH(NobodyHas, (.split = true), a, b)
+MICA_POOL_TAG(Marked)
+
 static Body body_of(uint32_t number)
 {
     Body body;
@@ -166,6 +170,14 @@ START_TEST(there_is_no_whole_value_to_point_to)
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
     ck_assert(!mica_get_component_field(world, entity, MICA_ID(Number), 0));
     expect_report(&heard, MICA_ERROR_INVALID, ".split = true");
+    ck_assert(!mica_get_component_field(world, entity, 60000, 0));
+    expect_report(&heard, MICA_ERROR_INVALID, "without an id");
+    ck_assert(!mica_get_component_value(world, entity, 60000, &body));
+    ck_assert_msg(!mica_get_component_field(world, entity, MICA_ID(NobodyHas), 0), "a pool that is not there yet");
+    mica_add(world, entity, Frozen);
+    mica_add(world, entity, Marked);
+    ck_assert_msg(mica_get_component_value(world, entity, MICA_ID(Frozen), NULL), "a tag has nothing to copy");
+    ck_assert_msg(mica_get_component_value(world, entity, MICA_ID(Marked), NULL), "in a pool neither");
     mica_pool *pool = mica_pool_of(world, PooledBody);
     ck_assert(!mica_pool_read_values(pool));
     expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
@@ -183,6 +195,12 @@ START_TEST(there_is_no_whole_value_to_point_to)
     expect_report(&heard, MICA_ERROR_INVALID, "mica_read_field");
     ck_assert(!mica_view_write_field(&view, component, 0));
     expect_report(&heard, MICA_ERROR_INVALID, "does not write");
+    ck_assert(!mica_view_read_field(&view, MICA_ID(NobodyHas), 0));
+    expect_report(&heard, MICA_ERROR_INVALID, "does not read");
+    ck_assert(!mica_view_read_field(&view, component, offsetof(Body, hidden)));
+    expect_report(&heard, MICA_ERROR_INVALID, "not described");
+    ck_assert(!mica_view_write_field(&view, component, offsetof(Body, hidden)));
+    expect_report(&heard, MICA_ERROR_INVALID, "not described");
     close_world(world, &heard);
 }
 END_TEST
