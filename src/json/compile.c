@@ -63,22 +63,22 @@ static bool compile_tag(mica_compiler *compiler, const micap_layer *layer, micap
     return fine || micap_json_error(compiler, context, "a tag has no value: expected {} or true");
 }
 
+/* `path` leads to the value in the file of each layer. */
 static void compile_instance(mica_compiler *compiler, const micap_node *node, const micap_layer *first,
-                             const micap_schema_entry *entry, void *instance)
+                             const micap_schema_entry *entry, void *instance, const micap_step_in *path)
 {
     const mica_compile_rule *rule = rule_for(compiler, entry->name);
     const mica_type *type = rule && rule->recipe ? rule->recipe : &entry->type;
-    micap_step_in outer = {NULL, node ? "components" : "singletons", 0}, step = {&outer, entry->name, 0};
     if (rule && rule->compile) {
         const micap_layer *last = first;
         while (last->next)
             last = last->next;
-        micap_context context = {last->place, compiler->sources, &step};
+        micap_context context = {last->place, compiler->sources, path};
         run_compile_function(compiler, rule, first, instance, context);
         return;
     }
     for (const micap_layer *layer = first; layer; layer = layer->next) {
-        micap_context context = {layer->place, compiler->sources, &step};
+        micap_context context = {layer->place, compiler->sources, path};
         if (entry->type.storage == MICA_STORAGE_TAG)
             compile_tag(compiler, layer, context);
         else
@@ -96,13 +96,13 @@ static void compile_several(mica_compiler *compiler, const micap_node *node, con
     json_array_foreach((json_t *)layer->value, index, value)
     {
         micap_step_in inner = {&step, NULL, index};
-        micap_context context = {layer->place, NULL, &inner};
+        const micap_layer one = {.value = value, .place = layer->place, .scope = layer->scope};
         void *instance = mica_draft_add(compiler->draft, node->index, part);
         if (!instance) {
             micap_json_error_memory(compiler);
             return;
         }
-        micap_value_compile(compiler, (micap_value_of){node, layer}, value, &entry->type, instance, context);
+        compile_instance(compiler, node, &one, entry, instance, &inner);
     }
 }
 
@@ -122,7 +122,7 @@ static void compile_component(mica_compiler *compiler, const micap_node *node, c
         micap_json_error_memory(compiler);
         return;
     }
-    compile_instance(compiler, node, component->first, entry, instance);
+    compile_instance(compiler, node, component->first, entry, instance, &step);
 }
 
 static void compile_singletons(mica_compiler *compiler)
@@ -157,7 +157,7 @@ static void compile_singletons(mica_compiler *compiler)
         void *instance = part == MICA_DRAFT_NONE ? NULL : mica_draft_add(compiler->draft, 0, part);
         micap_layer layer = {.value = value};
         if (instance)
-            compile_instance(compiler, NULL, &layer, entry, instance);
+            compile_instance(compiler, NULL, &layer, entry, instance, &step);
         else if (part != MICA_DRAFT_NONE)
             micap_json_error_memory(compiler);
     }

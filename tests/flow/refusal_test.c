@@ -276,6 +276,57 @@ START_TEST(what_has_no_place_inside_a_system_is_refused_there)
 }
 END_TEST
 
+static mica_query *query_of_another;
+static mica_commands *buffer_of_another;
+
+static void misbehave(const mica_frame *frame)
+{
+    mica_world *world = frame->world;
+    mica_system_add(world, MICA_SYSTEM_ONCE(idle));
+    mica_step(world, 1);
+    mica_flush(world);
+    mica_world_clear(world);
+    mica_create_many(world, 3, NULL, 0, NULL);
+    mica_name_set(world, mica_nil(), mica_nil(), "x");
+    mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_query_destroy(query_of_another);
+    mica_commands_create(world);
+    mica_commands_destroy(buffer_of_another);
+    mica_component_define(world, &mica_type_of_Mass);
+    mica_hook_set_destroy(world, NULL, NULL);
+    mica_removals_create(world, Number);
+}
+
+static void look_further(mica_view *view)
+{
+    ck_assert(!mica_view_next(view));
+}
+
+START_TEST(what_can_not_be_done_inside_a_system_is_refused_and_harmless)
+{
+    if (STOPS_AT_MISTAKES) /* see checked_test.c */
+        return;
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Number, {2}));
+    query_of_another = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    buffer_of_another = mica_commands_create(world);
+    mica_system_add(world, MICA_SYSTEM_ONCE(misbehave));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    static const char *const parts[] = {"system_add", "step",  "flush",         "clear",    "create_many",
+                                        "name",       "query", "query_destroy", "commands", "commands_destroy",
+                                        "component",  "hook",  "removals"};
+    for (uint32_t i = 0; i < COUNT_OF(parts); ++i)
+        expect_report(&heard, MICA_ERROR_REFUSED, parts[i]);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
+    ck_assert_uint_eq(mica_query_count(query_of_another), 1);
+    mica_system_remove(world, mica_system_find(world, "misbehave"));
+    mica_system_add(world, MICA_SYSTEM(look_further, MICA_READ(Number)));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    expect_report(&heard, MICA_ERROR_INVALID, "there is no next one");
+    close_world(world, &heard);
+}
+END_TEST
+
 /* Questions about what was never made. */
 START_TEST(a_world_without_systems_answers_for_none)
 {
@@ -295,4 +346,5 @@ END_TEST
 
 TEST_SUITE(refusal, what_has_no_place_inside_a_frame_is_refused_there, a_phase_needs_a_name_a_step_and_a_neighbour,
            what_is_copied_as_bytes_owns_nothing, a_reduction_says_how_and_what, what_a_frame_is_told_must_make_sense,
-           what_has_no_place_inside_a_system_is_refused_there, a_world_without_systems_answers_for_none)
+           what_has_no_place_inside_a_system_is_refused_there,
+           what_can_not_be_done_inside_a_system_is_refused_and_harmless, a_world_without_systems_answers_for_none)

@@ -301,58 +301,6 @@ START_TEST(a_system_that_was_removed_in_the_frame_leaves_its_name_to_another)
 }
 END_TEST
 
-static mica_query *query_of_another;
-static mica_commands *buffer_of_another;
-
-static void misbehave(const mica_frame *frame)
-{
-    mica_world *world = frame->world;
-    mica_system_add(world, MICA_SYSTEM_ONCE(a));
-    mica_step(world, 1);
-    mica_flush(world);
-    mica_world_clear(world);
-    mica_create_many(world, 3, NULL, 0, NULL);
-    mica_name_set(world, mica_nil(), mica_nil(), "x");
-    mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
-    mica_query_destroy(query_of_another);
-    mica_commands_create(world);
-    mica_commands_destroy(buffer_of_another);
-    mica_component_define(world, &mica_type_of_Mass);
-    mica_hook_set_destroy(world, NULL, NULL);
-    mica_removals_create(world, Number);
-}
-
-static void look_further(mica_view *view)
-{
-    ck_assert(!mica_view_next(view));
-}
-
-START_TEST(what_can_not_be_done_inside_a_system_is_refused_and_harmless)
-{
-    if (STOPS_AT_MISTAKES) /* see checked_test.c */
-        return;
-    reports heard;
-    mica_world *world = open_flow(&heard, 2);
-    mica_create(world, MICA_WITH(Number, {2}));
-    query_of_another = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
-    buffer_of_another = mica_commands_create(world);
-    mica_system_add(world, MICA_SYSTEM_ONCE(misbehave));
-    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-    static const char *const parts[] = {"system_add", "step",  "flush",         "clear",    "create_many",
-                                        "name",       "query", "query_destroy", "commands", "commands_destroy",
-                                        "component",  "hook",  "removals"};
-    for (uint32_t i = 0; i < COUNT_OF(parts); ++i)
-        expect_report(&heard, MICA_ERROR_REFUSED, parts[i]);
-    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
-    ck_assert_uint_eq(mica_query_count(query_of_another), 1);
-    mica_system_remove(world, mica_system_find(world, "misbehave"));
-    mica_system_add(world, MICA_SYSTEM(look_further, MICA_READ(Number)));
-    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-    expect_report(&heard, MICA_ERROR_INVALID, "there is no next one");
-    close_world(world, &heard);
-}
-END_TEST
-
 static void double_numbers(mica_view *view)
 {
     Number *numbers = mica_view_write_at(view, 0);
@@ -544,5 +492,4 @@ TEST_SUITE(system, what_a_small_system_wrote_is_undone_by_a_snapshot,
            a_change_to_what_an_earlier_system_destroys_is_reported_with_system_and_place,
            systems_are_switched_replaced_and_removed_in_place, an_exclusive_system_adds_and_removes_systems_itself_too,
            a_system_that_was_removed_in_the_frame_leaves_its_name_to_another,
-           what_can_not_be_done_inside_a_system_is_refused_and_harmless, a_bad_def_is_refused_with_its_name_and_place,
-           changed_means_since_the_system_ran_last)
+           a_bad_def_is_refused_with_its_name_and_place, changed_means_since_the_system_ran_last)

@@ -1,8 +1,7 @@
-/* Trees as a part of the world: snapshots, clones, memory that is given back, invariants. */
+/* Trees as a part of the world: snapshots, clones, and memory that is given back. */
 #include "../support/components.h"
 #include "../support/reports.h"
 #include "../support/test.h"
-#include "hierarchy/links.h"
 #include "mica/snapshot.h"
 #include "mica/transform.h"
 
@@ -141,59 +140,7 @@ START_TEST(a_clone_has_the_tree_without_empty_pages)
 }
 END_TEST
 
-/* By hand, and back again. */
-START_TEST(a_broken_tree_is_found_by_validation)
-{
-    static const char *const found[] = {
-        "children name their parent",
-        "children name their parent",
-        "children name their parent",
-        "a parent counts",
-        "a parent counts",
-        "an unused link is empty",
-        "what is linked is alive",
-        "siblings have a parent",
-        "siblings have a parent",
-        "a page counts its links",
-        "hangs on one without a parent",
-    };
-    mica_world *world = open_world(&heard);
-    mica_entity parent = mica_create(world), children[3], alone = mica_create(world);
-    for (uint32_t i = 0; i < 3; ++i)
-        children[i] = mica_create_child(world, parent);
-    mica_entity top = mica_create(world), below = mica_create_child(world, top);
-    micap_hierarchy *hierarchy = micap_hierarchy_of(world);
-    micap_link *links = hierarchy->pages[0].links, whole[16];
-    memcpy(whole, links, sizeof whole);
-    for (uint32_t i = 0; i < COUNT_OF(found); ++i) {
-        switch (i) {
-        case 0: links[children[0].index].parent = top.index; break;
-        case 1: links[children[1].index].previous = 0; break;
-        case 2: links[parent.index].child_count = 2; break;
-        case 3: links[parent.index].last_child = children[1].index; break;
-        case 4: links[parent.index].child_count = 4; break;
-        case 5: links[alone.index].flags = MICAP_LINK_ORPHANS_STAY; break;
-        case 6: links[children[2].index].generation += 1; break;
-        case 7: links[parent.index].next = top.index; break;
-        case 8: links[parent.index].previous = top.index; break;
-        case 9: ++hierarchy->pages[0].used_count; break;
-        default: /* a loop */
-            links[top.index].parent = below.index;
-            links[below.index].first_child = links[below.index].last_child = top.index;
-            links[below.index].child_count = 1;
-            break;
-        }
-        ck_assert_int_eq(mica_world_validate(world), MICA_ERROR_INVALID);
-        expect_report(&heard, MICA_ERROR_INVALID, found[i]);
-        memcpy(links, whole, sizeof whole);
-        hierarchy->pages[0].used_count = 6;
-        expect_valid(world);
-    }
-    close_world(world, &heard);
-}
-END_TEST
-
 TEST_SUITE(state, a_snapshot_takes_links_back_whatever_was_restored_before,
            a_word_on_children_is_taken_back_with_the_death_it_came_with,
            matrices_follow_a_snapshot_that_had_not_seen_all_that_moved, trees_over_indices_far_apart_have_their_places,
-           a_clone_has_the_tree_without_empty_pages, a_broken_tree_is_found_by_validation)
+           a_clone_has_the_tree_without_empty_pages)

@@ -39,7 +39,7 @@ static void make_schema(void)
 static void compile(const char *text, complaints *out)
 {
     memset(out, 0, sizeof *out);
-    mica_compile_def def = {.schema = schema, .error = note, .error_context = out, .entity_count_max = 1000};
+    mica_compile_def def = {.schema = schema, .error = note, .error_context = out, .entity_count_max = 5000};
     mica_compiled compiled;
     mica_result result = mica_compile_text(scratch("a.json"), text, strlen(text), &def, &compiled);
     ck_assert_int_eq(result != MICA_OK, out->count > 0);
@@ -266,7 +266,7 @@ START_TEST(prefabs_that_multiply_or_nest_without_end_are_refused)
         write_prefab(name, text);
     }
     compile("{\"entities\": [{\"prefab\": \"p39.json\"}]}", &found);
-    ck_assert_msg(strstr(found.list[0], "there are more than 1000 entities"), "%s", found.list[0]);
+    ck_assert_msg(strstr(found.list[0], "there are more than 5000 entities"), "%s", found.list[0]);
     char deep[20000] = "{\"entities\": [";
     for (int i = 0; i < 900; ++i)
         strcat(deep, "{\"children\":[");
@@ -275,6 +275,12 @@ START_TEST(prefabs_that_multiply_or_nest_without_end_are_refused)
     strcat(deep, "]}");
     compile(deep, &found);
     ck_assert_uint_eq(found.count, 0);
+    write_prefab("deep.json", deep); /* and the same once more below it */
+    char *innermost = strstr(deep, "[]");
+    char deeper[sizeof deep + 64];
+    snprintf(deeper, sizeof deeper, "%.*s[{\"prefab\": \"deep.json\"}%s", (int)(innermost - deep), deep, innermost + 1);
+    compile(deeper, &found);
+    ck_assert_msg(strstr(found.list[0], "children are nested deeper than 1000"), "%s", found.list[0]);
     mica_schema_destroy(schema);
 }
 END_TEST
@@ -295,6 +301,10 @@ static const struct schema_case {
      "types[1].fields[0]: unknown type \"Vek\" (did you mean \"Vec\"?)"},
     {"{\"types\": [{\"name\": \"A\", \"bytes\": -1}]}", "types[0].bytes: expected a whole number"},
     {"{\"types\": [{\"name\": \"A\", \"alignment\": 3}]}", "types[0]: an alignment is a power of two"},
+    {"{\"types\": [{\"name\": \"A\", \"component\": \"tag\", \"fields\": [{\"name\": \"x\", \"kind\": \"f32\"}]}]}",
+     "types[0]: a tag has no data"},
+    {"{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"spawn_order\": 3000000000}]}",
+     "types[0]: \"spawn_order\" has 32 bits"},
     {"{\"types\": [{\"name\": \"A\", \"component\": \"thing\"}]}",
      "types[0]: \"component\" is \"data\", \"tag\" or \"singleton\""},
     {"{\"types\": [{\"name\": \"A\", \"kind\": \"enum\", \"constants\": {\"X\": \"1\"}}]}",

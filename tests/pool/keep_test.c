@@ -1,12 +1,16 @@
-/* Pools at the limits of what can be copied and of what there can be: values without a copy function, clones that fail half way,
- * and more rows than can be counted. */
+/* What snapshots and clones keep of pools; and pools at the limits of what can be copied and of what there can be: values
+ * without a copy function, clones that fail half way, more rows than can be counted. */
 #include "../support/components.h"
 #include "../support/faulty_allocator.h"
 #include "../support/reports.h"
 #include "../support/test.h"
+#include "../support/variants.h"
 #include "mica/snapshot.h"
 
 #include "core/world.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static reports heard;
 
@@ -44,6 +48,101 @@ START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
     ck_assert_int_eq(texts_alive, values);
     close_world(world, &heard);
     ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+static int compare_lengths(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const Text *first = a, *second = b;
+    return first->length < second->length ? 1 : first->length > second->length ? -1 : 0;
+}
+
+START_TEST(values_that_own_something_come_back_to_their_rows)
+{
+    enum { ENTITIES = MICA_SLICE_ROWS + 100 };
+    mica_world *world = open_world(&heard);
+    static mica_entity entities[ENTITIES];
+    char characters[16];
+    for (uint32_t i = 0; i < ENTITIES; ++i) {
+        entities[i] = mica_create(world);
+        snprintf(characters, sizeof characters, "%.*s", (int)(i % 9), "123456789");
+        Text text = text_make(characters);
+        if (i % 3)
+            mica_set_from(world, entities[i], Letterhead, &text);
+        mica_set_from(world, entities[i], Postscript, &text);
+        text_drop(&text);
+    }
+    uint64_t hash = mica_world_hash(world);
+    const int values = texts_alive;
+    mica_snapshot before = mica_snapshot_take(world);
+    for (uint32_t round = 0; round < 2; ++round) {
+        Text text = text_make("changed");
+        for (uint32_t i = 0; i < ENTITIES; i += 5)
+            mica_set_from(world, entities[i], Letterhead, &text); /* some of which had none */
+        text_drop(&text);
+        ck_assert_int_eq(mica_pool_sort(mica_pool_of(world, Postscript), compare_lengths, NULL), MICA_OK);
+        for (uint32_t i = 0; i < ENTITIES; i += 7)
+            mica_destroy(world, entities[i]);
+        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+        ck_assert_int_eq(texts_alive, values);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        for (uint32_t i = 0; i < ENTITIES; ++i) {
+            const Text *text_now = mica_get(world, entities[i], Postscript),
+                       *head = mica_get(world, entities[i], Letterhead);
+            ck_assert(text_now->length == i % 9 && strlen(text_now->characters) == i % 9);
+            ck_assert(i % 3 ? head && strlen(head->characters) == i % 9 : !head);
+        }
+        expect_valid(world);
+    }
+    mica_snapshot_drop(world, before);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+static int compare_items(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const Item *first = a, *second = b;
+    return first->number < second->number ? 1 : first->number > second->number ? -1 : 0;
+}
+
+START_TEST(pools_of_every_kind_come_back_as_they_were)
+{
+    enum { ENTITIES = 40 };
+    const variant *how = &variants[VARIANTS_CHUNK + _i];
+    mica_world *world = open_world(&heard);
+    mica_component component = variant_component(how, 'k');
+    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_entity entities[ENTITIES];
+    for (uint32_t i = 0; i < ENTITIES; ++i) {
+        Item item = item_of(i);
+        mica_value value = item_value(component, &item);
+        entities[i] = mica_create_values(world, &value, i % 4 ? 1 : 0);
+    }
+    for (uint32_t i = 0; how->many && i < ENTITIES; i += 3)
+        mica_pool_add(pool, entities[i]);
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    for (uint32_t i = 0; i < ENTITIES; i += 2)
+        mica_remove_component(world, entities[i], component);
+    for (uint32_t i = 0; how->many && i < ENTITIES; i += 5)
+        mica_pool_add(pool, entities[i]);
+    if (how->index != MICA_INDEX_DIRECT && !how->split)
+        ck_assert_int_eq(mica_pool_sort(pool, compare_items, NULL), MICA_OK);
+    for (uint32_t i = 0; i < ENTITIES; i += 9)
+        mica_destroy(world, entities[i]);
+    ck_assert_uint_ne(mica_world_hash(world), hash);
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert_msg(mica_world_hash(world) == hash, "%s", variant_name(how));
+    mica_world *clone = mica_world_clone(world);
+    ck_assert_uint_eq(mica_world_hash(clone), hash);
+    expect_valid(clone);
+    mica_world_destroy(clone);
+    for (uint32_t i = 0; i < ENTITIES; ++i)
+        ck_assert_int_eq(mica_has_component(world, entities[i], component), i % 4 || (how->many && i % 3 == 0));
+    close_world(world, &heard);
 }
 END_TEST
 
@@ -129,6 +228,14 @@ START_TEST(room_for_more_rows_than_there_can_be_is_refused)
 }
 END_TEST
 
-TEST_SUITE(keep, a_clone_that_can_not_copy_a_value_leaves_nothing_behind,
-           values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it,
-           room_for_more_rows_than_there_can_be_is_refused)
+int main(void)
+{
+    TCase *cases = tcase_create("keep");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_test(cases, a_clone_that_can_not_copy_a_value_leaves_nothing_behind);
+    tcase_add_test(cases, values_that_own_something_come_back_to_their_rows);
+    tcase_add_loop_test(cases, pools_of_every_kind_come_back_as_they_were, 0, (int)variant_count - VARIANTS_CHUNK);
+    tcase_add_test(cases, values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it);
+    tcase_add_test(cases, room_for_more_rows_than_there_can_be_is_refused);
+    return test_run("keep", cases);
+}

@@ -233,7 +233,7 @@ enum { CHANGE_TAG, CHANGE_OFF, CHANGE_SWITCH, CHANGE_OWNER, CHANGE_REMOVAL, CHAN
 
 static mica_blob write_uniform(int change, bool is_new)
 {
-    enum { CHILDREN = 150 };
+    enum { CHILDREN = 60 };
     mica_draft *draft = mica_draft_create(NULL);
     const mica_type *const types[] = {&mica_type_of_Position, &mica_type_of_Frozen, &mica_type_of_Health,
                                       &mica_type_of_Text};
