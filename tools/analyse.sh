@@ -16,7 +16,8 @@ run_cppcheck() {
 analyse_with_gcc() { # path
     excused=$(awk -F ' \\| ' -v path="$1" '$1 == path { print "-Wno-analyzer-" $2 }' tools/analyzer_exceptions.txt)
     # shellcheck disable=SC2086
-    gcc -std=c17 -O1 -c -o /dev/null -fanalyzer -Werror -Wno-analyzer-too-complex $excused -DMICA_BUILD -DMICA_ANALYSED -Iinclude -Isrc "$1"
+    gcc -std=c17 -O1 -c -o /dev/null -fanalyzer -Werror -Wno-analyzer-too-complex $excused -DMICA_BUILD -DMICA_ANALYSED \
+        -DMICA_VERSION=\"\" -DPROJECT_MAJOR=MICA_VERSION_MAJOR -DPROJECT_MINOR=MICA_VERSION_MINOR -Iinclude -Isrc "$1"
 }
 
 run_gcc() {

@@ -4,7 +4,9 @@
 Left as they were written: macros, for the formatter tears `#define MICA_READ(T) {...}` into five lines; tables, for it
 puts two rows on one line; and structs on one line, `typedef struct Position { float x, y; } Position;`.
 """
+import concurrent.futures
 import difflib
+import os
 import pathlib
 import re
 import subprocess
@@ -41,15 +43,15 @@ def clang_format(path, *mode):
 def main():
     check = "--check" in sys.argv[1:]
     differing = 0
-    for path in sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*.[ch]")):
-        if not check:
-            clang_format(path, "-i")
-            continue
-        before, after = path.read_text(encoding="utf-8"), clang_format(path).stdout
-        if before != after:
-            differing += 1
-            sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), after.splitlines(True),
-                                                       str(path.relative_to(ROOT)), "formatted", n=0))
+    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[ch]"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        formatted = pool.map(clang_format, paths) if check else pool.map(lambda path: clang_format(path, "-i"), paths)
+        for path, after in zip(paths, formatted):
+            before = path.read_text(encoding="utf-8")
+            if check and before != after.stdout:
+                differing += 1
+                sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), after.stdout.splitlines(True),
+                                                           str(path.relative_to(ROOT)), "formatted", n=0))
     if differing:
         print(f"{differing} files are not formatted: make format")
     return 1 if differing else 0

@@ -9,6 +9,7 @@ library here, so that a fault costs one file and one link; test programs run in 
 """
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -16,6 +17,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -124,20 +126,25 @@ class Bench:
         return program
 
     def run(self, program, folder, timeout):
-        try:
-            return subprocess.run([program], cwd=ROOT, env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(folder)}, timeout=timeout,
-                                  capture_output=True, check=False).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
+        """Returns "" when the program is content, else how it ended. Tests are processes of their own: all of them end with it."""
+        with subprocess.Popen([program], cwd=ROOT, env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(folder)}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            try:
+                return "fails" if process.wait(timeout) else ""
+            except subprocess.TimeoutExpired:
+                return "does not end"
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def time(self, program):
         start = time.monotonic()
-        if not self.run(program, BUILD / "whole", 600):
+        if self.run(program, BUILD / "whole", 600):
             sys.exit(f"{program.name} fails without a fault")
         return time.monotonic() - start
 
     def try_fault(self, fault):
-        """Returns None when it is no fault, else the program that caught it, or "" when none did."""
+        """Returns None when it is no fault, else what the program that caught it does, or "" when none did."""
         with self.lock:
             order = sorted(self.programs, key=lambda program: ((self.finds[program] + 1) / (self.seconds[program] + 0.02)), reverse=True)
         source = ROOT / fault.path
@@ -153,10 +160,10 @@ class Bench:
                 return None
             link([folder / "object.o" if path == self.objects[source] else path for path in self.library], folder / "libmica.so")
             for program in order:
-                if not self.run(program, folder, 5 * self.seconds[program] + 10):
+                if ending := self.run(program, folder, 5 * self.seconds[program] + 10):
                     with self.lock:
                         self.finds[program] += 1
-                    return program.name
+                    return f"{program.name} {ending}"
             return ""
         finally:
             shutil.rmtree(folder)

@@ -361,6 +361,7 @@ static void announce(mica_batch *batch, const batch_group *group, mica_component
 /* The same for a component in a pool. */
 static void announce_pooled(mica_batch *batch, const batch_group *group, mica_pool *pool)
 {
+    MICAP_ASSERT(pool, "the batch writes to it");
     bool added = pool->hook_mask & 1 << MICA_EVENT_ADD;
     bool set = pool->hook_mask & 1 << MICA_EVENT_SET && was_given(group, pool->type->id);
     mica_batch_run run = {0};
@@ -416,7 +417,7 @@ static void stop_recording(mica_world *world)
 {
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    micap_hooks_note_recorded(world);
 }
 
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)

@@ -289,15 +289,12 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     return recorded;
 }
 
-/* The shortest way: one more change of a strip. Returns where its value goes, or NULL when it has to be another way. */
-static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
-                                          micap_operation operation, mica_place place)
+/* One more change of a strip that has room. Returns where its value goes, or NULL when the entity has to go another way. */
+static MICAP_INLINE char *append_to_strip(mica_commands *commands, mica_entity entity)
 {
     micap_strip *strip = &commands->recording.strip;
     micap_strip_block *block = strip->last;
-    if (!strip->type || strip->type->id != component || strip->operation != operation ||
-        strip->place.file != place.file || strip->place.line != place.line || strip->label != commands->label ||
-        block->count == block->capacity || entity.index <= strip->last_index ||
+    if (entity.index <= strip->last_index ||
         micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING)
         return NULL;
     uint32_t at = block->count++;
@@ -307,11 +304,16 @@ static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity e
     return block->values + (size_t)at * strip->bytes;
 }
 
-static MICAP_INLINE bool set_in_strip(mica_commands *commands, mica_entity entity, const mica_value *value,
-                                      uint32_t bytes, mica_place place)
+/* The shortest way: the strip that there is goes on. NULL when it has to be another way. */
+static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
+                                          micap_operation operation, mica_place place)
 {
-    char *staged = record_in_strip(commands, entity, value->component, MICAP_OPERATION_VALUE, place);
-    return staged && (micap_copy_few_words(staged, value->data, bytes), true);
+    const micap_strip *strip = &commands->recording.strip;
+    if (!strip->type || strip->type->id != component || strip->operation != operation ||
+        strip->place.file != place.file || strip->place.line != place.line || strip->label != commands->label ||
+        strip->last->count == strip->last->capacity)
+        return NULL;
+    return append_to_strip(commands, entity);
 }
 
 /* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
@@ -358,9 +360,11 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     const micap_type *type = type_to_record(commands, value.component, place);
     if (!type || !micap_value_fits(commands->world, type, &value, place))
         return false;
-    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place) &&
-        set_in_strip(commands, entity, &value, type->type.size_bytes, place))
-        return true;
+    char *staged = value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place)
+                       ? append_to_strip(commands, entity)
+                       : NULL;
+    if (staged)
+        return micap_copy_few_words(staged, value.data, type->type.size_bytes), true;
     micap_target *target = living_target(commands, entity, place, "set");
     if (!target)
         return false;
@@ -371,9 +375,11 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
 bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
 {
     micap_check_buffer(commands);
-    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes &&
-                     set_in_strip(commands, entity, &value, value.size_bytes, place)))
-        return true;
+    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes)) {
+        char *staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, place);
+        if (MICAP_LIKELY(staged != NULL))
+            return micap_copy_few_words(staged, value.data, value.size_bytes), true;
+    }
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)
@@ -445,8 +451,7 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     const micap_type *type = type_to_record(commands, component, place);
     if (!type)
         return false;
-    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, place) &&
-        record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, place))
+    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, place) && append_to_strip(commands, entity))
         return mica_has_component(commands->world, entity, component);
     micap_target *target = living_target(commands, entity, place, "remove");
     if (!target)

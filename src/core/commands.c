@@ -7,7 +7,7 @@
 
 void micap_commands_init(mica_commands *commands, mica_world *world)
 {
-    *commands = (mica_commands){.world = world};
+    *commands = (mica_commands){.world = world, .serial = ++world->last_serial};
     if (world->last_commands)
         world->last_commands->next = commands;
     else
@@ -49,6 +49,7 @@ mica_commands *micap_recorder(mica_world *world)
 void micap_commands_park(mica_commands *commands)
 {
     commands->is_parked = true;
+    commands->serial = ++commands->world->last_serial;
     commands->parked = commands->world->parked_commands;
     commands->world->parked_commands = commands;
 }

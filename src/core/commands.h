@@ -136,6 +136,7 @@ struct mica_commands {
     bool is_lined_up;      /* a parked one that takes part in the next flush */
     mica_commands *parked; /* the next of those that are in no order: see micap_commands_park */
     const char *label;
+    uint64_t serial; /* see mica_world; of a parked one from then on */
     micap_recording recording;
     micap_recording applied; /* what a flush is working on, while hooks record anew */
     uint32_t lane;

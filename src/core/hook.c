@@ -38,7 +38,7 @@ static inline void call(mica_world *world, micap_hook hook, const mica_event *ev
     hook.fn(event, hook.context);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+    micap_hooks_note_recorded(world);
 }
 
 void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)

@@ -20,6 +20,12 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
 void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
 /* The remove hook for each component that `to` (NULL: none, with the destroy hook) will not have. */
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
+/* To be called behind what ran while the world recorded as it does for hooks: whether there is something to apply. */
+static inline void micap_hooks_note_recorded(mica_world *world)
+{
+    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+}
+
 /* Applies what hooks recorded, unless something outside records or flushes. */
 static inline void micap_hooks_end(mica_world *world)
 {

@@ -91,10 +91,9 @@ bool micap_join_matches(const mica_query *query, mica_entity entity, mica_versio
     return row != MICAP_ROW_NONE;
 }
 
-bool micap_join_continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
+/* Whether an entity whose row in its chunk is the next one continues a run of `count` rows in all pools. */
+static bool continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
 {
-    if (query->reads_chunks && (next->spot.chunk != first->spot.chunk || next->spot.row != first->spot.row + count))
-        return false;
     for (uint32_t i = 0; i < query->join_count; ++i)
         if (query->joins[i].has_column &&
             next->rows[i] != (first->rows[i] == MICAP_ROW_NONE ? MICAP_ROW_NONE : first->rows[i] + count))
@@ -223,14 +222,14 @@ static bool extends(mica_view *view, const mica_query *query, uint32_t at, const
 {
     const mica_pool *driver = view->driver;
     if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
-        return find_driven(view, query, at + count, found) && micap_join_continues(query, first, found, count);
+        return find_driven(view, query, at + count, found) && continues(query, first, found, count);
     found->entity = owner_at(query, driver, at + count);
     found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
     uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);
     return *micap_record_at(&query->world->entities, found->entity.index) == expected &&
            (!query->filter_count || micap_query_row_passes(query, found->spot.chunk, found->spot.row, view->since)) &&
            is_shown(query, driver, at + count) && find_joins(query, driver, at + count, view->since, found) &&
-           micap_join_continues(query, first, found, count);
+           continues(query, first, found, count);
 }
 
 static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count)
@@ -339,7 +338,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
         found.spot = (micap_spot){chunk, at + count};
-        if (!find_joins(query, NULL, 0, view->since, &found) || !micap_join_continues(query, first, &found, count))
+        if (!find_joins(query, NULL, 0, view->since, &found) || !continues(query, first, &found, count))
             break;
     }
     return count;
@@ -401,7 +400,7 @@ bool micap_join_next_sorted(mica_view *view, mica_query *query)
             const micap_order *next = &order[count];
             if (next->chunk != order->chunk || next->row != order->row + count ||
                 !micap_join_find(query, micap_chunk_entities(next->chunk)[next->row], view->since, &found) ||
-                !micap_join_continues(query, &first, &found, count))
+                !continues(query, &first, &found, count))
                 break;
         }
         micap_join_show(view, query, &first, count);

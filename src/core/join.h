@@ -55,9 +55,6 @@ bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk 
 /* Shows `count` rows that begin with one that was found. */
 void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count);
 
-/* Whether an entity continues a run of `count` rows. */
-bool micap_join_continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count);
-
 /* The same along the order of a sorted query. */
 bool micap_join_next_sorted(mica_view *view, mica_query *query);
 

@@ -1,6 +1,6 @@
 #include "core/module.h"
 
-#include "core/world.h"
+#include "core/hooks.h"
 
 void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state)
 {
@@ -34,7 +34,7 @@ void micap_modules_destroying(mica_world *world, const mica_entity *entities, ui
             world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+    micap_hooks_note_recorded(world);
 }
 
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context)

@@ -177,10 +177,6 @@ void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity 
 {
     uint32_t bytes = pool->value_bytes;
     for (uint32_t i = 0; i < count; ++i, values += bytes) {
-        if (pool->kind == MICAP_POOL_TAG) {
-            add_tag(world, pool, entities[i]);
-            continue;
-        }
         char *value = add_row(world, pool, entities[i]);
         if (MICAP_LIKELY(value != NULL))
             micap_copy_bytes(value, values, bytes);

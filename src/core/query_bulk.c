@@ -17,6 +17,7 @@ static bool select_owners(mica_query *query, selection *selected)
 {
     micap_memory *memory = &query->world->memory;
     const mica_pool *pool = micap_pool_of(query->world, query->instances_of);
+    MICAP_ASSERT(pool, "the query shows its rows");
     size_t words = pool->row_limit / 64 + (size_t)1;
     uint64_t *listed = micap_allocate_zeroed(memory, words * sizeof *listed, MICAP_ARRAY_ALIGNMENT);
     bool done = listed != NULL;

@@ -25,6 +25,7 @@ mica_removals *mica_removals_create_component(mica_world *world, mica_component 
     micap_component *used = micap_component_of(&world->components, component);
     removals->world = world;
     removals->component = component;
+    removals->serial = ++world->last_serial;
     removals->next = used->removals;
     used->removals = removals;
     update_hooks(world, used);

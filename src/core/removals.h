@@ -9,6 +9,7 @@
 struct mica_removals {
     mica_world *world;
     mica_component component;
+    uint64_t serial;       /* see mica_world */
     mica_removals *next;   /* of the same component */
     mica_entity *entities; /* [first, count) are still to be read */
     uint32_t first;

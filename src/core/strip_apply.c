@@ -94,7 +94,7 @@ static uint32_t move_run(mica_world *world, const micap_edge *edge, const mica_e
     for (uint32_t i = 0; i < run.count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run.to.chunk->number, run.to.row + i);
-    if (edge->shortcut == MICAP_SHORTCUT_WIDEN && edge->column != MICAP_COLUMN_TAG) {
+    if (edge->shortcut == MICAP_SHORTCUT_WIDEN) { /* by a value: tags are not recorded in strips */
         const micap_lane *lane = &micap_chunk_lanes(run.to.chunk)[edge->column];
         memcpy(lane->values + run.to.row * lane->bytes, values, run.count * lane->bytes);
     }

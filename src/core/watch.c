@@ -1,5 +1,7 @@
 #include "core/watch.h"
 
+#include "core/hooks.h"
+
 static micap_watch **list_of(mica_world *world, mica_event_kind kind, mica_component component)
 {
     return component ? &micap_component_of(&world->components, component)->watches[kind] : &world->destroy_watches;
@@ -42,5 +44,5 @@ void micap_watches_run(mica_world *world, micap_watch *watches, const mica_event
         watch->seen(watch, event);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
+    micap_hooks_note_recorded(world);
 }

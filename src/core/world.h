@@ -54,8 +54,10 @@ struct mica_world {
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */
     mica_commands *last_commands;
     mica_commands *parked_commands; /* of systems: see micap_commands_park */
-    mica_commands refusing;         /* where a thread has nothing to record into */
-    uint32_t recording_depth;       /* of mica_defer and of hooks: changes are recorded while it is not 0 */
+    uint64_t last_serial;     /* of buffers and lists of removals: snapshots know them by it, since others may come to
+                                       lie where one was */
+    mica_commands refusing;   /* where a thread has nothing to record into */
+    uint32_t recording_depth; /* of mica_defer and of hooks: changes are recorded while it is not 0 */
     uint32_t hook_depth;
     bool hooks_recorded; /* something that is to be applied when the operation that called them ends */
     bool flushing;

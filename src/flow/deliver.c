@@ -60,7 +60,7 @@ static void deliver(micap_messages *messages, const micap_letter *letter)
         deliver_to_one(kind, &message, &letter->entity);
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    micap_hooks_note_recorded(world);
     micap_hooks_end(world);
 }
 

@@ -55,7 +55,7 @@ uint32_t micap_system_lanes(const struct micap_system *system, uint32_t *out_fir
 /* How many systems declare to read or write the stream: it can't be destroyed then. */
 uint32_t micap_stream_user_count(const mica_world *world, const struct mica_stream *stream);
 
-/* All systems of a world, in the order they were added; NULL behind the last. */
+/* All systems of a world that has a flow, in the order they were added; NULL behind the last. */
 const struct micap_system *micap_system_at(const mica_world *world, uint32_t index);
 
 /* Another number than before when systems were added, replaced or removed meanwhile. */

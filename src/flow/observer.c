@@ -118,7 +118,7 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
     }
     --world->hook_depth;
     --world->recording_depth;
-    world->hooks_recorded |= world->deferred.recording.target_count != 0;
+    micap_hooks_note_recorded(world);
 }
 
 static bool phase_begin(mica_world *world, void *state)

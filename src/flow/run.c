@@ -281,8 +281,6 @@ static mica_result run_exclusive(micap_leg *leg)
     system->once(&system->frame);
     if (leg->flow->is_one_by_one)
         tell_system_ran(leg, system);
-    if (system->is_marked)
-        system->last_version = mica_world_mark(leg->world);
     return MICA_OK;
 }
 

@@ -140,7 +140,7 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     micap_flow *flow = micap_flow_of(world);
     micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
-    if (flow && (flow->is_stepping || micap_here_of(world) || world->recording_depth || world->flushing))
+    if (flow && (flow->is_stepping || world->recording_depth || world->flushing))
         *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
                                  "%s: refused inside a frame, a hook, or while changes are recorded", what);
     else if (flow && !(dt >= 0 && dt < 1e9f))

@@ -77,11 +77,11 @@ static const saved_stream *saved_of(const saved_streams *saved, const mica_strea
 
 bool micap_streams_prepare(mica_world *world, void *state, const void *data)
 {
+    (void)world;
     const micap_streams *streams = state;
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         const saved_stream *old = saved_of(data, stream);
-        if (old && (!micap_queue_prepare_load(&stream->queue, old->queue) ||
-                    !MICAP_RESERVE(&world->memory, stream->readers, &stream->reader_capacity, old->reader_count)))
+        if (old && !micap_queue_prepare_load(&stream->queue, old->queue)) /* its room for readers only grows */
             return false;
     }
     return true;

@@ -242,7 +242,7 @@ static micap_system *make(micap_flow *flow, const mica_system_def *def)
 static mica_result refuse_inside(const mica_world *world, const micap_flow *flow, const char *what)
 {
     micap_check_door(world, what);
-    if (!flow || !flow->running)
+    if (!flow->running)
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
                       "%s: refused while systems run; only an exclusive system may do that", what);
@@ -391,7 +391,7 @@ uint32_t micap_stream_user_count(const mica_world *world, const struct mica_stre
 {
     const micap_flow *flow = micap_flow_get(world);
     uint32_t count = 0;
-    for (uint32_t i = 0; flow && i < flow->system_count; ++i)
+    for (uint32_t i = 0; i < flow->system_count; ++i)
         count += micap_system_uses_stream(flow->systems[i], stream, false) ||
                  micap_system_uses_stream(flow->systems[i], stream, true);
     return count;
@@ -406,13 +406,12 @@ uint32_t micap_system_lanes(const micap_system *system, uint32_t *out_first)
 const micap_system *micap_system_at(const mica_world *world, uint32_t index)
 {
     const micap_flow *flow = micap_flow_get(world);
-    return flow && index < flow->system_count ? flow->systems[index] : NULL;
+    return index < flow->system_count ? flow->systems[index] : NULL;
 }
 
 uint64_t micap_systems_version(const mica_world *world)
 {
-    const micap_flow *flow = micap_flow_get(world);
-    return flow ? flow->systems_version : 0;
+    return micap_flow_get(world)->systems_version;
 }
 
 const char *micap_system_label(const micap_system *system)

@@ -45,8 +45,6 @@ static void note(mica_world *world, log *log, const event *event)
 static void ran(mica_world *world, void *state, const micap_piece *piece)
 {
     trace *trace = state;
-    if (piece->worker + 1 >= trace->log_count)
-        return;
     note(world, &trace->logs[piece->worker],
          &(event){.system = piece->system ? micap_system_id(piece->system).id : 0,
                   .slices = piece->slices,

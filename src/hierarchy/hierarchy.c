@@ -182,7 +182,7 @@ bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orpha
         return mica_command_destroy_entity_with(micap_recorder(world), entity, orphans, no_place);
     micap_hierarchy *hierarchy = micap_hierarchy_of(world);
     if (micap_link_of(hierarchy, entity)->first_child)
-        micap_link_at(hierarchy, entity.index)->flags = flags_of(orphans);
+        micap_link_change(hierarchy, entity.index)->flags = flags_of(orphans);
     return mica_destroy(world, entity);
 }
 
@@ -219,5 +219,12 @@ bool mica_command_destroy_entity_with(mica_commands *commands, mica_entity entit
                                       mica_place place)
 {
     micap_change change = {.entity = entity, .kind = MICAP_CHANGE_ORPHANS, .flags = flags_of(orphans)};
-    return micap_change_record(commands, &change, place) && mica_command_destroy_entity(commands, entity, place);
+    micap_note *last = commands->recording.last_note;
+    if (!micap_change_record(commands, &change, place))
+        return false;
+    if (mica_command_destroy_entity(commands, entity, place))
+        return true;
+    micap_recording_forget_notes(&commands->recording,
+                                 last); /* a word without a destruction would hold for the next one */
+    return false;
 }

@@ -131,7 +131,7 @@ static inline micap_link *micap_link_claim(micap_hierarchy *hierarchy, mica_enti
 /* No longer in use, when nothing is left in it. */
 static inline void micap_link_settle(micap_hierarchy *hierarchy, uint32_t index, micap_link *link)
 {
-    if (link->parent || link->first_child || link->flags || !link->generation)
+    if (link->parent || link->first_child || link->flags)
         return;
     link->generation = 0;
     --hierarchy->pages[index >> MICAP_LINK_PAGE_SHIFT].used_count;

@@ -63,8 +63,7 @@ void micap_hierarchy_load(mica_world *world, void *state, const void *data)
     (void)world;
     micap_hierarchy *hierarchy = state;
     const saved_hierarchy *saved = data;
-    if (saved)
-        hierarchy->orphans = saved->orphans;
+    hierarchy->orphans = saved ? saved->orphans : MICA_ORPHANS_DIE;
     if (!hierarchy->transforms)
         return;
     hierarchy->relinked_count = saved ? saved->relinked_count : 0;
@@ -77,15 +76,15 @@ bool micap_hierarchy_clone(mica_world *to, const void *state)
     micap_hierarchy *hierarchy = micap_hierarchy_use(to);
     if (!hierarchy)
         return false;
-    hierarchy->orphans = from->orphans;
-    for (uint32_t page = 0; page < from->page_count; ++page) {
-        if (!from->pages[page].used_count)
-            continue;
-        uint32_t first = page << MICAP_LINK_PAGE_SHIFT;
-        if (!micap_links_reserve(hierarchy, first))
+    for (uint32_t page = 0; page < from->page_count; ++page) /* all of them first: links name others on any page */
+        if (from->pages[page].used_count && !micap_links_reserve(hierarchy, page << MICAP_LINK_PAGE_SHIFT))
             return false;
-        memcpy(micap_link_at(hierarchy, first), micap_link_at(from, first), MICAP_LINK_PAGE * sizeof(micap_link));
-        hierarchy->pages[page].used_count = from->pages[page].used_count;
+    hierarchy->orphans = from->orphans;
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page) {
+        uint32_t used_count = from->pages[page].used_count;
+        if (used_count)
+            memcpy(hierarchy->pages[page].links, from->pages[page].links, MICAP_LINK_PAGE * sizeof(micap_link));
+        hierarchy->pages[page].used_count = used_count;
     }
     return true;
 }

@@ -16,7 +16,7 @@ static bool clone_archetypes(mica_world *to, const mica_world *from)
 static bool clone_values(const micap_column *column, void *to, const void *from, uint32_t count)
 {
     if (!column->plain)
-        return micap_can_copy(column->type) && micap_values_copy(column->type, to, from, count);
+        return micap_values_copy(column->type, to, from, count);
     if (count)
         memcpy(to, from, (size_t)count * column->bytes);
     return true;
@@ -86,7 +86,7 @@ static bool clone_singletons(mica_world *to, const mica_world *from)
             continue;
         const micap_type *type = component->type;
         void *value = micap_allocate(&to->memory, type->type.size_bytes, type->type.alignment);
-        if (!value || !micap_can_copy(type) || !micap_values_copy(type, value, component->singleton, 1)) {
+        if (!value || !micap_values_copy(type, value, component->singleton, 1)) {
             micap_release(&to->memory, value, type->type.size_bytes, type->type.alignment);
             return false;
         }
@@ -115,23 +115,9 @@ static bool clone_modules(mica_world *to, const mica_world *from)
     return true;
 }
 
-static bool can_copy(const mica_world *world)
-{
-    mica_component id = 0;
-    while ((id = micap_component_after(&world->components, id))) {
-        const micap_type *type = micap_component_of(&world->components, id)->type;
-        if (micap_can_copy(type))
-            continue;
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
-                   "world_clone: component %s owns something and has no copy function", type->type.name);
-        return false;
-    }
-    return true;
-}
-
 mica_world *mica_world_clone(mica_world *world)
 {
-    if (micap_refuse_while_recording(world, "world_clone") != MICA_OK || !can_copy(world))
+    if (micap_refuse_while_recording(world, "world_clone") != MICA_OK || !micap_can_copy_all(world, "world_clone"))
         return NULL;
     mica_world *clone = mica_world_create(&world->def);
     if (!clone) {

@@ -291,7 +291,7 @@ static void put_singletons(mica_sender *sender)
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_component *component = micap_component_of(components, id);
         const micap_type *type = component->type;
-        if (!component->singleton || is_excluded(sender, type))
+        if (!component->singleton || component->is_unborn || is_excluded(sender, type))
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);

@@ -103,11 +103,24 @@ static uint64_t hash_of_field(const mica_field *field, const char *value)
     return micap_hasher_finish(&hasher);
 }
 
-/* Whole values that both have; others stay without a field. */
+/* The column of a field is a hidden component of its own: says which one it is of. */
+static void name_leaf(const micap_type *type, uint64_t component, mica_difference *out)
+{
+    for (uint32_t i = 0; i < type->leaf_count; ++i) {
+        const micap_leaf *leaf = &type->leaves[i];
+        if (!leaf->component || micap_type_of(leaf->component)->name_hash != component)
+            continue;
+        snprintf(out->component, sizeof out->component, "%s", type->type.name);
+        snprintf(out->field, sizeof out->field, "%s", leaf->field->name);
+    }
+}
+
+/* Columns of fields, and whole values that both have; others stay without a field. */
 static void find_field(const mica_world *a, const mica_world *b, uint64_t component, mica_difference *out)
 {
     for (mica_component id = 0; (id = micap_component_after(&a->components, id)) != 0;) {
         const micap_type *type = micap_type_of(id);
+        name_leaf(type, component, out);
         if (type->name_hash != component || type->companion || type->type.split || type->type.many)
             continue;
         const micap_component *in_a = micap_component_of(&a->components, id),

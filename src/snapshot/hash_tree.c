@@ -11,8 +11,7 @@
 mica_hash_tree *micap_hash_tree_create(mica_allocator allocator)
 {
     micap_memory memory;
-    if (!micap_memory_init(&memory, allocator))
-        return NULL;
+    micap_memory_init(&memory, allocator);
     mica_hash_tree *tree = micap_allocate_zeroed(&memory, sizeof *tree, MICAP_ARRAY_ALIGNMENT);
     if (tree)
         micap_memory_init(&tree->memory, allocator);
@@ -239,7 +238,7 @@ static void hash_singletons(hashing *work)
     const micap_components *components = &work->world->components;
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_component *component = micap_component_of(components, id);
-        if (!component->singleton)
+        if (!component->singleton || component->is_unborn)
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);
@@ -305,9 +304,7 @@ mica_hash_tree *mica_hash_tree_take(const mica_world *world, uint32_t leaf_rows)
 mica_hash_tree *mica_hash_tree_of_leaves(const mica_hash_leaf *leaves, uint32_t count)
 {
     mica_hash_tree *tree = micap_hash_tree_create((mica_allocator){0});
-    if (!tree)
-        return NULL;
-    bool fine = MICAP_RESERVE(&tree->memory, tree->leaves, &tree->capacity, count);
+    bool fine = tree && MICAP_RESERVE(&tree->memory, tree->leaves, &tree->capacity, count);
     if (fine && count) {
         memcpy(tree->leaves, leaves, count * sizeof *leaves);
         tree->count = count;

@@ -13,7 +13,8 @@ static void put_record(micap_bytes *bytes, micap_record_kind kind, const void *p
     micap_hasher_init(&hasher);
     micap_hasher_integer(&hasher, kind, 4);
     micap_hasher_integer(&hasher, byte_count, 4);
-    micap_hasher_bytes(&hasher, payload, byte_count);
+    if (byte_count) /* input may have none, and be NULL */
+        micap_hasher_bytes(&hasher, payload, byte_count);
     micap_bytes_put32(bytes, kind);
     micap_bytes_put32(bytes, byte_count);
     micap_bytes_put64(bytes, micap_hasher_finish(&hasher));
@@ -25,8 +26,7 @@ static void stop(micap_diary *diary, mica_result result, const char *why)
 {
     micap_fail(diary->world, result, (mica_place){0}, "record: %s: the recording ends at tick %llu", why,
                (unsigned long long)diary->tick);
-    if (diary->file)
-        fclose(diary->file);
+    fclose(diary->file);
     diary->file = NULL;
 }
 
@@ -133,7 +133,7 @@ static void hear_system(mica_world *world, void *state, const micap_system *syst
     uint64_t name_hash = micap_hash_text(name);
     if (diary->replay) {
         micap_replay_system(diary, name, name_hash);
-    } else if (diary->file && diary->def.systems) {
+    } else if (diary->file) {
         put_name(diary, name_hash, name);
         uint64_t payload[] = {micap_little64(name_hash), micap_little64(mica_world_hash(world))};
         put_record(&diary->frame, MICAP_RECORD_SYSTEM, payload, sizeof payload);

@@ -58,6 +58,10 @@ struct mica_recording {
     mica_hash_tree *names; /* nothing but these */
 };
 
+/* As mica_recording_open, with memory from elsewhere. */
+mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes, size_t byte_count,
+                                     mica_recording_error *out_error);
+
 /* The record of that kind in a frame; NULL behind the last. */
 const micap_diary_entry *micap_diary_find(const mica_recording *recording, uint32_t tick, micap_record_kind kind,
                                           uint32_t index);

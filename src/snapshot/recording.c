@@ -177,19 +177,20 @@ static bool read_records(loading *work)
     return true;
 }
 
-mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
+mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes, size_t byte_count,
+                                     mica_recording_error *out_error)
 {
     loading work = {.error = out_error};
     micap_memory memory;
-    micap_memory_init(&memory, (mica_allocator){0});
+    micap_memory_init(&memory, allocator);
     mica_recording *recording = micap_allocate_zeroed(&memory, sizeof *recording, MICAP_ARRAY_ALIGNMENT);
     if (!recording)
         return refuse_memory(&work), NULL;
-    micap_memory_init(&recording->memory, (mica_allocator){0});
+    micap_memory_init(&recording->memory, allocator);
     work.recording = recording;
     recording->byte_count = byte_count;
     recording->bytes = micap_allocate(&recording->memory, byte_count, MICAP_ARRAY_ALIGNMENT);
-    recording->names = micap_hash_tree_create((mica_allocator){0});
+    recording->names = micap_hash_tree_create(allocator);
     bool fine = (recording->bytes && recording->names) || refuse_memory(&work);
     if (fine) {
         if (byte_count)
@@ -200,6 +201,11 @@ mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_r
     if (!fine)
         mica_recording_free(recording);
     return fine ? recording : NULL;
+}
+
+mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
+{
+    return micap_recording_open((mica_allocator){0}, bytes, byte_count, out_error);
 }
 
 mica_recording *mica_recording_load(const char *path, mica_recording_error *out_error)
@@ -289,7 +295,7 @@ static bool lay_over(mica_hash_tree *tree, const micap_diary_entry *record)
 
 mica_hash_tree *micap_recording_tree(const mica_recording *recording, uint32_t tick)
 {
-    mica_hash_tree *tree = micap_hash_tree_create((mica_allocator){0});
+    mica_hash_tree *tree = micap_hash_tree_create(recording->memory.allocator);
     bool fine = tree != NULL;
     for (uint32_t i = 0; fine && i < recording->names->name_count; ++i)
         fine = micap_hash_tree_add_name(tree, recording->names->names[i].hash, recording->names->names[i].text);

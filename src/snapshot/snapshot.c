@@ -69,27 +69,28 @@ static bool is_idle(const micap_recording *recording)
 static mica_result refuse(mica_world *world, const char *what)
 {
     mica_result result = micap_refuse_while_recording(world, what);
-    if (result == MICA_OK && (world->flushing || world->hook_depth))
-        result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush or a hook", what);
+    if (result == MICA_OK && world->flushing)
+        result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush", what);
     for (mica_commands *commands = world->first_commands; result == MICA_OK && commands; commands = commands->next)
         if (is_idle(&commands->recording))
             micap_recording_drop(world, &commands->recording);
         else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,
                                 "%s: refused while recorded changes wait: apply them first, with mica_flush", what);
+    if (result == MICA_OK)
+        micap_commands_fall_out(world);
     return result;
 }
 
-/* Whether everything that may have to be kept can be. */
-static bool can_copy(const mica_world *world)
+bool micap_can_copy_all(const mica_world *world, const char *what)
 {
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id))) {
-        const mica_type *type = &micap_component_of(&world->components, id)->type->type;
-        if (!type->destruct || type->copy)
+        const micap_type *type = micap_component_of(&world->components, id)->type;
+        if (micap_can_copy(type))
             continue;
-        micap_fail(world, MICA_ERROR_REFUSED, no_place,
-                   "snapshot: component %s owns something and has no copy function to keep it with", type->name);
+        micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: component %s owns something and has no copy function",
+                   what, type->type.name);
         return false;
     }
     return true;
@@ -98,7 +99,7 @@ static bool can_copy(const mica_world *world)
 mica_snapshot mica_snapshot_take(mica_world *world)
 {
     const mica_snapshot none = {0};
-    if (refuse(world, "snapshot_take") != MICA_OK || !can_copy(world))
+    if (refuse(world, "snapshot_take") != MICA_OK || !micap_can_copy_all(world, "snapshot"))
         return none;
     micap_snapshots *snapshots = micap_snapshots_of(world);
     micap_snapshot *snapshot =
@@ -189,7 +190,7 @@ static void drop_copies(mica_world *world, micap_kept_list *list)
 }
 
 /* Everything that can fail. With newer snapshots, what is about to be overwritten is kept for the newest. */
-static bool prepare(micap_restoring *restoring, const micap_snapshot *snapshot, bool forget)
+static bool prepare(micap_restoring *restoring, micap_snapshot *snapshot, bool forget)
 {
     mica_world *world = restoring->world;
     micap_kept_list *list = &restoring->kept;

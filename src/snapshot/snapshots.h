@@ -10,7 +10,7 @@
 
 /* Handles that a buffer of commands has in stock. */
 typedef struct micap_saved_stock {
-    const mica_commands *commands;
+    uint64_t buffer; /* its serial */
     mica_entity *handles;
     uint32_t count;
     uint32_t taken_count;
@@ -18,8 +18,8 @@ typedef struct micap_saved_stock {
 
 typedef struct micap_saved_singleton {
     mica_component component;
-    void *value;
-    void *ready; /* a second copy to be put back, of what owns something */
+    void *value; /* NULL: it was not there, and is listed for what is ready */
+    void *ready; /* what is put back, of a component with functions of its own */
 } micap_saved_singleton;
 
 /* When a query was last asked what has changed. */
@@ -30,7 +30,7 @@ typedef struct micap_saved_mark {
 
 /* Entities that lost a component, and that nobody has read yet. */
 typedef struct micap_saved_removals {
-    const struct mica_removals *removals;
+    uint64_t list; /* its serial */
     mica_entity *entities;
     uint32_t count;
     uint64_t missed;
@@ -82,11 +82,14 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
 /* The same as mica_snapshot_restore, and drops all that are newer. */
 mica_result micap_snapshot_roll_back(mica_world *world, mica_snapshot snapshot);
 
+/* Whether all that is in the world can be copied; a report when not. */
+bool micap_can_copy_all(const mica_world *world, const char *what);
+
 /* False when memory is short: nothing is left then. */
 bool micap_saved_take(mica_world *world, micap_saved *saved);
 void micap_saved_drop(mica_world *world, micap_saved *saved);
 /* Makes room, so that putting back can't fail. */
-bool micap_saved_prepare(mica_world *world, const micap_saved *saved);
+bool micap_saved_prepare(mica_world *world, micap_saved *saved);
 /* Puts it back, once entities are what they were. */
 void micap_saved_restore(mica_world *world, const micap_saved *saved);
 

@@ -10,7 +10,7 @@ static bool save_stock(mica_world *world, micap_saved *saved, const mica_command
     if (!MICAP_RESERVE(&world->memory, saved->stocks, &saved->stock_capacity, (uint64_t)saved->stock_count + 1))
         return false;
     micap_saved_stock *stock = &saved->stocks[saved->stock_count];
-    *stock = (micap_saved_stock){.commands = commands, .taken_count = commands->taken_count};
+    *stock = (micap_saved_stock){.buffer = commands->serial, .taken_count = commands->taken_count};
     size_t bytes = commands->stock_count * sizeof *stock->handles;
     stock->handles = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!stock->handles)
@@ -22,14 +22,12 @@ static bool save_stock(mica_world *world, micap_saved *saved, const mica_command
     return true;
 }
 
-/* The next buffer, of those in order and then of those that are parked. */
+/* The next buffer, of those in order and then of those that are parked; none of these is lined up. */
 static mica_commands *buffer_after(const mica_world *world, const mica_commands *commands)
 {
     if (commands && commands->is_parked)
         return commands->parked;
     mica_commands *next = commands ? commands->next : world->first_commands;
-    while (next && next->is_parked) /* lined up for a flush: it comes later */
-        next = next->next;
     return next ? next : world->parked_commands;
 }
 
@@ -42,13 +40,24 @@ static bool save_stocks(mica_world *world, micap_saved *saved)
     return true;
 }
 
-static void *copy_value(mica_world *world, const micap_type *type, const void *from)
+/* A copy of a value, or a fresh one where there is none. */
+static void *make_value(mica_world *world, const micap_type *type, const void *from)
 {
     void *value = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
-    if (value && micap_values_copy(type, value, from, 1))
+    if (value && (from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1)))
         return value;
     micap_release(&world->memory, value, type->type.size_bytes, type->type.alignment);
     return NULL;
+}
+
+static micap_saved_singleton *add_singleton(mica_world *world, micap_saved *saved, mica_component component)
+{
+    if (!MICAP_RESERVE(&world->memory, saved->singletons, &saved->singleton_capacity,
+                       (uint64_t)saved->singleton_count + 1))
+        return NULL;
+    micap_saved_singleton *singleton = &saved->singletons[saved->singleton_count++];
+    *singleton = (micap_saved_singleton){.component = component};
+    return singleton;
 }
 
 static bool save_singletons(mica_world *world, micap_saved *saved)
@@ -58,13 +67,9 @@ static bool save_singletons(mica_world *world, micap_saved *saved)
         const micap_component *component = micap_component_of(&world->components, id);
         if (!component->singleton || component->is_unborn)
             continue;
-        if (!MICAP_RESERVE(&world->memory, saved->singletons, &saved->singleton_capacity,
-                           (uint64_t)saved->singleton_count + 1))
+        micap_saved_singleton *singleton = add_singleton(world, saved, id);
+        if (!singleton || !(singleton->value = make_value(world, component->type, component->singleton)))
             return false;
-        void *value = copy_value(world, component->type, component->singleton);
-        if (!value)
-            return false;
-        saved->singletons[saved->singleton_count++] = (micap_saved_singleton){.component = id, .value = value};
     }
     return true;
 }
@@ -94,7 +99,8 @@ static bool save_removals(mica_world *world, micap_saved *saved, const mica_remo
             return false;
         if (count)
             memcpy(entities, removals->entities + removals->first, count * sizeof *entities);
-        saved->removals[saved->removals_count++] = (micap_saved_removals){removals, entities, count, removals->missed};
+        saved->removals[saved->removals_count++] =
+            (micap_saved_removals){removals->serial, entities, count, removals->missed};
     }
     return true;
 }
@@ -151,7 +157,7 @@ void micap_saved_drop(mica_world *world, micap_saved *saved)
     for (uint32_t i = 0; i < saved->removals_count; ++i)
         MICAP_RELEASE_ARRAY(memory, saved->removals[i].entities, saved->removals[i].count);
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
-        if (saved->modules[id] && world->modules[id].ops)
+        if (saved->modules[id])
             world->modules[id].ops->drop(world, world->modules[id].state, saved->modules[id]);
     MICAP_RELEASE_ARRAY(memory, saved->stocks, saved->stock_capacity);
     MICAP_RELEASE_ARRAY(memory, saved->singletons, saved->singleton_capacity);
@@ -163,7 +169,7 @@ void micap_saved_drop(mica_world *world, micap_saved *saved)
 static const micap_saved_stock *stock_of(const micap_saved *saved, const mica_commands *commands)
 {
     for (uint32_t i = 0; i < saved->stock_count; ++i)
-        if (saved->stocks[i].commands == commands)
+        if (saved->stocks[i].buffer == commands->serial)
             return &saved->stocks[i];
     return NULL;
 }
@@ -171,47 +177,42 @@ static const micap_saved_stock *stock_of(const micap_saved *saved, const mica_co
 static micap_saved_removals *removals_of(const micap_saved *saved, const mica_removals *removals)
 {
     for (uint32_t i = 0; i < saved->removals_count; ++i)
-        if (saved->removals[i].removals == removals)
+        if (saved->removals[i].list == removals->serial)
             return &saved->removals[i];
     return NULL;
 }
 
-static bool prepare_removals(mica_world *world, const micap_saved *saved)
+static micap_saved_singleton *singleton_of(const micap_saved *saved, mica_component component)
+{
+    for (uint32_t i = 0; i < saved->singleton_count; ++i)
+        if (saved->singletons[i].component == component)
+            return &saved->singletons[i];
+    return NULL;
+}
+
+/* Values with functions of their own are made here, to be put back: copies of what was, and fresh ones of what was not there
+ * yet. */
+static bool prepare_singletons(mica_world *world, micap_saved *saved)
 {
     mica_component id = 0;
-    while ((id = micap_component_after(&world->components, id)))
-        for (mica_removals *list = micap_component_of(&world->components, id)->removals; list; list = list->next) {
-            const micap_saved_removals *old = removals_of(saved, list);
-            if (old && !MICAP_RESERVE(&world->memory, list->entities, &list->capacity, old->count))
-                return false;
-        }
-    return true;
-}
-
-/* Values that own something are used up when they are put back. */
-static bool prepare_singletons(mica_world *world, const micap_saved *saved)
-{
-    for (uint32_t i = 0; i < saved->singleton_count; ++i) {
-        micap_saved_singleton *singleton = &saved->singletons[i];
-        const micap_type *type = micap_type_of(singleton->component);
-        if (!micap_is_plain(type) && !singleton->ready &&
-            !(singleton->ready = copy_value(world, type, singleton->value)))
+    while ((id = micap_component_after(&world->components, id))) {
+        const micap_component *component = micap_component_of(&world->components, id);
+        if (!component->singleton || micap_is_plain(component->type))
+            continue;
+        micap_saved_singleton *singleton = singleton_of(saved, id);
+        if (!singleton && !(singleton = add_singleton(world, saved, id)))
+            return false;
+        if (!singleton->ready && !(singleton->ready = make_value(world, component->type, singleton->value)))
             return false;
     }
     return true;
 }
 
-bool micap_saved_prepare(mica_world *world, const micap_saved *saved)
+/* Buffers and lists never shrink: there is room for what was in them. */
+bool micap_saved_prepare(mica_world *world, micap_saved *saved)
 {
-    if (!micap_handles_prepare(world, &saved->handles) || !prepare_removals(world, saved) ||
-        !prepare_singletons(world, saved))
+    if (!micap_handles_prepare(world, &saved->handles) || !prepare_singletons(world, saved))
         return false;
-    mica_commands *commands = NULL;
-    while ((commands = buffer_after(world, commands))) {
-        const micap_saved_stock *stock = stock_of(saved, commands);
-        if (stock && !MICAP_RESERVE(&world->memory, commands->stock, &commands->stock_capacity, stock->count))
-            return false;
-    }
     for (uint32_t id = 0; id < MICAP_MODULES; ++id) {
         const micap_module *module = &world->modules[id];
         if (saved->modules[id] && module->ops->prepare &&
@@ -221,11 +222,11 @@ bool micap_saved_prepare(mica_world *world, const micap_saved *saved)
     return true;
 }
 
-static bool is_buffer(const mica_world *world, const mica_commands *wanted)
+static bool is_buffer(const mica_world *world, uint64_t serial)
 {
     const mica_commands *commands = NULL;
     while ((commands = buffer_after(world, commands)))
-        if (commands == wanted)
+        if (commands->serial == serial)
             return true;
     return false;
 }
@@ -242,7 +243,7 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
     }
     for (uint32_t i = 0; i < saved->stock_count; ++i) {
         const micap_saved_stock *stock = &saved->stocks[i];
-        bool is_gone = !is_buffer(world, stock->commands);
+        bool is_gone = !is_buffer(world, stock->buffer);
         for (uint32_t k = 0; k < stock->count; ++k) {
             mica_entity handle = stock->handles[k];
             *micap_record_at(&world->entities, handle.index) =
@@ -251,19 +252,6 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
                 micap_entity_give_unused(&world->entities, handle);
         }
     }
-}
-
-static void restore_singleton(mica_world *world, void *live, micap_saved_singleton *saved)
-{
-    const micap_type *type = micap_type_of(saved->component);
-    if (!saved->ready) {
-        memcpy(live, saved->value, type->type.size_bytes);
-        return;
-    }
-    micap_values_destruct(type, live, 1);
-    micap_values_move(type, live, saved->ready, 1);
-    micap_release(&world->memory, saved->ready, type->type.size_bytes, type->type.alignment);
-    saved->ready = NULL;
 }
 
 /* Queries count on the singletons of their terms. */
@@ -277,31 +265,31 @@ static bool is_asked_for(const mica_world *world, mica_component component)
 }
 
 /* What was not there yet is as when it will be made; pointers to it stay good. */
-static void begin_anew(const mica_world *world, micap_component *component)
+static void restore_singleton(mica_world *world, micap_component *component, micap_saved_singleton *saved)
 {
     const micap_type *type = component->type;
-    micap_values_destruct(type, component->singleton, 1);
-    if (!micap_values_construct(type, component->singleton, 1))
-        memset(component->singleton, 0, type->type.size_bytes);
-    component->is_unborn = !is_asked_for(world, type->id);
+    size_t bytes = type->type.size_bytes;
+    if (saved && saved->ready) {
+        micap_values_destruct(type, component->singleton, 1);
+        micap_values_move(type, component->singleton, saved->ready, 1);
+        micap_release(&world->memory, saved->ready, bytes, type->type.alignment);
+        saved->ready = NULL;
+    } else if (saved) {
+        memcpy(component->singleton, saved->value, bytes);
+    } else {
+        memset(component->singleton, 0, bytes);
+    }
+    bool was_there = saved && saved->value;
+    component->is_unborn = !was_there && !is_asked_for(world, type->id);
 }
 
 static void restore_singletons(mica_world *world, const micap_saved *saved)
 {
-    uint32_t at = 0;
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id))) {
         micap_component *component = micap_component_of(&world->components, id);
-        if (!component->singleton)
-            continue;
-        while (at < saved->singleton_count && saved->singletons[at].component < id)
-            ++at;
-        bool was_there = at < saved->singleton_count && saved->singletons[at].component == id;
-        component->is_unborn = false;
-        if (was_there)
-            restore_singleton(world, component->singleton, &saved->singletons[at]);
-        else
-            begin_anew(world, component);
+        if (component->singleton)
+            restore_singleton(world, component, singleton_of(saved, id));
     }
 }
 

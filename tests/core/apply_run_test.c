@@ -182,5 +182,106 @@ START_TEST(a_flush_of_neighbours_stamps_what_single_changes_stamp)
 }
 END_TEST
 
-TEST_SUITE(apply_run, a_flush_of_neighbours_ends_like_single_changes,
-           a_flush_of_neighbours_stamps_what_single_changes_stamp)
+/* What a small world should have: of each entity whether it lives, and its two numbers, 0 where there is none. */
+enum { FEW = 9, WHO = 5, PLACES_OF_CALLS = 3 };
+typedef struct expectation {
+    bool lives[FEW];
+    uint32_t number[FEW];
+    float mass[FEW];
+} expectation;
+
+typedef struct deed {
+    bool removes, is_mass;
+    mica_place place;
+    const char *label;
+} deed;
+
+static void record_deed(mica_commands *commands, const deed *deed, mica_entity entity, uint32_t value)
+{
+    mica_component component = deed->is_mass ? MICA_ID(Mass) : MICA_ID(Number);
+    const float mass = (float)value;
+    mica_commands_set_label(commands, deed->label);
+    if (deed->removes)
+        mica_command_remove_component(commands, entity, component, deed->place);
+    else
+        mica_command_set_component(
+            commands, entity, (mica_value){component, 4, deed->is_mass ? (const void *)&mass : &value}, deed->place);
+}
+
+static void expect_deed(expectation *expected, const deed *deed, uint32_t at, uint32_t value)
+{
+    value = deed->removes ? 0 : value;
+    if (deed->is_mass)
+        expected->mass[at] = (float)value;
+    else
+        expected->number[at] = value;
+}
+
+static void ignore_report(const mica_report *report, void *context)
+{
+    (void)report, (void)context;
+}
+
+/* The same for some entities, and then something that differs in one way or in several: another change, from another place, under
+ * another label, for an entity that comes before the others, is one of them, is only recorded, or dead. */
+static void differ(const deed *first, const deed *then, uint32_t who, uint32_t crowd)
+{
+    static const uint32_t chosen[WHO] = {5, 0, 3, 8, 7};
+    mica_world_def def = mica_world_def_default();
+    def.dead_target = MICA_DEAD_TARGET_IGNORE;
+    def.report = ignore_report;
+    mica_world *world = mica_world_create(&def);
+    mica_commands *early = mica_commands_create(world), *commands = mica_commands_create(world);
+    mica_entity entities[FEW], more[64];
+    expectation expected = {0};
+    for (uint32_t i = 0; i < FEW - 1; ++i) {
+        entities[i] = mica_create(world, MICA_WITH(Number, {i + 1}));
+        expected.lives[i] = true;
+        expected.number[i] = i + 1;
+    }
+    mica_create_many(world, 64, NULL, 0, more);
+    entities[8] = mica_command_create(early);
+    expected.lives[8] = true;
+    for (uint32_t i = 1; i < 4; ++i) {
+        record_deed(commands, first, entities[i], 100 + i);
+        expect_deed(&expected, first, i, 100 + i);
+    }
+    for (uint32_t i = 0; i < crowd; ++i)
+        record_deed(commands, first, more[i], 7);
+    if (who == 4) { /* dead before it is recorded or after */
+        if (then->removes)
+            mica_destroy(world, entities[7]);
+        expected.lives[7] = false;
+    } else {
+        expect_deed(&expected, then, chosen[who], 200);
+    }
+    record_deed(commands, then, entities[chosen[who]], 200);
+    if (who == 4 && !then->removes)
+        mica_destroy(world, entities[7]);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    for (uint32_t i = 0; i < FEW; ++i) {
+        const Number *number = mica_get(world, entities[i], Number);
+        const Mass *mass = mica_get(world, entities[i], Mass);
+        ck_assert(mica_is_alive(world, entities[i]) == expected.lives[i]);
+        ck_assert_uint_eq(number ? number->value : 0, expected.lives[i] ? expected.number[i] : 0);
+        ck_assert_float_eq(mass ? mass->value : 0, expected.lives[i] ? expected.mass[i] : 0);
+    }
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    mica_world_destroy(world);
+}
+
+START_TEST(something_else_behind_the_same_for_many_is_not_lost)
+{
+    const mica_place places[PLACES_OF_CALLS] = {{"a.c", 1}, {"a.c", 2}, {"b.c", 1}};
+    for (uint32_t i = 0; i < 2 * 4 * PLACES_OF_CALLS * 2 * WHO; ++i) {
+        uint32_t kind = i / 2 % 4, place = i / 8 % PLACES_OF_CALLS, label = i / 24 % 2, who = i / 48;
+        const deed first = {.removes = i % 2, .place = places[0], .label = "one"};
+        const deed then = {kind % 2, kind / 2, places[place], label ? "other" : first.label};
+        differ(&first, &then, who, 0);
+        differ(&first, &then, who, 29); /* with those before, a block is full */
+    }
+}
+END_TEST
+
+TEST_SUITE(apply_run, something_else_behind_the_same_for_many_is_not_lost,
+           a_flush_of_neighbours_ends_like_single_changes, a_flush_of_neighbours_stamps_what_single_changes_stamp)

@@ -88,6 +88,20 @@ static void expect_complete(const mica_event *event, void *context)
     (void)context;
 }
 
+START_TEST(more_entities_or_columns_than_can_be_counted_are_refused)
+{
+    mica_world *world = open_world(&heard);
+    const mica_batch_group many[] = {{UINT32_MAX, 0, NULL, 0}, {1, 0, NULL, 0}};
+    const mica_batch_group wide[] = {{1, UINT32_MAX, NULL, 0}, {1, 1, NULL, 0}};
+    mica_batch *batch;
+    ck_assert_int_eq(mica_batch_begin(world, many, 2, &batch), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "2^32");
+    ck_assert_int_eq(mica_batch_begin(world, wide, 2, &batch), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "2^32");
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(columns_with_a_period_repeat)
 {
     number_all();
@@ -360,7 +374,8 @@ START_TEST(a_snapshot_brings_back_what_was_cleared_and_made_anew)
 }
 END_TEST
 
-TEST_SUITE(batch, a_snapshot_brings_back_what_was_cleared_and_made_anew,
+TEST_SUITE(batch, more_entities_or_columns_than_can_be_counted_are_refused,
+           a_snapshot_brings_back_what_was_cleared_and_made_anew,
            rows_that_outlive_their_owners_do_not_come_with_a_batch, components_in_pools_come_with_their_batch,
            a_batch_with_pools_gives_the_world_that_creating_many_gives, groups_are_created_in_order_with_their_columns,
            a_batch_gives_the_world_that_creating_many_gives, columns_with_a_period_repeat,

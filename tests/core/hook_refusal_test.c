@@ -64,6 +64,29 @@ START_TEST(destroying_a_buffer_inside_a_hook_is_refused)
 }
 END_TEST
 
+static void flush_inside(const mica_event *event, void *context)
+{
+    mica_result *results = context;
+    mica_set(event->world, event->entities[0], Number, {5});
+    mica_defer(event->world);
+    results[0] = mica_flush(event->world); /* ends what was begun inside */
+    results[1] = mica_flush(event->world);
+}
+
+START_TEST(a_flush_inside_a_hook_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_result results[2] = {MICA_ERROR_INVALID, MICA_ERROR_INVALID};
+    mica_hook_set(world, Mass, MICA_EVENT_ADD, flush_inside, results);
+    mica_entity entity = mica_create(world, MICA_WITH(Mass, {1}));
+    ck_assert_int_eq(results[0], MICA_OK);
+    ck_assert_int_eq(results[1], MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a hook");
+    ck_assert_msg(mica_get(world, entity, Number)->value == 5, "what it recorded is applied behind it anyway");
+    close_world(world, &heard);
+}
+END_TEST
+
 static void count_deaths(const mica_event *event, void *context)
 {
     ck_assert_msg(event->kind == MICA_EVENT_DESTROY && event->component == 0 && !event->values, "a death, no value");
@@ -86,4 +109,4 @@ START_TEST(every_death_is_told_to_the_hook_of_no_component)
 END_TEST
 
 TEST_SUITE(hook_refusal, a_trim_inside_a_hook_gives_nothing_back, destroying_a_buffer_inside_a_hook_is_refused,
-           every_death_is_told_to_the_hook_of_no_component)
+           a_flush_inside_a_hook_is_refused, every_death_is_told_to_the_hook_of_no_component)

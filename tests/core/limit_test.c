@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "type/type.h"
+
 #include <stdio.h>
 
 static reports heard;
@@ -55,5 +57,31 @@ START_TEST(an_entity_with_far_too_many_components_is_refused)
 }
 END_TEST
 
-TEST_SUITE(limit, one_component_type_too_many_is_refused_with_the_reason,
+/* A query looks at 64 bits of an archetype first: with more components, several share one. */
+START_TEST(components_that_share_a_bit_are_told_apart)
+{
+    enum { MANY = 200 };
+    mica_world *world = open_world(&heard);
+    mica_component components[MANY];
+    for (uint32_t i = 0; i < MANY; ++i) {
+        components[i] = intern_numbered(i, MICA_STORAGE_CHUNK);
+        mica_create(world, {components[i], 0, NULL});
+    }
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const mica_term with = {components[i], MICA_ACCESS_READ}, without = {components[i], MICA_ACCESS_WITHOUT};
+        mica_query *has = mica_query_create(world, &(mica_query_def){.terms = &with, .term_count = 1});
+        mica_query *lacks = mica_query_create(world, &(mica_query_def){.terms = &without, .term_count = 1});
+        ck_assert_uint_eq(mica_query_count(has), 1);
+        ck_assert_uint_eq(mica_query_count(lacks), MANY - 1);
+    }
+    expect_valid(world); /* which asks every query about every archetype */
+    mica_component private = micap_type_of(MICA_ID(Health))->enabled;
+    const mica_term hidden = {private, MICA_ACCESS_READ};
+    ck_assert_ptr_null(mica_query_create(world, &(mica_query_def){.terms = &hidden, .term_count = 1}));
+    expect_report(&heard, MICA_ERROR_INVALID, "private");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(limit, components_that_share_a_bit_are_told_apart, one_component_type_too_many_is_refused_with_the_reason,
            an_entity_with_far_too_many_components_is_refused)

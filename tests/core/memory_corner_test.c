@@ -1,9 +1,11 @@
 /* Memory runs out at every point of calls on worlds in a state that is rare: pages of handles that are full, blocks of handles that nobody
  * took, more components than fit on the stack, chunks without room, recordings that fill their memory to the brim. */
+#include "../support/components.h"
 #include "../support/memory_scenario.h"
 #include "../support/require.h"
 #include "../support/test.h"
 
+#include "core/set.h"
 #include "core/world.h"
 #include "mica/snapshot.h"
 
@@ -42,13 +44,18 @@ static void prepare_full_page_and_defer(fixture *fixture)
 }
 
 /* One of many buffers takes a block of handles: those of the others are holes, the last of them in pages that don't exist. */
-static void prepare_holes(fixture *fixture)
+static void make_holes(fixture *fixture, uint32_t lanes)
 {
     mica_commands *first = mica_commands_create(fixture->world);
-    for (uint32_t i = 1; i < LANES; ++i)
+    for (uint32_t i = 1; i < lanes; ++i)
         REQUIRE(mica_commands_create(fixture->world));
     REQUIRE(!mica_is_nil(mica_command_create_values(first, NULL, 0, MICA_HERE)));
     finish_flush(fixture);
+}
+
+static void prepare_holes(fixture *fixture)
+{
+    make_holes(fixture, LANES);
 }
 
 /* A buffer that took many handles wants as many ready for the next time, and there is no page for them. */
@@ -170,7 +177,7 @@ static void prepare_strip(fixture *fixture)
 static void prepare_rich_world(fixture *fixture)
 {
     mica_world *world = fixture->world;
-    prepare_holes(fixture);
+    make_holes(fixture, 3);
     const mica_component pair[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_OWNER)};
     REQUIRE(mica_group_components(world, pair, 2) == MICA_OK);
     for (uint32_t i = 0; i < POPULATION; ++i)
@@ -192,7 +199,52 @@ static bool clone_world(fixture *fixture)
     return done;
 }
 
+/* As a replica needs it: components that the world has never heard of. */
+static bool make_archetype(fixture *fixture)
+{
+    micap_set set;
+    REQUIRE(micap_set_init(&set, fixture->world, fixture->world->archetypes.by_id[0], 8));
+    micap_set_insert(&set, micap_type_of(MICA_ID(Position)));
+    micap_set_insert(&set, micap_type_of(MICA_ID(Health)));
+    const micap_archetype *made = micap_archetype_of_set(fixture->world, set.ids, set.count);
+    micap_set_free(&set);
+    return made != NULL;
+}
+
+/* Leaves no block of an arena that could be had without asking for memory. */
+static void use_up(micap_arena *arena)
+{
+    for (uint32_t order = MICAP_BLOCK_ORDERS; order-- > 0;)
+        for (uint32_t i = 0; i < arena->region_count; ++i)
+            while (arena->regions[i].free_count[order])
+                REQUIRE(micap_arena_allocate(arena, (size_t)MICAP_BLOCK_BYTES_MIN << order));
+}
+
+/* A pool with so many free rows, and one who has several of its rows. */
+static mica_pool *fill_pool(const fixture *fixture, uint32_t free_rows)
+{
+    mica_pool *pool = mica_pool_of_component(fixture->world, sample_id(SAMPLE_POOL_MANY));
+    for (uint32_t i = 0; i < 3; ++i)
+        REQUIRE(mica_pool_add(pool, fixture->population[1]).private_row);
+    while (pool->row_limit + free_rows < pool->capacity)
+        REQUIRE(mica_pool_add(pool, fixture->population[2]).private_row);
+    use_up(&fixture->world->pools.arena);
+    return pool;
+}
+
+static void prepare_full_pool(fixture *fixture)
+{
+    fill_pool(fixture, 0);
+}
+
+static bool clone_one(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
+}
+
 static const scenario scenarios[] = {
+    {"an archetype of components that are new", NULL, make_archetype, NULL},
+    {"clone when a pool is full", prepare_full_pool, clone_one, NULL},
     {"create when a page is full", prepare_full_page, create_empty, NULL},
     {"create_many when a page is full", prepare_full_page, create_some, NULL},
     {"a batch when a page is full", prepare_full_page, create_batch, NULL},
@@ -218,10 +270,130 @@ START_TEST(a_call_that_runs_out_of_memory_leaves_the_world_as_it_was)
 }
 END_TEST
 
+/* A clone is there before all its instances are, for hooks see it: one of them may use up the room that was made for the rest. */
+typedef struct greedy {
+    fixture *fixture;
+    mica_pool *pool;
+    uint64_t k;
+} greedy;
+
+static void use_up_room(const mica_event *event, void *context)
+{
+    const greedy *greedy = context;
+    const mica_value *value = &greedy->fixture->values[SAMPLE_POOL_MANY];
+    if (mica_has_component(event->world, event->entities[0], sample_id(SAMPLE_POOL_MANY)))
+        for (uint32_t i = greedy->pool->row_limit; i < greedy->pool->capacity; ++i)
+            REQUIRE(mica_set_component(event->world, greedy->fixture->population[3 + i % 8 * 4], *value));
+    faulty_allocator_fail_at(&greedy->fixture->allocator, greedy->k, true);
+}
+
+START_TEST(a_clone_that_hooks_leave_no_room_for_says_so)
+{
+    static fixture fixture;
+    bool was_short = false, failed = true;
+    for (greedy greedy = {.fixture = &fixture, .k = 1}; failed; ++greedy.k) {
+        fixture_open(&fixture);
+        greedy.pool = fill_pool(&fixture, 6);
+        mica_hook_set_component(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, use_up_room, &greedy);
+        mica_entity clone = mica_clone(fixture.world, fixture.population[1]);
+        failed = fixture.allocator.failures > 0;
+        faulty_allocator_fail_at(&fixture.allocator, 0, false);
+        uint32_t count = 0;
+        for (mica_instance at = mica_pool_find(greedy.pool, clone); !mica_instance_is_nil(at); ++count)
+            at = mica_pool_next(greedy.pool, at);
+        REQUIRE(mica_is_alive(fixture.world, clone) && count >= 1 && count <= 3);
+        REQUIRE(count == 3 || mica_world_take_error(fixture.world) == MICA_ERROR_MEMORY);
+        was_short |= count < 3;
+        mica_hook_set_component(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, NULL, NULL);
+        REQUIRE(mica_flush(fixture.world) == MICA_OK && mica_world_validate(fixture.world) == MICA_OK);
+        fixture_close(&fixture);
+    }
+    ck_assert(was_short);
+}
+END_TEST
+
+/* The memory of a recording is used up but for some bytes, so that it ends in the middle of what a call needs. */
+static uint32_t room_bytes;
+
+static void prepare_brim(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    const mica_entity *population = fixture->population;
+    micap_stage *stage = &world->deferred.recording.stage;
+    const sample_kind many[] = {SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL_MANY_SPLIT};
+    for (uint32_t i = 0; i < 6; ++i)
+        REQUIRE(mica_pool_add(mica_pool_of_component(world, sample_id(many[i % 2])), population[1]).private_row);
+    mica_defer(world);
+    for (uint32_t i = 1; i < 4; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_PADDED]));
+    for (uint32_t i = 4; i < 6; ++i)
+        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_SMALL]));
+    size_t left = stage->current->bytes - stage->used;
+    REQUIRE(left >= room_bytes);
+    REQUIRE(micap_stage_allocate(&world->memory, stage, left - room_bytes, 1));
+}
+
+static bool set_more(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
+}
+
+static bool set_next(fixture *fixture)
+{
+    return mica_set_component(fixture->world, fixture->population[6], fixture->values[SAMPLE_SMALL]);
+}
+
+static bool remove_more(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+}
+
+static bool remove_next(fixture *fixture)
+{
+    return mica_remove_component(fixture->world, fixture->population[6], sample_id(SAMPLE_SMALL));
+}
+
+static bool add_next(fixture *fixture)
+{
+    return mica_add_component(fixture->world, fixture->population[7], sample_id(SAMPLE_SPLIT)) != NULL;
+}
+
+static bool switch_off(fixture *fixture)
+{
+    return mica_enable_component(fixture->world, fixture->population[2], sample_id(SAMPLE_SWITCHED), false);
+}
+
+static bool create_two(fixture *fixture)
+{
+    return !mica_is_nil(mica_create_values(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
+}
+
+static const scenario brims[] = {
+    {"set of one that is recorded", prepare_brim, set_more, finish_flush},
+    {"set of the next one", prepare_brim, set_next, finish_flush},
+    {"remove from one that is recorded", prepare_brim, remove_more, finish_flush},
+    {"remove from the next one", prepare_brim, remove_next, finish_flush},
+    {"add to the next one", prepare_brim, add_next, finish_flush},
+    {"enable", prepare_brim, switch_off, finish_flush},
+    {"create", prepare_brim, create_two, finish_flush},
+    {"clone", prepare_brim, clone_one, finish_flush},
+};
+
+enum { BRIM_COUNT = sizeof brims / sizeof *brims, ROOM_MAX = 400 };
+
+START_TEST(a_recording_may_be_full_at_any_byte)
+{
+    for (room_bytes = 0; room_bytes <= ROOM_MAX; room_bytes += 16)
+        scenario_fail_everywhere(&brims[_i]);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("memory_corner");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, a_call_that_runs_out_of_memory_leaves_the_world_as_it_was, 0, SCENARIO_COUNT);
+    tcase_add_test(cases, a_clone_that_hooks_leave_no_room_for_says_so);
+    tcase_add_loop_test(cases, a_recording_may_be_full_at_any_byte, 0, BRIM_COUNT);
     return test_run("memory_corner", cases);
 }

@@ -1,10 +1,13 @@
 /* Modules of a world: told of every death, part of hash, validation and trim, freed with the world. */
 #include "core/module.h"
+#include "core/set.h"
+#include "core/world.h"
+#include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
 
-typedef struct Number { uint32_t value; } Number;
-MICA_COMPONENT(Number, value)
+#include <string.h>
+
 MICA_TAG(Marked)
 
 typedef struct journal {
@@ -179,5 +182,46 @@ START_TEST(hash_validation_and_trim_ask_modules)
 }
 END_TEST
 
-TEST_SUITE(module, a_module_hears_of_every_death_before_the_row_goes, what_a_module_destroys_meanwhile_dies_too,
+/* What a replica takes from an entity may be gone there already. */
+START_TEST(a_set_forgets_what_it_has_and_nothing_else)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Health, {1, 2}), MICA_WITH(Age));
+    const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
+    micap_set set;
+    ck_assert(micap_set_init(&set, world, archetype, 0));
+    ck_assert_uint_eq(set.count, 5); /* with a switch and the time of an addition */
+    micap_set_erase(&set, micap_type_of(MICA_ID(Position)));
+    micap_set_erase(&set, micap_type_of(MICA_ID(Visible)));
+    ck_assert_uint_eq(set.count, 5);
+    micap_set_erase(&set, micap_type_of(MICA_ID(Health)));
+    micap_set_erase(&set, micap_type_of(MICA_ID(Health)));
+    ck_assert_uint_eq(set.count, 3);
+    ck_assert(micap_set_insert(&set, micap_type_of(MICA_ID(Health))));
+    ck_assert(!micap_set_insert(&set, micap_type_of(MICA_ID(Health))));
+    ck_assert_msg(!memcmp(set.ids, archetype->components, sizeof *set.ids * 5), "all is as it was");
+    micap_set_free(&set);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_name_stays_in_the_scope_it_is_put_into_again)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity scope = mica_create(world), named = mica_create(world), other = mica_create(world);
+    mica_name_set(world, named, scope, "wheel");
+    mica_name_set(world, other, mica_nil(), "wheel");
+    ck_assert_int_eq(micap_name_rescope(world, named, scope, MICA_HERE), MICA_OK);
+    ck_assert(mica_same(mica_find_from(world, scope, "wheel"), named));
+    ck_assert_int_eq(micap_name_rescope(world, named, mica_nil(), MICA_HERE), MICA_ERROR_EXISTS);
+    expect_report(&heard, MICA_ERROR_EXISTS, "wheel");
+    ck_assert(mica_same(mica_find_from(world, scope, "wheel"), named));
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(module, a_set_forgets_what_it_has_and_nothing_else, a_name_stays_in_the_scope_it_is_put_into_again,
+           a_module_hears_of_every_death_before_the_row_goes, what_a_module_destroys_meanwhile_dies_too,
            the_end_of_the_world_is_a_death_too, hash_validation_and_trim_ask_modules)

@@ -60,6 +60,7 @@ START_TEST(paths_lead_through_scopes)
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i)
         ck_assert_msg(mica_same(mica_find_from(world, cases[i].scope, cases[i].path), cases[i].expected),
                       "case %u: '%s'", i, cases[i].path);
+    ck_assert_msg(mica_is_nil(mica_find_from(world, mica_nil(), NULL)), "no path leads nowhere");
     close_world(world, &heard);
 }
 END_TEST

@@ -76,6 +76,7 @@ START_TEST(each_reader_has_a_list_of_its_own)
     ck_assert(mica_remove(world, entity, Marked));
     mica_removals_destroy(NULL);
     ck_assert_uint_eq(mica_removals_read(NULL, seen, 4), 0);
+    ck_assert_uint_eq(mica_removals_missed(NULL), 0);
     mica_world_destroy(world);
 }
 END_TEST

@@ -233,7 +233,7 @@ END_TEST
 
 START_TEST(every_result_has_its_own_text)
 {
-    for (int a = MICA_OK; a <= MICA_ERROR_REFUSED; ++a) {
+    for (int a = MICA_OK; a <= MICA_ERROR_FILE; ++a) {
         const char *text = mica_result_text((mica_result)a);
         ck_assert_msg(text && *text, "result %d has a text", a);
         for (int b = MICA_OK; b < a; ++b)

@@ -236,7 +236,11 @@ START_TEST(sorting_rows_by_what_has_no_order_is_refused)
     ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Frozen), by_number, NULL) != MICA_OK, "a tag has no value");
     ck_assert_msg(mica_query_sort_rows(query, 60000, by_number, NULL) != MICA_OK, "an unknown component has none");
     ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Number), NULL, NULL) != MICA_OK, "no order is no order");
-    ck_assert_msg(forget_reports(&heard) == 3, "each is reported");
+    mica_defer(world);
+    ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Number), by_number, NULL) == MICA_ERROR_REFUSED, "not recorded");
+    mica_flush(world);
+    ck_assert_msg(mica_query_sort_rows(NULL, MICA_ID(Number), by_number, NULL) != MICA_OK, "no query has no rows");
+    ck_assert_msg(forget_reports(&heard) == 4, "each is reported");
     ck_assert_msg(mica_world_hash(world) == before, "nothing has moved");
     close_world(world, &heard);
 }

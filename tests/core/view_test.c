@@ -152,6 +152,19 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
 }
 END_TEST
 
+START_TEST(without_a_query_there_is_nothing)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {7}));
+    mica_view none = mica_query_begin(NULL);
+    ck_assert(!mica_view_next(&none));
+    ck_assert(!mica_query_matches(NULL, entity) && mica_query_count(NULL) == 0);
+    ck_assert(mica_is_nil(mica_query_first(NULL)));
+    mica_query_destroy(NULL);
+    close_world(world, &heard);
+}
+END_TEST
+
 static void destroy_each(mica_entity entity, void *const *columns, void *context)
 {
     (void)columns;
@@ -212,7 +225,7 @@ START_TEST(each_stops_at_the_first_structural_change)
 }
 END_TEST
 
-TEST_SUITE(view, views_cover_every_row_exactly_once, a_finished_loop_stays_finished, loops_over_one_query_can_be_nested,
-           a_loop_may_be_left_early, columns_are_found_by_position_too,
+TEST_SUITE(view, without_a_query_there_is_nothing, views_cover_every_row_exactly_once, a_finished_loop_stays_finished,
+           loops_over_one_query_can_be_nested, a_loop_may_be_left_early, columns_are_found_by_position_too,
            a_column_the_query_does_not_have_is_null_with_a_report, a_structural_change_ends_each_with_a_report,
            rows_of_one_archetype_come_as_they_lie, each_stops_at_the_first_structural_change)

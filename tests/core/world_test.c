@@ -29,15 +29,26 @@ START_TEST(worlds_live_side_by_side)
 }
 END_TEST
 
+static void release_nothing(void *pointer, size_t bytes, size_t alignment, void *context)
+{
+    (void)pointer, (void)bytes, (void)alignment, (void)context;
+}
+
 START_TEST(malformed_defs_make_no_world)
 {
     const struct {
         const char *what;
         uint32_t first, last;
+        mica_dead_target dead_target;
+        mica_allocator allocator;
     } cases[] = {
-        {"a first size that is no power of two", 1000, 1u << 21},
-        {"a last size that is no power of two", 1024, 3000000},
-        {"a first size above the last", 1u << 21, 1024},
+        {.what = "a first size that is no power of two", 1000, 1u << 21},
+        {.what = "a last size that is no power of two", 1024, 3000000},
+        {.what = "a first size above the last", 1u << 21, 1024},
+        {.what = "a first size that is too small", 128, 1024},
+        {.what = "a last size that is too large", 1024, 1u << 31},
+        {.what = "a policy that there is not", 1024, 1024, .dead_target = MICA_DEAD_TARGET_ERROR + 1},
+        {.what = "half an allocator", 1024, 1024, .allocator = {.release = release_nothing}},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
         reports said = {0};
@@ -46,6 +57,8 @@ START_TEST(malformed_defs_make_no_world)
         def.report_context = &said;
         def.chunk_bytes_first = cases[i].first;
         def.chunk_bytes_last = cases[i].last;
+        def.dead_target = cases[i].dead_target;
+        def.allocator = cases[i].allocator;
         ck_assert_msg(mica_world_create(&def) == NULL, "%s", cases[i].what);
         ck_assert_msg(said.count == 1, "%s is reported", cases[i].what);
     }

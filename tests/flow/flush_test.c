@@ -1,6 +1,8 @@
 /* A flush by several threads leaves the very world that one thread would. */
 #include "mica/flow.h"
+#include "mica/hierarchy.h"
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/reports.h"
 #include "support/test.h"
 
@@ -39,6 +41,8 @@ static void churn(mica_world *world, const mica_component *tags, mica_entity *al
             mica_set(world, all[i], Number, {i + round});
         } else if (dice == 11) {
             mica_remove(world, all[i], Burning);
+        } else if (dice == 12) {
+            mica_destroy(world, mica_create(world, MICA_WITH(Number, {i})));
         }
         if (mica_is_alive(world, all[i]) && dice % 3 == 0 && dice != 0)
             mica_set(world, all[i], Burning, {(float)i});
@@ -98,4 +102,98 @@ START_TEST(a_world_without_systems_flushes_to_the_same)
 }
 END_TEST
 
-TEST_SUITE(flush, a_flush_by_many_threads_is_that_of_one, a_world_without_systems_flushes_to_the_same)
+/* What keeps a flush to one thread: somebody who wants to know, values with functions of their own, a tree that dies together. */
+static uint64_t told;
+
+static void tell(const mica_event *event, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < event->count; ++i)
+        told = told * 31 + event->entities[i].index + event->kind;
+}
+
+enum { COMPLICATIONS = 7 };
+
+static void complicate(mica_world *world, uint32_t complication, const mica_entity *all)
+{
+    switch (complication) {
+    case 1: mica_hook_set(world, Burning, MICA_EVENT_ADD, tell, NULL); break;
+    case 2: mica_hook_set(world, Mass, MICA_EVENT_REMOVE, tell, NULL); break;
+    case 3: mica_hook_set_destroy(world, tell, NULL); break;
+    case 4: mica_hook_set(world, Number, MICA_EVENT_SET, tell, NULL); break;
+    case 5:
+        for (uint32_t i = 0; i < FAMILIES * EACH; i += 7)
+            mica_set_component(world, all[i], (mica_value)MICA_WITH(Text));
+        break;
+    case 6:
+        for (uint32_t i = 9; i < FAMILIES * EACH; i += 9)
+            mica_set_parent(world, all[i], all[i - 9]);
+        break;
+    }
+}
+
+static uint64_t churn_with(uint32_t complication, uint32_t workers)
+{
+    static mica_entity all[FAMILIES * EACH];
+    reports heard;
+    mica_world *world = open_world(&heard);
+    if (workers)
+        mica_flow_configure(world, &(mica_flow_def){.worker_count = workers, .fixed_seconds = 1, .catch_up_max = 1});
+    const mica_component tags[FAMILIES] = {MICA_ID(Family0), MICA_ID(Family1), MICA_ID(Family2), MICA_ID(Family3),
+                                           MICA_ID(Family4)};
+    memset(all, 0, sizeof all);
+    told = 0;
+    churn(world, tags, all, 0);
+    complicate(world, complication, all);
+    churn(world, tags, all, 1);
+    expect_valid(world);
+    uint64_t outcome = mica_world_hash(world) * 31 + told;
+    close_world(world, &heard);
+    return outcome;
+}
+
+START_TEST(whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same)
+{
+    for (uint32_t i = 0; i < COMPLICATIONS; ++i)
+        ck_assert_msg(churn_with(i, 3) == churn_with(i, 0), "complication %u", i);
+}
+END_TEST
+
+/* Without memory for the list of families, a flush is made by one thread. */
+START_TEST(a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again)
+{
+    static mica_entity all[FAMILIES * EACH];
+    uint64_t whole = 0;
+    bool failed = true;
+    for (uint64_t k = 0; failed; ++k) { /* first without a failure */
+        faulty_allocator faulty;
+        mica_world_def def = mica_world_def_default();
+        reports heard;
+        faulty_allocator_init(&faulty);
+        def.allocator = faulty_allocator_interface(&faulty);
+        mica_world *world = open_world_with(&heard, def);
+        mica_flow_configure(world, &(mica_flow_def){.worker_count = 2, .fixed_seconds = 1, .catch_up_max = 1});
+        const mica_component tags[FAMILIES] = {MICA_ID(Family0), MICA_ID(Family1), MICA_ID(Family2), MICA_ID(Family3),
+                                               MICA_ID(Family4)};
+        memset(all, 0, sizeof all);
+        churn(world, tags, all, 0);
+        mica_defer(world);
+        for (uint32_t i = 0; i < FAMILIES * 600; ++i)
+            mica_set(world, all[i], Mass, {(float)i});
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_result result = mica_flush(world);
+        failed = k == 0 || faulty.failures;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        ck_assert_msg(result == MICA_OK || (failed && mica_flush(world) == MICA_OK), "allocation %u", (unsigned)k);
+        whole = k ? whole : mica_world_hash(world);
+        ck_assert_msg(mica_world_hash(world) == whole, "allocation %u", (unsigned)k);
+        forget_reports(&heard);
+        close_world(world, &heard);
+        faulty_allocator_free(&faulty);
+    }
+}
+END_TEST
+
+TEST_SUITE(flush, whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same,
+           a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again,
+           a_flush_by_many_threads_is_that_of_one, a_world_without_systems_flushes_to_the_same)

@@ -1,5 +1,7 @@
 /* Frames: phases, fixed steps, rates, conditions, pause and time. */
 #include "mica/flow.h"
+#include "flow/listener.h"
+#include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -151,6 +153,28 @@ START_TEST(fixed_phases_with_equal_steps_take_turns)
     add_note(world, "S", (mica_system_def){.phase = slow});
     mica_step(world, 0.5f);
     ck_assert_str_eq(seen, "fsfsS");
+    mica_phase_enable(world, solve, false);
+    mica_step(world, 0.5f);
+    ck_assert_str_eq(seen, "fsfsSffS");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(the_last_phase_may_have_a_fixed_step_and_a_little_early_is_in_time)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_phase_def def = *MICA_PHASE_AFTER("last", mica_phase_find(world, "(messages)"));
+    def.fixed_seconds = 0.5;
+    add_note(world, "L", (mica_system_def){.phase = mica_phase_add(world, &def)});
+    add_note(world, "g", (mica_system_def){.phase = MICA_PHASE_FIXED, .every_frames = 2});
+    mica_step(world, 0.49999998f);
+    ck_assert_str_eq(seen, "gL");
+    ck_assert(last_dt == 0.5f);
+    ck_assert_msg(mica_time_of(world).alpha == 0, "nothing is left, rather than less");
+    mica_step(world, 0.25f);
+    ck_assert_str_eq(seen, "gLg");
+    ck_assert_msg(last_dt == 0.25f, "a rate changes nothing about the step of a fixed phase");
     close_world(world, &heard);
 }
 END_TEST
@@ -211,6 +235,20 @@ START_TEST(one_system_runs_alone_and_a_frame_can_begin_in_the_middle)
     seen[0] = '\0';
     ck_assert_int_eq(mica_step(world, 0.25f), MICA_OK);
     ck_assert_str_eq(seen, "Bf13E");
+    mica_system fixed = mica_system_find(world, "f");
+    seen[0] = '\0';
+    ck_assert_int_eq(mica_system_run(world, fixed, 0.125f), MICA_OK);
+    ck_assert(last_dt == 0.125f && last_seconds == 0.25); /* of the steps so far */
+    ck_assert_int_eq(mica_step_from(world, fixed, 0.125f), MICA_OK);
+    ck_assert_str_eq(seen, "ff13E");
+    mica_system alone = add_note(world, "X", (mica_system_def){.exclusive = true});
+    add_note(world, "4", (mica_system_def){0});
+    seen[0] = '\0';
+    ck_assert_int_eq(mica_system_run(world, third, 0.5f), MICA_OK);
+    ck_assert_int_eq(mica_system_run(world, alone, 0.5f), MICA_OK);
+    ck_assert_int_eq(mica_system_run(world, mica_system_find(world, "4"), 0.5f), MICA_OK);
+    ck_assert_int_eq(mica_step_from(world, mica_system_find(world, "4"), 0.5f), MICA_OK);
+    ck_assert_str_eq(seen, "3X44E");
     ck_assert_int_eq(mica_system_run(world, (mica_system){77}, 1), MICA_ERROR_UNKNOWN);
     ck_assert_int_eq(mica_step_from(world, (mica_system){0}, 1), MICA_ERROR_UNKNOWN);
     ck_assert_uint_eq(forget_reports(&heard), 2);
@@ -245,6 +283,128 @@ START_TEST(a_pause_holds_time_and_lets_single_frames_through)
 }
 END_TEST
 
+START_TEST(a_snapshot_takes_time_and_pause_back)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    seen[0] = '\0';
+    mica_snapshot bare = mica_snapshot_take(world); /* before anything runs */
+    mica_system noting = add_note(world, "a", (mica_system_def){.every_frames = 2});
+    mica_pause(world, true);
+    mica_pause_step(world);
+    mica_snapshot paused = mica_snapshot_take(world);
+    mica_pause(world, false);
+    mica_time_set_scale(world, 3);
+    mica_step(world, 1);
+    mica_step(world, 1);
+    mica_system_enable(world, noting, false);
+    ck_assert_int_eq(mica_snapshot_restore(world, paused), MICA_OK);
+    mica_step(world, 1); /* is let through */
+    mica_step(world, 1);
+    ck_assert_str_eq(seen, "aa");
+    ck_assert(mica_time_of(world).seconds == 1);
+    ck_assert_int_eq(mica_snapshot_restore(world, bare), MICA_OK);
+    ck_assert(mica_time_of(world).frame == 0 && mica_time_of(world).seconds == 0);
+    mica_step(world, 1); /* systems stay, and neither pause nor scale */
+    ck_assert_str_eq(seen, "aaa");
+    ck_assert(mica_time_of(world).seconds == 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void note_system(mica_world *world, void *state, const struct micap_system *system)
+{
+    (void)world;
+    strcat(state, micap_system_label(system));
+}
+
+static void forget_note(mica_world *world, void *state)
+{
+    (void)world;
+    strcat(state, ".");
+}
+
+static void touch(mica_view *view)
+{
+    mica_write(view, Number)->value += 1;
+}
+
+START_TEST(who_wants_to_see_each_system_sees_those_that_run)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    static char ran[64];
+    ran[0] = '\0';
+    static const micap_listener_ops ops = {.system_ran = note_system, .free = forget_note};
+    ck_assert(micap_listen(world, MICAP_LISTENER_RECORD, &ops, ran));
+    mica_create(world, MICA_WITH(Number, {0}));
+    static const char *const names[] = {"a", "b", "c"};
+    for (uint32_t i = 0; i < 3; ++i) { /* one chain, and every second time one of it is left out */
+        mica_system_def def = *MICA_SYSTEM(touch, MICA_WRITE(Number));
+        def.name = names[i];
+        def.every_frames = i == 1 ? 2 : 0;
+        mica_system_add(world, &def);
+    }
+    add_note(world, "X", (mica_system_def){.exclusive = true});
+    add_note(world, "Y", (mica_system_def){.exclusive = true, .disabled = true});
+    mica_step(world, 0.1f);
+    mica_step(world, 0.1f);
+    ck_assert_str_eq(ran, "abcXacX");
+    close_world(world, &heard);
+    ck_assert_str_eq(ran, "abcXacX.");
+}
+END_TEST
+
+static void make_strange(const mica_frame *frame)
+{
+    mica_create(frame->world, MICA_WITH(Mass, {1}), MICA_WITH(Frozen));
+}
+
+START_TEST(a_flush_that_a_seal_refuses_is_tried_again_before_more_systems_run)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_system maker = mica_system_add(world, MICA_SYSTEM_ONCE(make_strange));
+    mica_world_seal(world, true);
+    ck_assert_int_eq(mica_step(world, 1), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_step(world, 1), MICA_ERROR_REFUSED);
+    ck_assert_uint_ge(forget_reports(&heard), 2);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+    mica_world_seal(world, false);
+    mica_system_enable(world, maker, false);
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_msg(mica_world_get_stats(world).entity_count == 1, "what was recorded once is made once");
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Its values call back while a flush takes them down. */
+static mica_world *stepped;
+static void step_again(void *values, uint32_t count, void *context)
+{
+    (void)values, (void)count, (void)context;
+    if (stepped)
+        ck_assert_int_eq(mica_step(stepped, 1), MICA_ERROR_REFUSED);
+}
+typedef struct Restless { int number; } Restless;
+MICA_COMPONENT_WITH(Restless, (.destruct = step_again), number)
+
+START_TEST(a_step_is_refused_inside_a_flush)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_entity one = mica_create(world, MICA_WITH(Restless, {1}));
+    mica_defer(world);
+    mica_destroy(world, one);
+    stepped = world;
+    mica_flush(world);
+    stepped = NULL;
+    expect_report(&heard, MICA_ERROR_REFUSED, "step: refused");
+    ck_assert(mica_time_of(world).frame == 0 && !mica_is_alive(world, one));
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_step_is_refused_while_changes_are_recorded)
 {
     reports heard;
@@ -264,4 +424,8 @@ END_TEST
 TEST_SUITE(frame, phases_run_in_order_and_can_be_added_and_switched, each_phase_sees_what_the_one_before_made,
            a_fixed_phase_runs_as_often_as_its_step_fits, fixed_phases_with_equal_steps_take_turns,
            rates_and_conditions_decide_when_a_system_runs, one_system_runs_alone_and_a_frame_can_begin_in_the_middle,
-           a_pause_holds_time_and_lets_single_frames_through, a_step_is_refused_while_changes_are_recorded)
+           the_last_phase_may_have_a_fixed_step_and_a_little_early_is_in_time,
+           a_pause_holds_time_and_lets_single_frames_through, a_snapshot_takes_time_and_pause_back,
+           who_wants_to_see_each_system_sees_those_that_run,
+           a_flush_that_a_seal_refuses_is_tried_again_before_more_systems_run, a_step_is_refused_inside_a_flush,
+           a_step_is_refused_while_changes_are_recorded)

@@ -55,13 +55,39 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
                   "%s", report->text);
     ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.after = {"four"}))).id, 0);
     expect_report(&heard, MICA_ERROR_INVALID, "four before four");
+    ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.after = {"one", "four"}))).id, 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "loop: four before four"); /* who waits outside of it is not named */
     mica_system last = mica_system_add(world, MICA_SYSTEM_ONCE(four));
     ck_assert_int_eq(mica_system_replace(world, last, MICA_SYSTEM_ONCE_WITH(three, (.before = {"one"}))),
                      MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "loop");
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     ck_assert_str_eq(seen, "one two four ");
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system three");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system three that it could run before");
+    mica_system_replace(world, last, MICA_SYSTEM_ONCE_WITH(four, (.after = {"five"})));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system five that it could run after");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_loop_of_long_names_is_told_as_far_as_there_is_room)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    enum { COUNT = 5 };
+    char names[COUNT][151];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        memset(names[i], 'a' + (int)i, 150);
+        names[i][150] = '\0';
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        mica_system_def def = *MICA_SYSTEM_ONCE(one);
+        def.name = names[i];
+        def.before[0] = names[(i + 1) % COUNT];
+        ck_assert_int_eq(mica_system_add(world, &def).id != 0, i < COUNT - 1);
+    }
+    expect_report(&heard, MICA_ERROR_INVALID, "make a loop: ");
     close_world(world, &heard);
 }
 END_TEST
@@ -75,6 +101,10 @@ START_TEST(an_order_that_contradicts_the_phases_is_refused)
     expect_report(&heard, MICA_ERROR_INVALID,
                   "two: it can't run after one, whose phase end runs after its phase update");
     ck_assert(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(three, (.before = {"one"}))).id);
+    ck_assert_uint_eq(
+        mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.phase = MICA_PHASE_END, .before = {"three"}))).id, 0);
+    expect_report(&heard, MICA_ERROR_INVALID,
+                  "four: it can't run before three, whose phase update runs before its phase end");
     close_world(world, &heard);
 }
 END_TEST
@@ -115,9 +145,41 @@ START_TEST(the_graph_is_shown_as_text_and_for_graphviz)
     char little[10];
     ck_assert_uint_eq(mica_graph_write(world, MICA_GRAPH_TEXT, little, sizeof little), length);
     ck_assert_str_eq(little, "update\n  ");
+    ck_assert_uint_eq(mica_graph_write(world, MICA_GRAPH_TEXT, NULL, 0), length);
     mica_graph_write(world, MICA_GRAPH_DOT, text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "digraph systems {"));
     ck_assert_ptr_nonnull(strstr(text, "\"rows_a\" -> \"rows_b\" [label=\"Position\"];"));
+    close_world(world, &heard);
+}
+END_TEST
+
+static char inside[512];
+
+static void write_graph(const mica_frame *frame)
+{
+    mica_graph_write(frame->world, MICA_GRAPH_TEXT, inside, sizeof inside);
+}
+
+START_TEST(the_graph_shows_streams_and_what_is_switched_off)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_stream *stream = mica_stream_create(world, MICA_STREAM(Number));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (MICA_USES(MICA_USE_STREAM_WRITE(stream)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(two, (.disabled = true, MICA_USES(MICA_USE_STREAM_READ(stream),
+                                                                                   MICA_USE_STREAM_WRITE(stream)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(three, (MICA_USES(MICA_USE_STREAM_WRITE(stream)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.phase = MICA_PHASE_END)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(write_graph, (.phase = MICA_PHASE_BEGIN)));
+    mica_phase_enable(world, MICA_PHASE_END, false);
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_str_eq(seen, "one three ");
+    ck_assert_str_eq(inside, "begin\n  write_graph\n"
+                             "update\n"
+                             "  one\n"
+                             "  two (off)  waits for one (stream)\n"
+                             "  three  waits for two (stream)\n"
+                             "end (off)\n  four\n");
     close_world(world, &heard);
 }
 END_TEST
@@ -160,6 +222,41 @@ START_TEST(only_systems_that_keep_to_their_rows_are_chained)
 }
 END_TEST
 
+START_TEST(what_is_read_and_used_for_writing_counts_as_written)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_stream *stream = mica_stream_create(world, MICA_STREAM(Number));
+    mica_system_add(world, MICA_SYSTEM(rows_a, MICA_READ(Position), MICA_ADDED(Age)));
+    mica_system_add(world, MICA_SYSTEM_WITH(rows_b,
+                                            (MICA_USES(MICA_USE_WRITE(Position), MICA_USE_STREAM_READ(stream),
+                                                       MICA_USE_STREAM_READ(stream))),
+                                            MICA_READ(Position)));
+    mica_system_add(world, MICA_SYSTEM(rows_c, MICA_READ(Position), MICA_WRITE(Age)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (MICA_USES(MICA_USE_STREAM_READ(stream)))));
+    char text[512];
+    mica_graph_write(world, MICA_GRAPH_TEXT, text, sizeof text);
+    ck_assert_str_eq(text, "update\n"
+                           "  rows_a\n"
+                           "  rows_b  waits for rows_a (Position)\n"
+                           "  rows_c  waits for rows_b (Position), rows_a (Age)\n"
+                           "  one\n");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_system_over_rows_that_reads_a_stream_is_in_no_chain)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_stream *stream = mica_stream_create(world, MICA_STREAM(Number));
+    mica_system_add(world, MICA_SYSTEM(rows_a, MICA_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(rows_b, (MICA_USES(MICA_USE_STREAM_READ(stream))), MICA_WRITE(Position)));
+    ck_assert(!is_chained(world));
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(what_must_run_between_two_systems_keeps_them_apart)
 {
     reports heard;
@@ -169,6 +266,21 @@ START_TEST(what_must_run_between_two_systems_keeps_them_apart)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (MICA_TERMS(MICA_READ(Position)))));
     mica_system_add(world, MICA_SYSTEM(rows_b, MICA_WRITE(Position)));
     ck_assert(!is_chained(world));
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    mica_system_add(world, MICA_SYSTEM_ONCE(one));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(two, (.exclusive = true)));
+    mica_system_add(world, MICA_SYSTEM(rows_a, MICA_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(rows_b, (.after = {"one"}), MICA_WRITE(Position)));
+    ck_assert(is_chained(world));
+    mica_step(world, 1);
+    ck_assert_str_eq(seen, "one two ");
     close_world(world, &heard);
 }
 END_TEST
@@ -193,6 +305,9 @@ END_TEST
 
 TEST_SUITE(graph, conflicting_systems_run_as_added_unless_told_otherwise,
            loops_of_before_and_after_are_refused_with_the_names_along_them,
-           an_order_that_contradicts_the_phases_is_refused, the_graph_is_shown_as_text_and_for_graphviz,
-           only_systems_that_keep_to_their_rows_are_chained, what_must_run_between_two_systems_keeps_them_apart,
+           a_loop_of_long_names_is_told_as_far_as_there_is_room, an_order_that_contradicts_the_phases_is_refused,
+           the_graph_is_shown_as_text_and_for_graphviz, the_graph_shows_streams_and_what_is_switched_off,
+           what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before,
+           only_systems_that_keep_to_their_rows_are_chained, what_is_read_and_used_for_writing_counts_as_written,
+           a_system_over_rows_that_reads_a_stream_is_in_no_chain, what_must_run_between_two_systems_keeps_them_apart,
            a_thousand_systems_are_ordered)

@@ -4,6 +4,9 @@
 #include "support/faulty_allocator.h"
 #include "talk.h"
 
+typedef struct Scale { float value; } Scale;
+MICA_SINGLETON(Scale, value)
+
 typedef struct stage {
     faulty_allocator allocator;
     mica_world *world;
@@ -77,10 +80,16 @@ static bool act_configure(stage *stage)
 
 static bool act_add(stage *stage)
 {
-    mica_system_def def = *MICA_SYSTEM_WITH(add_one, (.before = {"record"}, MICA_USES(MICA_USE_READ(Clock))),
+    mica_system_def def = *MICA_SYSTEM_WITH(add_one, (.before = {"record", "drift"}, MICA_USES(MICA_USE_READ(Clock))),
                                             MICA_WRITE(Number), MICA_READ(Position));
     def.name = "another";
     return mica_system_add(stage->world, &def).id != 0;
+}
+
+/* Which comes into being, and stays. */
+static bool act_add_singleton(stage *stage)
+{
+    return mica_system_add(stage->world, MICA_SYSTEM_ONCE_WITH(once, (MICA_USES(MICA_USE_READ(Scale))))).id != 0;
 }
 
 static bool act_replace(stage *stage)
@@ -92,7 +101,12 @@ static bool act_replace(stage *stage)
 
 static bool act_phase(stage *stage)
 {
-    return mica_phase_add(stage->world, MICA_PHASE_AFTER("late", MICA_PHASE_END)) != MICA_PHASE_NONE;
+    static const char *const names[] = {"late", "later", "last", "very last"};
+    bool done = true;
+    for (uint32_t i = 0; i < COUNT_OF(names); ++i)
+        done = done && (mica_phase_find(stage->world, names[i]) != MICA_PHASE_NONE ||
+                        mica_phase_add(stage->world, MICA_PHASE_AFTER(names[i], MICA_PHASE_END)) != MICA_PHASE_NONE);
+    return done;
 }
 
 /* What systems record may fail without failing the step; then it was reported. */
@@ -231,6 +245,11 @@ static bool act_reduce_query(stage *stage)
     return done;
 }
 
+static void prepare_nothing(stage *stage)
+{
+    (void)stage;
+}
+
 static void prepare_systems(stage *stage)
 {
     stage->system = add_systems(stage->world);
@@ -345,6 +364,8 @@ START_TEST(every_call_survives_a_lack_of_memory_at_every_point)
         {"configure again", act_configure, prepare_systems, false},
         {"add first", act_add, NULL, false},
         {"add", act_add, prepare_systems, false},
+        {"add before another", act_add, prepare_talk, false},
+        {"add with a singleton", act_add_singleton, NULL, true},
         {"replace", act_replace, prepare_systems, false},
         {"phase", act_phase, NULL, false},
         {"switch phase", act_switch_phase, NULL, false},
@@ -400,6 +421,37 @@ START_TEST(every_call_survives_a_lack_of_memory_at_every_point)
 }
 END_TEST
 
+static void read_nothing(const mica_frame *frame)
+{
+    (void)frame;
+}
+
+/* The rest of the frame has all that it needs, but for a place in the stream. */
+static void add_reader(const mica_frame *frame)
+{
+    stage *stage = frame->context;
+    if (frame->tick != 2)
+        return;
+    mica_use reads = MICA_USE_STREAM_READ(mica_stream_create(frame->world, MICA_STREAM(Hit)));
+    ck_assert(mica_system_add(frame->world, MICA_SYSTEM_ONCE_WITH(read_nothing, (.uses = &reads, .use_count = 1))).id);
+    faulty_allocator_fail_at(&stage->allocator, 1, true);
+}
+
+START_TEST(a_reader_that_comes_inside_a_frame_needs_a_place)
+{
+    stage stage;
+    open(&stage, prepare_nothing);
+    mica_system_add(stage.world, MICA_SYSTEM_ONCE_WITH(add_reader, (.exclusive = true, .context = &stage)));
+    mica_system_add(stage.world, MICA_SYSTEM(add_one, MICA_WRITE(Number)));
+    for (uint32_t frame = 0; frame < 4; ++frame) {
+        ck_assert_int_eq(mica_step(stage.world, 1), frame == 2 ? MICA_ERROR_MEMORY : MICA_OK);
+        faulty_allocator_fail_at(&stage.allocator, 0, false);
+        ck_assert_uint_eq(mica_get(stage.world, stage.talk.far, Number)->value, frame < 2 ? frame + 1 : frame);
+    }
+    close_stage(&stage);
+}
+END_TEST
+
 START_TEST(threads_that_run_out_of_memory_leave_the_world_whole)
 {
     for (uint32_t k = 1; k < 60; k += 3) {
@@ -433,4 +485,5 @@ START_TEST(trim_gives_back_what_systems_hold_and_they_go_on)
 END_TEST
 
 TEST_SUITE(memory_failure, every_call_survives_a_lack_of_memory_at_every_point,
-           threads_that_run_out_of_memory_leave_the_world_whole, trim_gives_back_what_systems_hold_and_they_go_on)
+           a_reader_that_comes_inside_a_frame_needs_a_place, threads_that_run_out_of_memory_leave_the_world_whole,
+           trim_gives_back_what_systems_hold_and_they_go_on)

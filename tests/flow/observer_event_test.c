@@ -1,6 +1,13 @@
 /* Observers of pools, and events of the program. */
 #include "diary.h"
 
+static void note_data(const mica_observation *seen)
+{
+    char word[32];
+    snprintf(word, sizeof word, "%.0f ", (double)((const Weight *)seen->data)->kilos);
+    write_down(seen->context, word);
+}
+
 START_TEST(events_of_the_program_reach_who_asked)
 {
     reports heard;
@@ -29,6 +36,89 @@ START_TEST(events_of_the_program_reach_who_asked)
     expect_report(&heard, MICA_ERROR_DEAD, "observe_emit");
     ck_assert(!mica_observe_emit(world, MICA_OBSERVE_ADD, 0, torch, nothing));
     expect_report(&heard, MICA_ERROR_INVALID, "MICA_OBSERVE_USER");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(an_event_may_be_about_nobody_and_of_a_tag)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch));
+    mica_value number = {.size_bytes = 4, .data = &(float){7}};
+    ck_assert(mica_observe_emit(world, ALARM, 0, torch, number)); /* nobody listens */
+    ck_assert(!mica_observer_remove(world, (mica_observer){1}));
+    mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = note_data, .context = &diary});
+    ck_assert(mica_observe_emit(world, ALARM, 0, mica_nil(), number));
+    expect_diary(&diary, "7");
+    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), mica_nil(), number));
+    expect_diary(&diary, "7");
+    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Torch, note, MICA_HAS(Heat));
+    def.context = &diary;
+    mica_observer_add(world, &def);
+    def.event = ALARM;
+    mica_observer_add(world, &def);
+    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Torch), mica_nil(), number)); /* nobody passes a filter */
+    expect_diary(&diary, "7");
+    mica_create(world, MICA_WITH(Torch), MICA_WITH(Heat, {1}));
+    mica_create(world, MICA_WITH(Torch));
+    expect_diary(&diary, "+Torch1");
+    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Torch), torch, number));
+    expect_diary(&diary, "7");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(observers_leave_from_the_middle_and_from_the_end)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diaries[4] = {0};
+    mica_observer ids[4];
+    for (uint32_t i = 0; i < 4; ++i)
+        ids[i] = mica_observer_add(world, &(mica_observer_def){.event = i == 1 ? (mica_observe)ALARM : MICA_OBSERVE_ADD,
+                                                               .component = MICA_ID(Heat),
+                                                               .fn = note,
+                                                               .context = &diaries[i]});
+    static const uint32_t leaving[] = {1, 3, 0, 2};
+    bool there[4] = {true, true, true, true};
+    for (uint32_t i = 0; i < 4; ++i) {
+        ck_assert(mica_observer_remove(world, ids[leaving[i]]));
+        ck_assert(!mica_observer_remove(world, ids[leaving[i]]));
+        there[leaving[i]] = false;
+        mica_entity hot = mica_create(world, MICA_WITH(Heat, {1}));
+        mica_observe_emit(world, ALARM, MICA_ID(Heat), hot, (mica_value){0});
+        for (uint32_t j = 0; j < 4; ++j) {
+            diaries[j].base = hot;
+            ck_assert_int_eq(diaries[j].text[0] != '\0', there[j]);
+            diaries[j].text[0] = '\0';
+        }
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Its rows outlive their owners for a while. */
+typedef struct Ember { float degrees; } Ember;
+MICA_POOL_WITH(Ember, (.dying = MICA_DYING_LAZILY), degrees)
+
+START_TEST(a_filter_asks_nothing_of_the_dead)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    observe(world, &diary, MICA_OBSERVE_REMOVE, MICA_ID(Ember));
+    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_REMOVE, Ember, note, MICA_HAS(Torch));
+    def.context = &diary;
+    mica_observer_add(world, &def);
+    mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch), MICA_WITH(Ember, {1}));
+    mica_entity living = mica_create(world, MICA_WITH(Torch), MICA_WITH(Ember, {2}));
+    mica_remove(world, living, Ember);
+    expect_diary(&diary, "-Ember1 -Ember1");
+    mica_destroy(world, torch);
+    mica_world_trim(world);
+    expect_diary(&diary, "-Ember0");
     close_world(world, &heard);
 }
 END_TEST
@@ -80,13 +170,6 @@ static void fall_silent(mica_view *view)
             mica_destroy(view->world, view->entities[i]);
 }
 
-static void note_data(const mica_observation *seen)
-{
-    char word[32];
-    snprintf(word, sizeof word, "%.0f ", (double)((const Weight *)seen->data)->kilos);
-    write_down(seen->context, word);
-}
-
 START_TEST(events_told_inside_systems_come_behind_the_flush_in_order)
 {
     for (uint32_t workers = 1; workers <= 16; workers = workers * 2 + 1) {
@@ -110,5 +193,6 @@ START_TEST(events_told_inside_systems_come_behind_the_flush_in_order)
 }
 END_TEST
 
-TEST_SUITE(observer_event, events_of_the_program_reach_who_asked, components_in_pools_are_observed_like_others,
-           events_told_inside_systems_come_behind_the_flush_in_order)
+TEST_SUITE(observer_event, events_of_the_program_reach_who_asked, an_event_may_be_about_nobody_and_of_a_tag,
+           observers_leave_from_the_middle_and_from_the_end, a_filter_asks_nothing_of_the_dead,
+           components_in_pools_are_observed_like_others, events_told_inside_systems_come_behind_the_flush_in_order)

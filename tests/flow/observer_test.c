@@ -290,7 +290,9 @@ START_TEST(mistakes_are_reported_and_change_nothing)
         {.event = MICA_OBSERVE_DESTROY, .component = MICA_ID(Heat), .fn = note},
         {.event = 17, .fn = note},
         {.event = MICA_OBSERVE_ENABLE, .component = MICA_ID(Heat), .fn = note},
+        {.event = MICA_OBSERVE_DISABLE, .component = MICA_ID(Heat), .fn = note},
     };
+    ck_assert_uint_eq(mica_observer_add(world, NULL).id, 0);
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ck_assert_uint_eq(mica_observer_add(world, &bad[i]).id, 0);
         expect_report(&heard, MICA_ERROR_INVALID, "observer");
@@ -299,13 +301,38 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note);
     def.terms = &unknown;
     def.term_count = 1;
+    def.name = NULL;
     ck_assert_uint_eq(mica_observer_add(world, &def).id, 0);
-    ck_assert_uint_eq(forget_reports(&heard), 1);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "observer");
     ck_assert(!mica_observer_remove(world, (mica_observer){3}));
     mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, add_another));
     mica_create(world, MICA_WITH(Heat, {1}));
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system, hook or observer");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system, hook or observer");
+    close_world(world, &heard);
+}
+END_TEST
+
+static void observe_inside(const mica_frame *frame)
+{
+    ck_assert_uint_eq(mica_observer_add(frame->world, MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note)).id, 0);
+    ck_assert(!mica_observer_remove(frame->world, (mica_observer){1}));
+}
+
+START_TEST(observers_neither_come_nor_go_inside_a_system)
+{
+    if (STOPS_AT_MISTAKES)
+        return;
+    reports heard;
+    mica_world *world = open_world(&heard);
+    diary diary = {0};
+    observe(world, &diary, MICA_OBSERVE_ADD, MICA_ID(Heat));
+    mica_system_add(world, MICA_SYSTEM_ONCE(observe_inside));
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    expect_report(&heard, MICA_ERROR_REFUSED, "can't be added inside a system");
+    expect_report(&heard, MICA_ERROR_REFUSED, "can't be removed inside a system");
+    diary.base = mica_create(world, MICA_WITH(Heat, {1}));
+    ck_assert_str_ne(diary.text, "");
     close_world(world, &heard);
 }
 END_TEST
@@ -335,4 +362,5 @@ TEST_SUITE(observer, each_change_is_told_once,
            an_entity_created_and_destroyed_in_one_flush_is_never_told, switching_is_told_when_it_changes_something,
            observers_come_behind_the_hook_in_the_order_they_were_added, a_filter_keeps_others_out,
            many_at_once_are_told_in_runs, what_observers_change_is_applied_when_the_operation_ends,
-           mistakes_are_reported_and_change_nothing, running_out_of_memory_leaves_no_half_observer)
+           mistakes_are_reported_and_change_nothing, observers_neither_come_nor_go_inside_a_system,
+           running_out_of_memory_leaves_no_half_observer)

@@ -233,6 +233,34 @@ START_TEST(no_answers_need_be_wanted)
 }
 END_TEST
 
+START_TEST(requests_leave_from_the_middle_and_from_the_end)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_requests *all[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        mica_requests_def def = {.question = &mica_type_of_Sum, .answer = &mica_type_of_Result, .fn = add_up};
+        def.as_stream = def.application = i % 2;
+        all[i] = mica_requests_create(world, &def);
+    }
+    static const uint32_t leaving[] = {1, 3, 0, 2};
+    for (uint32_t i = 0; i < 4; ++i) {
+        mica_requests_destroy(all[leaving[i]]);
+        all[leaving[i]] = NULL;
+        for (uint32_t j = 0; j < 4; ++j) {
+            if (!all[j])
+                continue;
+            groups_seen = 0; /* a question without a type is taken for one */
+            ck_assert(mica_request_post(all[j], 1, mica_nil(), (mica_value){.data = &(Sum){1, 2}}, MICA_HERE));
+            ck_assert_int_eq(mica_requests_handle(all[j]), MICA_OK);
+            ck_assert_uint_eq(groups_seen, 1);
+        }
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 static void ask_undeclared(const mica_frame *frame)
 {
     (void)frame;
@@ -254,6 +282,8 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     expect_report(&heard, MICA_ERROR_INVALID, "needs answers");
     sums = make(world, add_up, false, false);
     ck_assert(!mica_request(sums, 1, mica_nil(), Number, {1}));
+    expect_report(&heard, MICA_ERROR_INVALID, "no such question");
+    ck_assert(!mica_request_post(sums, 1, mica_nil(), (mica_value){MICA_ID(Sum), sizeof(Sum), NULL}, MICA_HERE));
     expect_report(&heard, MICA_ERROR_INVALID, "no such question");
     if (!STOPS_AT_MISTAKES) {
         mica_system asking = mica_system_add(world, MICA_SYSTEM_ONCE(ask_undeclared));
@@ -314,5 +344,5 @@ TEST_SUITE(request, questions_are_grouped_by_key_and_keep_their_order, the_last_
            an_answer_can_be_taken_back, questions_of_systems_are_answered_once_per_key_for_any_number_of_workers,
            an_entity_that_is_created_with_its_question_gets_the_answer,
            answers_may_go_to_a_stream_in_the_order_of_questions, a_handler_can_not_pull_away_what_it_stands_on,
-           no_answers_need_be_wanted, mistakes_are_reported_and_change_nothing,
-           running_out_of_memory_is_reported_and_leaves_a_sound_world)
+           no_answers_need_be_wanted, requests_leave_from_the_middle_and_from_the_end,
+           mistakes_are_reported_and_change_nothing, running_out_of_memory_is_reported_and_leaves_a_sound_world)

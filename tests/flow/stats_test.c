@@ -88,6 +88,8 @@ START_TEST(recorded_changes_are_counted)
 {
     reports heard;
     mica_world *world = open_measured(&heard, 1);
+    mica_frame_stats none;
+    ck_assert(!mica_stats_of_frame(world, 0, &none));
     mica_stats_enable(world, 10);
     for (int frame = 0; frame < 3; ++frame)
         mica_step(world, 0);
@@ -100,6 +102,12 @@ START_TEST(recorded_changes_are_counted)
     ck_assert_uint_gt(frame.flush_ns, 0);
     ck_assert(mica_stats_of_frame(world, 0, &frame));
     ck_assert_uint_eq(frame.commands, 0);
+    mica_flow_def more = mica_flow_def_default();
+    more.worker_count = 3; /* who work from now on is counted, too */
+    mica_flow_configure(world, &more);
+    mica_step(world, 0);
+    ck_assert(mica_stats_of_system(world, mica_system_find(world, "count_up"), 0, &stats));
+    ck_assert_uint_eq(stats.entities, ENTITIES);
     close_world(world, &heard);
 }
 END_TEST
@@ -127,6 +135,28 @@ START_TEST(a_table_has_a_line_per_system_in_the_order_they_run)
     char *up = strstr(text, "\ncount_up "), *mark = strstr(text, "\nmark_some "), *sum = strstr(text, "\n1 frames of ");
     ck_assert(none && fixed && up && mark && sum);
     ck_assert(none < fixed && fixed < up && up < mark && mark < sum);
+    mica_system_def idle = *MICA_SYSTEM_ONCE(once);
+    idle.name = "added later";
+    mica_system added = mica_system_add(world, &idle);
+    mica_stats_enable(world, 10);
+    mica_phase_enable(world, MICA_PHASE_UPDATE, false);
+    mica_step(world, 0);                /* nothing runs, and nothing is divided by */
+    for (uint32_t i = 0; i < 40; ++i) { /* more than there was room for */
+        char name[16];
+        snprintf(name, sizeof name, "new%u", i);
+        idle.name = name;
+        added = mica_system_add(world, &idle);
+    }
+    mica_graph_write(world, MICA_GRAPH_TEXT, NULL, 0);
+    mica_system_stats stats;
+    ck_assert(!mica_stats_of_system(world, (mica_system){0}, 0, &stats));
+    ck_assert(!mica_stats_of_system(world, added, 0, &stats) && !mica_stats_of_system_total(world, added, &stats));
+    FILE *second = tmpfile();
+    mica_stats_print(world, second);
+    char *quiet = text_of(second);
+    ck_assert(strstr(quiet, "\ncount_up ") && !strstr(quiet, "nan") && !strstr(quiet, "\nnew39 "));
+    free(quiet);
+    fclose(second);
     free(text);
     fclose(file);
     close_world(world, &heard);
@@ -169,10 +199,14 @@ START_TEST(a_trace_has_an_event_per_piece_of_work)
     mica_system_def def = *MICA_SYSTEM_ONCE(once);
     def.name = "a \"quoted\\name\"";
     mica_system quoted = mica_system_add(world, &def);
+    def.name = "two\nlines";
+    mica_system replaced = mica_system_add(world, &def);
     ck_assert_int_eq(mica_trace_start(world), MICA_OK);
     for (int frame = 0; frame < 3; ++frame)
         mica_step(world, 1.0f / 60);
     mica_system_remove(world, quoted);
+    def.name = "another";
+    ck_assert_int_eq(mica_system_replace(world, replaced, &def), MICA_OK);
     ck_assert_int_eq(mica_trace_stop(world, path), MICA_OK);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
@@ -182,10 +216,29 @@ START_TEST(a_trace_has_an_event_per_piece_of_work)
     ck_assert_uint_ge(occurrences(text, "\"name\":\"count_up\""), 3);
     ck_assert_uint_eq(occurrences(text, "\"name\":\"once\""), 3);
     ck_assert_uint_eq(occurrences(text, "a \\\"quoted\\\\name\\\""), 3);
+    ck_assert_uint_eq(occurrences(text, "two\\u000alines"), 3); /* what it was called then */
     ck_assert_uint_ge(occurrences(text, "\"name\":\"flush\""), 3);
     free(text);
     fclose(file);
     remove(path);
+    close_world(world, &heard);
+}
+END_TEST
+
+static void stop_inside(const mica_frame *frame)
+{
+    ck_assert_int_eq(mica_trace_stop(frame->world, NULL), MICA_ERROR_REFUSED);
+}
+
+START_TEST(a_trace_is_not_stopped_inside_a_frame)
+{
+    reports heard;
+    mica_world *world = open_measured(&heard, 1);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(stop_inside, (.exclusive = true)));
+    mica_trace_start(world);
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_REFUSED, "trace: refused inside a frame");
+    ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
     close_world(world, &heard);
 }
 END_TEST
@@ -202,6 +255,14 @@ START_TEST(a_trace_that_cannot_be_written_is_reported)
     mica_step(world, 1);
     ck_assert_int_eq(mica_trace_stop(world, "/no/such/folder/trace.json"), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "/no/such/folder/trace.json");
+    static const uint32_t frames[] = {0, 500}; /* what is noticed when it is closed, and while it is written */
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_trace_start(world);
+        for (uint32_t frame = 0; frame < frames[i]; ++frame)
+            mica_step(world, 1);
+        ck_assert_int_eq(mica_trace_stop(world, "/dev/full"), MICA_ERROR_REFUSED);
+        expect_report(&heard, MICA_ERROR_REFUSED, "trace: /dev/full: No space left");
+    }
     mica_trace_start(world);
     ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
     mica_trace_start(world); /* the world takes it along */
@@ -215,18 +276,28 @@ static void measure(faults *faults)
     mica_world *world = faults->world;
     mica_entity one = mica_create(world, MICA_WITH(Number, {0}));
     mica_system_add(world, MICA_SYSTEM(count_up, MICA_WRITE(Number)));
+    mica_stats_enable(world, 4);
     mica_step(world, 1);
+    for (uint32_t i = 0; i < 7; ++i) { /* more than it has room for; the last one's name needs room, too */
+        char name[16];
+        snprintf(name, sizeof name, "new%u", i);
+        mica_system_def def = *MICA_SYSTEM_ONCE(once);
+        def.name = name;
+        mica_system added = mica_system_add(world, &def);
+        ck_assert_int_eq(mica_system_run(world, added, 0), MICA_OK);
+    }
     faults_begin(faults);
+    mica_step(world, 0);
     mica_result enabled = mica_stats_enable(world, 4), traced = mica_trace_start(world);
     mica_step(world, 1);
     if (traced == MICA_OK)
         mica_trace_stop(world, "/dev/null");
     bool failed = faults_end(faults);
     ck_assert(failed || (enabled == MICA_OK && traced == MICA_OK && !faults->heard.count));
-    ck_assert_uint_eq(mica_get(world, one, Number)->value, 2); /* measuring changes nothing but time */
+    ck_assert_uint_eq(mica_get(world, one, Number)->value, 3); /* measuring changes nothing but time */
     mica_step(world, 1);
     mica_frame_stats frame;
-    ck_assert_int_eq(mica_stats_of_frame(world, 0, &frame), enabled == MICA_OK);
+    ck_assert(mica_stats_of_frame(world, 0, &frame)); /* the old ones go on where new ones can't be made */
 }
 
 START_TEST(running_out_of_memory_only_costs_the_measurement)
@@ -237,4 +308,5 @@ END_TEST
 
 TEST_SUITE(stats, what_systems_did_is_counted_frame_by_frame, recorded_changes_are_counted,
            a_table_has_a_line_per_system_in_the_order_they_run, a_trace_has_an_event_per_piece_of_work,
-           a_trace_that_cannot_be_written_is_reported, running_out_of_memory_only_costs_the_measurement)
+           a_trace_is_not_stopped_inside_a_frame, a_trace_that_cannot_be_written_is_reported,
+           running_out_of_memory_only_costs_the_measurement)

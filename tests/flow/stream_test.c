@@ -260,6 +260,32 @@ static void read_undeclared(const mica_frame *frame)
     ck_assert_uint_eq(count, 0);
 }
 
+static mica_stream *notes_of_another;
+
+static void write_elsewhere(const mica_frame *frame)
+{
+    (void)frame;
+    ck_assert(mica_emit(notes_of_another, Note, {1, 2, 3}));
+    ck_assert(!mica_emit(notes, Number, {1}));
+}
+
+START_TEST(a_system_is_the_application_of_another_world)
+{
+    reports heard, heard_there;
+    mica_world *world = open_world(&heard), *another = open_world(&heard_there);
+    notes = mica_stream_create(world, MICA_STREAM(Note));
+    notes_of_another = mica_stream_create(another, MICA_STREAM_WITH(Note, (.application = true)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(write_elsewhere, (MICA_USES(MICA_USE_STREAM_WRITE(notes)))));
+    mica_step(world, 1);
+    expect_report(&heard, MICA_ERROR_LAYOUT, "a message of 4 bytes instead of 12");
+    uint32_t count;
+    ck_assert_uint_eq(mica_stream_read(notes_of_another, Note, &count)->call, 3);
+    ck_assert_uint_eq(count, 1);
+    close_world(another, &heard_there);
+    close_world(world, &heard);
+}
+END_TEST
+
 static void use_in_piece(uint32_t begin, uint32_t end, void *context)
 {
     (void)begin, (void)end, (void)context;
@@ -413,5 +439,6 @@ TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_a
            a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
            a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
            what_was_read_stays_in_place_until_the_frame_ends, a_parallel_for_has_no_place_in_a_stream,
-           mistakes_inside_systems_are_reported_and_change_nothing, mistakes_are_reported_and_change_nothing,
-           more_than_a_block_at_once_gets_a_larger_one, a_reader_knows_how_much_of_a_phase_is_left)
+           a_system_is_the_application_of_another_world, mistakes_inside_systems_are_reported_and_change_nothing,
+           mistakes_are_reported_and_change_nothing, more_than_a_block_at_once_gets_a_larger_one,
+           a_reader_knows_how_much_of_a_phase_is_left)

@@ -88,6 +88,9 @@ static inline void talk_to_all(mica_view *view)
         mica_request(talk->requests, i % 3, view->entities[i], Hit, {i});
         mica_emit(talk->stream, Hit, {i});
     }
+    mica_entity born = mica_create(world, MICA_WITH(Ear, {0})); /* the first that has one */
+    if (!mica_is_nil(born))
+        mica_send(world, born, Hit, {1});
     mica_observe_emit(world, ALARM, 0, talk->far, (mica_value){.data = &view->count, .size_bytes = 4});
     mica_broadcast(world, Wave, {1});
 }
@@ -133,7 +136,6 @@ static inline void talk_prepare(mica_world *world, talk *talk)
 {
     mica_observer_def alarmed = {.event = ALARM, .fn = hear_alarm, MICA_TERMS(MICA_HAS(Number))};
     mica_set(world, talk->far, Fuel, {1});
-    mica_set(world, talk->far, Ear, {0});
     for (uint32_t i = 0; i < 9; ++i)
         mica_create(world, MICA_WITH(Fuel, {i}));
     ck_assert(talk_add_handlers(world) && mica_observer_add(world, &alarmed).id);

@@ -229,6 +229,132 @@ START_TEST(a_scheduler_of_the_user_may_help_early_late_or_on_the_spot)
 }
 END_TEST
 
+static void count_rows(mica_view *view)
+{
+    atomic_fetch_add((atomic_uint *)view->frame->context, view->count);
+}
+
+/* Nobody helps before it is over, so that all there is to do comes to one queue. */
+START_TEST(more_than_fits_into_a_queue_is_done_at_once)
+{
+    static const mica_scheduler late = {submit_late, wait_late, NULL};
+    enum { SYSTEMS = 700, ROWS = 4 };
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 4;
+    flow.scheduler = &late;
+    flow.no_fusion = true;
+    ck_assert_int_eq(mica_flow_configure(world, &flow), MICA_OK);
+    for (uint32_t i = 0; i < ROWS; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    atomic_uint rows = 0;
+    for (uint32_t i = 0; i < SYSTEMS; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "s%u", i);
+        mica_system_def def = *MICA_SYSTEM_WITH(
+            count_rows, (.split = MICA_SPLIT_EVERY, .split_rows = 1, .context = &rows), MICA_READ(Number));
+        def.name = name;
+        ck_assert(mica_system_add(world, &def).id);
+    }
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_uint_eq(rows, SYSTEMS * ROWS);
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Extra { uint32_t value; } Extra;
+MICA_POOL(Extra, value)
+
+static void add_values(mica_view *view, void *sum, void *context)
+{
+    (void)context;
+    const Number *number = mica_read(view, Number);
+    for (uint32_t i = 0; i < view->count; ++i)
+        *(uint64_t *)sum += number[i].value;
+}
+
+static void add_sums(void *sum, const void *later, void *context)
+{
+    (void)context;
+    *(uint64_t *)sum += *(const uint64_t *)later;
+}
+
+static const uint64_t no_sum = 0;
+static const mica_reduction sum_of_numbers = {.zero = &no_sum, .bytes = 8, .view = add_values, .combine = add_sums};
+
+static uint64_t reduce(mica_query *query)
+{
+    uint64_t sum = 77;
+    ck_assert_int_eq(mica_reduce_query(query, &sum_of_numbers, &sum), MICA_OK);
+    return sum;
+}
+
+static uint64_t loop(mica_query *query)
+{
+    uint64_t sum = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        add_values(&view, &sum, NULL);
+    return sum;
+}
+
+static void reduce_inside(const mica_frame *frame)
+{
+    *(uint64_t *)frame->context = reduce(frame->query);
+}
+
+START_TEST(a_reduction_sees_the_rows_that_a_loop_over_its_query_sees)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard, 3, NULL);
+    mica_query *queries[] = {
+        mica_query_create(world, MICA_QUERY(MICA_READ(Number))),
+        mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_READ(Extra))),
+        mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Extra), MICA_READ(Health))),
+        mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_READ(Health))),
+    };
+    for (uint32_t i = 0; i < COUNT_OF(queries); ++i)
+        ck_assert_uint_eq(reduce(queries[i]), 0); /* of nobody */
+    for (uint32_t i = 0; i < 9000; ++i) {
+        mica_entity made = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Health, {1, 1}));
+        if (i % 3 == 0)
+            mica_set(world, made, Extra, {i});
+        if (i % 7 == 0 || i > 6000) /* whole views without one that is switched on */
+            mica_disable(world, made, Health);
+    }
+    uint64_t sums[COUNT_OF(queries)], inside = 0;
+    for (uint32_t i = 0; i < COUNT_OF(queries); ++i) {
+        sums[i] = loop(queries[i]);
+        ck_assert_uint_gt(sums[i], 0);
+        ck_assert_uint_eq(reduce(queries[i]), sums[i]);
+    }
+    ck_assert_uint_eq(sums[0], 9000u * 8999 / 2);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(reduce_inside, (.context = &inside, MICA_TERMS(MICA_READ(Number)))));
+    mica_step(world, 1);
+    ck_assert_uint_eq(inside, sums[0]);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_chunk_with_more_rows_than_a_view_comes_in_several)
+{
+    reports heard;
+    mica_world_def def = mica_world_def_default();
+    def.chunk_bytes_first = 1 << 20;
+    mica_world *world = open_world_with(&heard, def);
+    for (uint32_t i = 0; i < MICA_VIEW_ROWS + 1; ++i)
+        mica_create(world, MICA_WITH(Number, {i}));
+    atomic_uint rows = 0;
+    mica_system_add(world, MICA_SYSTEM_WITH(count_rows, (.context = &rows), MICA_READ(Number)));
+    mica_step(world, 1);
+    ck_assert_uint_eq(rows, MICA_VIEW_ROWS + 1);
+    ck_assert_ptr_null(mica_frame_commands(NULL));
+    ck_assert_ptr_null(mica_frame_commands(&(mica_frame){.world = world})); /* no system runs */
+    ck_assert_ptr_null(mica_view_commands(&(mica_view){.world = world}));
+    close_world(world, &heard);
+}
+END_TEST
+
 static void record_inside(uint32_t begin, uint32_t end, void *context)
 {
     (void)begin;
@@ -312,6 +438,28 @@ START_TEST(of_those_that_may_start_the_higher_priority_starts_first)
 }
 END_TEST
 
+/* Outside of systems there is neither a seed nor a frame: the slice decides alone. */
+START_TEST(random_numbers_can_be_had_without_a_system)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Number, {1}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    mica_view view = mica_query_begin(query);
+    ck_assert(mica_view_next(&view));
+    mica_random of_view = mica_random_of(&view), expected = mica_random_make(0, view.slice + 1);
+    ck_assert_uint_eq(mica_random_next(&of_view), mica_random_next(&expected));
+    mica_frame frame = {.world = world, .tick = 3};
+    mica_random early = mica_random_of_frame(&frame);
+    ck_assert_int_eq(mica_flow_configure(world, &(mica_flow_def){.fixed_seconds = 1, .catch_up_max = 1}), MICA_OK);
+    mica_random late = mica_random_of_frame(&frame); /* a seed of zero is none */
+    ck_assert_uint_eq(mica_random_next(&early), mica_random_next(&late));
+    while (mica_view_next(&view))
+        ;
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(random_numbers_are_the_same_everywhere_and_spread_evenly)
 {
     mica_random random = mica_random_make(1, 2);
@@ -337,5 +485,7 @@ TEST_SUITE(task, a_system_may_step_another_world, parallel_for_touches_each_elem
            nesting_never_locks_up_however_few_workers_there_are,
            a_reduction_is_the_same_to_the_last_bit_for_any_number_of_workers,
            a_scheduler_of_the_user_may_help_early_late_or_on_the_spot, a_parallel_for_inside_a_system_records_nothing,
-           of_those_that_may_start_the_higher_priority_starts_first,
+           of_those_that_may_start_the_higher_priority_starts_first, more_than_fits_into_a_queue_is_done_at_once,
+           a_chunk_with_more_rows_than_a_view_comes_in_several,
+           a_reduction_sees_the_rows_that_a_loop_over_its_query_sees, random_numbers_can_be_had_without_a_system,
            random_numbers_are_the_same_everywhere_and_spread_evenly)

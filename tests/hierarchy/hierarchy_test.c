@@ -284,6 +284,82 @@ START_TEST(names_go_with_their_entity_from_parent_to_parent)
 }
 END_TEST
 
+START_TEST(a_name_stays_where_its_scope_is_not_the_parent)
+{
+    family family = open_family();
+    mica_world *world = family.world;
+    mica_entity scope = mica_create(world), child = family.children[3], other = mica_create(world);
+    ck_assert_int_eq(mica_name_set(world, child, scope, "elsewhere"), MICA_OK);
+    ck_assert_int_eq(mica_set_parent(world, child, other), MICA_OK);
+    ck_assert(mica_same(mica_find_from(world, scope, "elsewhere"), child));
+    ck_assert_int_eq(mica_name_child(world, family.children[1], "one"), MICA_OK);
+    ck_assert_int_eq(mica_place_before(world, family.children[1], family.children[0]), MICA_OK); /* and in its place */
+    ck_assert(mica_same(mica_find_from(world, family.parent, "one"), family.children[1]));
+    expect_order(&family, "1024");
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct meddling {
+    mica_entity above; /* for the newborn, */
+    bool gives_child;  /* or it gets a child of its own, */
+    mica_entity dies;  /* or this one dies */
+    bool kills_newborn;
+} meddling;
+
+static void meddle(const mica_event *event, void *context)
+{
+    const meddling *what = context;
+    if (!mica_is_nil(what->above))
+        mica_set_parent(event->world, event->entities[0], what->above);
+    if (what->gives_child)
+        mica_set_parent(event->world, mica_create(event->world), event->entities[0]);
+    if (!mica_is_nil(what->dies))
+        mica_destroy(event->world, what->dies);
+    if (what->kills_newborn)
+        mica_destroy(event->world, event->entities[0]);
+}
+
+START_TEST(a_hook_may_be_before_the_link_of_a_newborn_child)
+{
+    for (uint32_t i = 0; i < 4; ++i) {
+        family family = open_family();
+        mica_world *world = family.world;
+        mica_entity other = mica_create(world);
+        meddling what = {.above = i == 0 ? other : mica_nil(),
+                         .gives_child = i == 1,
+                         .dies = i == 2 ? family.parent : mica_nil(),
+                         .kills_newborn = i == 3};
+        mica_hook_set(world, Frozen, MICA_EVENT_ADD, meddle, &what);
+        mica_entity child = mica_create_child(world, family.parent, MICA_WITH(Frozen));
+        ck_assert(mica_is_alive(world, child) == (i != 3));
+        mica_entity expected = i == 0 ? other : i == 1 ? family.parent : mica_nil();
+        ck_assert_msg(mica_same(mica_parent(world, child), expected), "case %u", i);
+        ck_assert_uint_eq(mica_child_count(world, child), i == 1);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+static void kill_sibling(const mica_event *event, void *context)
+{
+    const mica_entity *sibling = context;
+    if (mica_is_alive(event->world, *sibling) && !mica_same(event->entities[0], *sibling))
+        mica_destroy(event->world, *sibling);
+}
+
+START_TEST(a_hook_may_destroy_children_before_it_is_their_turn)
+{
+    family family = open_family();
+    mica_hook_set(family.world, Number, MICA_EVENT_REMOVE, kill_sibling, &family.children[CHILDREN - 1]);
+    uint32_t died = mica_destroy_children(family.world, family.parent);
+    ck_assert_uint_eq(died, CHILDREN - 1); /* by this call */
+    ck_assert_uint_eq(mica_child_count(family.world, family.parent), 0);
+    ck_assert(!mica_is_alive(family.world, family.children[CHILDREN - 1]));
+    close_world(family.world, &heard);
+}
+END_TEST
+
 START_TEST(a_path_leads_back_to_its_entity)
 {
     mica_world *world = open_world(&heard);
@@ -406,6 +482,7 @@ TEST_SUITE(hierarchy, children_are_walked_in_the_order_they_came, a_child_is_pla
            a_child_moves_from_parent_to_parent, cycles_are_refused, dead_and_nil_handles_are_harmless_at_every_door,
            trees_are_walked_up_and_down, many_are_linked_together_or_not_at_all, children_are_detached_at_once,
            links_are_part_of_the_hash_and_so_is_their_order, links_neither_move_rows_nor_make_archetypes,
-           names_go_with_their_entity_from_parent_to_parent, a_path_leads_back_to_its_entity,
-           memory_of_links_is_given_back, a_million_links_stay_cheap, worlds_have_trees_of_their_own,
-           damage_to_links_is_named)
+           names_go_with_their_entity_from_parent_to_parent, a_name_stays_where_its_scope_is_not_the_parent,
+           a_hook_may_be_before_the_link_of_a_newborn_child, a_hook_may_destroy_children_before_it_is_their_turn,
+           a_path_leads_back_to_its_entity, memory_of_links_is_given_back, a_million_links_stay_cheap,
+           worlds_have_trees_of_their_own, damage_to_links_is_named)

@@ -4,6 +4,7 @@
 #include "../support/faulty_allocator.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/snapshot.h"
 #include "mica/transform.h"
 
 enum { NODES = 12 };
@@ -13,6 +14,7 @@ typedef struct fixture {
     mica_world *world;
     mica_commands *commands;
     mica_entity nodes[NODES];
+    mica_snapshot snapshot;
     uint32_t report_count;
 } fixture;
 
@@ -103,13 +105,54 @@ static void record_some(fixture *fixture)
     REQUIRE(mica_command_set_parent(second, far, nodes[1]));
 }
 
-static void add_transforms(fixture *fixture)
+/* Of those who are not in a tree yet. */
+static void record_words(fixture *fixture)
+{
+    mica_commands *commands = mica_commands_create(fixture->world);
+    REQUIRE(mica_command_destroy_with(commands, fixture->nodes[1], MICA_ORPHANS_STAY));
+    REQUIRE(mica_command_destroy_with(commands, fixture->nodes[11], MICA_ORPHANS_DIE));
+}
+
+static void link_and_leave_a_page(fixture *fixture)
 {
     link_chain(fixture);
+    REQUIRE(mica_set_parent(fixture->world, fixture->nodes[11], mica_nil()) == MICA_OK);
+}
+
+static void add_components(fixture *fixture)
+{
     for (uint32_t i = 0; i < NODES; ++i) {
         REQUIRE(mica_set(fixture->world, fixture->nodes[i], mica_local, MICA_LOCAL_AT((float)i, 1, 2)));
         REQUIRE(mica_add(fixture->world, fixture->nodes[i], mica_world_matrix));
     }
+}
+
+static void add_transforms(fixture *fixture)
+{
+    link_chain(fixture);
+    add_components(fixture);
+}
+
+/* More slices than the last update had, and nobody who must have another place. */
+static void add_transforms_and_latecomers(fixture *fixture)
+{
+    add_transforms(fixture);
+    REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
+    for (uint32_t i = 0; i < 60; ++i)
+        REQUIRE(!mica_is_nil(mica_create_child(fixture->world, fixture->nodes[3],
+                                               MICA_WITH(mica_local, MICA_LOCAL_AT(1, 2, 3)),
+                                               MICA_WITH(mica_world_matrix))));
+}
+
+static void take_and_change(fixture *fixture)
+{
+    add_transforms(fixture);
+    REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
+    fixture->snapshot = mica_snapshot_take(fixture->world);
+    mica_write(fixture->world, fixture->nodes[2], mica_local)->position[1] = 7;
+    REQUIRE(mica_set_parent(fixture->world, fixture->nodes[8], fixture->nodes[0]) == MICA_OK);
+    REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
+    mica_world_trim(fixture->world);
 }
 
 static void add_transforms_and_move(fixture *fixture)
@@ -184,6 +227,36 @@ static bool update(fixture *fixture)
     return mica_transform_update(fixture->world) == MICA_OK;
 }
 
+static void update_after(fixture *fixture)
+{
+    REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
+}
+
+static bool add_system(fixture *fixture)
+{
+    return mica_transform_add_system(fixture->world, MICA_PHASE_END).id != 0;
+}
+
+static bool take(fixture *fixture)
+{
+    return mica_snapshot_take(fixture->world).id != 0;
+}
+
+static bool restore(fixture *fixture)
+{
+    return mica_snapshot_restore(fixture->world, fixture->snapshot) == MICA_OK;
+}
+
+static bool clone(fixture *fixture)
+{
+    mica_world *other = mica_world_clone(fixture->world);
+    if (!other)
+        return false;
+    REQUIRE(mica_world_validate(other) == MICA_OK && mica_world_hash(other) == mica_world_hash(fixture->world));
+    mica_world_destroy(other);
+    return true;
+}
+
 static const scenario scenarios[] = {
     {"set_parent", NULL, set_parent, NULL, false},
     {"set_parent of a recording", defer, set_parent, flush_after, false},
@@ -197,9 +270,17 @@ static const scenario scenarios[] = {
     {"set_orphans", NULL, set_orphans, NULL, false},
     {"destroy", link_chain, destroy, NULL, true},
     {"destroy_with", link_chain, destroy_with, NULL, true},
+    {"destroy_with of a recording", link_and_defer, destroy_with, flush_after, false},
     {"destroy_children", link_chain, destroy_children, NULL, false},
     {"name_child", link_chain, name_child, NULL, false},
     {"flush", record_some, flush, NULL, false},
+    {"flush of words", record_words, flush, NULL, false},
+    {"transform_update without a tree", add_components, update, NULL, false},
+    {"transform_update with latecomers", add_transforms_and_latecomers, update, NULL, false},
+    {"transform_add_system", NULL, add_system, NULL, false},
+    {"clone", link_and_leave_a_page, clone, NULL, false},
+    {"snapshot_take", add_transforms, take, NULL, false},
+    {"snapshot_restore", take_and_change, restore, update_after, false},
     {"first transform_update", add_transforms, update, NULL, false},
     {"transform_update", add_transforms_and_move, update, NULL, false},
 };
@@ -257,4 +338,29 @@ START_TEST(memory_may_run_out_at_every_point)
 }
 END_TEST
 
-TEST_SUITE(memory_failure, memory_may_run_out_at_every_point)
+START_TEST(a_word_on_children_is_forgotten_with_the_destruction_that_failed)
+{
+    static const scenario recorded = {.name = "word", .prepare = link_and_defer};
+    uint32_t failures = 0;
+    for (uint64_t k = 1;; ++k) {
+        fixture fixture;
+        open_fixture(&fixture, &recorded);
+        faulty_allocator_fail_at(&fixture.allocator, k, false);
+        bool done = destroy_with(&fixture);
+        faulty_allocator_fail_at(&fixture.allocator, 0, false);
+        flush_after(&fixture);
+        if (!done) { /* it lives, and dies as all others do */
+            ++failures;
+            REQUIRE(mica_destroy(fixture.world, fixture.nodes[1]));
+        }
+        ck_assert(mica_is_alive(fixture.world, fixture.nodes[2]) == done);
+        close_fixture(&fixture);
+        if (done)
+            break;
+    }
+    ck_assert_uint_ge(failures, 2);
+}
+END_TEST
+
+TEST_SUITE(memory_failure, memory_may_run_out_at_every_point,
+           a_word_on_children_is_forgotten_with_the_destruction_that_failed)

@@ -3,6 +3,7 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 #include "mica/hierarchy.h"
+#include "mica/snapshot.h"
 
 #include <pthread.h>
 
@@ -184,6 +185,27 @@ START_TEST(a_link_for_the_dead_follows_the_policy_of_the_world)
 }
 END_TEST
 
+START_TEST(what_was_recorded_for_one_that_died_at_once_is_not_done)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity parent = mica_create(world), child = mica_create_child(world, parent), other = mica_create(world);
+    mica_commands *commands = mica_commands_create(world);
+    ck_assert(mica_command_destroy_with(commands, parent, MICA_ORPHANS_STAY));
+    ck_assert(mica_command_set_parent(commands, other, child));
+    mica_destroy(world, other);
+    mica_destroy_with(world, parent, MICA_ORPHANS_STAY);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(forget_reports(&heard), 2); /* the destruction, and the link: a word says nothing itself */
+    ck_assert(mica_is_alive(world, child) && mica_child_count(world, child) == 0);
+    mica_defer(world);
+    ck_assert(mica_is_nil(mica_create_child(world, other))); /* of the dead */
+    mica_flush(world);
+    expect_report(&heard, MICA_ERROR_DEAD, "create_child");
+    mica_commands_destroy(commands);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_flush_that_a_seal_refuses_takes_links_and_names_back)
 {
     mica_world *world = open_world(&heard);
@@ -308,10 +330,43 @@ START_TEST(threads_record_links_and_the_outcome_is_always_the_same)
 }
 END_TEST
 
-TEST_SUITE(record, recorded_links_are_made_by_the_flush_in_order, entities_are_linked_before_they_are_born,
-           what_is_given_up_before_it_is_born_leaves_no_link,
+/* A few hundred links, as many as are kept in several blocks. */
+static void relink(mica_world *world, const mica_entity *all, uint32_t count, uint32_t step)
+{
+    for (uint32_t i = 1; i < count; ++i)
+        ck_assert_int_eq(mica_set_parent(world, all[i], i % step ? all[i / step * step] : mica_nil()), MICA_OK);
+}
+
+START_TEST(links_come_back_with_any_of_several_snapshots)
+{
+    enum { ALL = 300, TIMES = 4 };
+    static const uint32_t order[] = {1, 3, 0, 2, 0, 3, 1};
+    mica_world *world = open_world(&heard);
+    mica_entity all[ALL];
+    mica_snapshot snapshots[TIMES];
+    uint64_t hashes[TIMES];
+    for (uint32_t i = 0; i < ALL; ++i)
+        all[i] = mica_create(world);
+    for (uint32_t i = 0; i < TIMES; ++i) {
+        relink(world, all, ALL, 3 + i);
+        hashes[i] = mica_world_hash(world);
+        snapshots[i] = mica_snapshot_take(world);
+    }
+    for (uint32_t i = 0; i < COUNT_OF(order); ++i) {
+        relink(world, all, ALL / 2, 11);
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshots[order[i]]), MICA_OK);
+        ck_assert_uint_eq(mica_world_hash(world), hashes[order[i]]);
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(record, links_come_back_with_any_of_several_snapshots, recorded_links_are_made_by_the_flush_in_order,
+           entities_are_linked_before_they_are_born, what_is_given_up_before_it_is_born_leaves_no_link,
            a_link_to_what_another_buffer_creates_lasts_or_goes_with_it,
            what_makes_no_sense_at_the_flush_is_dropped_with_its_place, mistakes_are_told_when_they_are_recorded,
-           a_link_for_the_dead_follows_the_policy_of_the_world, a_flush_that_a_seal_refuses_takes_links_and_names_back,
+           a_link_for_the_dead_follows_the_policy_of_the_world, what_was_recorded_for_one_that_died_at_once_is_not_done,
+           a_flush_that_a_seal_refuses_takes_links_and_names_back,
            nothing_else_happens_to_one_that_dies_with_its_parent_in_the_same_flush,
            a_child_that_is_taken_away_in_time_survives, threads_record_links_and_the_outcome_is_always_the_same)

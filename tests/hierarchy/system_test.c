@@ -113,24 +113,110 @@ START_TEST(trees_and_matrices_are_the_same_for_any_number_of_workers)
 }
 END_TEST
 
-static void adopt(const mica_observation *seen)
+/* What is told of a change, and links those it is told of while the world records. */
+static mica_entity foster;
+
+static void adopt(mica_world *world, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t i = 0; i < seen->count; ++i)
-        ck_assert_int_eq(mica_set_parent(seen->world, seen->entities[i], *(mica_entity *)seen->context), MICA_OK);
+    for (uint32_t i = 0; i < count; ++i)
+        ck_assert_int_eq(mica_set_parent(world, entities[i], foster), MICA_OK);
 }
 
-START_TEST(links_that_an_observer_makes_are_there_when_the_operation_ends)
+static void adopt_observed(const mica_observation *seen)
 {
-    mica_world *world = open_world(&heard);
-    mica_entity parent = mica_create(world), child = mica_create(world);
-    mica_observer_def def = {.event = MICA_OBSERVE_ADD, .component = MICA_ID(Number), .fn = adopt, .context = &parent};
-    ck_assert(mica_observer_add(world, &def).id);
+    adopt(seen->world, seen->entities, seen->count);
+}
+
+static void adopt_hooked(const mica_event *event, void *context)
+{
+    (void)context;
+    adopt(event->world, event->entities, event->count);
+}
+
+static void adopt_messaged(const mica_message *message)
+{
+    adopt(message->world, message->entities, message->count);
+}
+
+static mica_entity change_one(mica_world *world)
+{
+    ck_assert(mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Number, adopt_observed)).id);
+    mica_entity child = mica_create(world);
     mica_set(world, child, Number, {1});
-    ck_assert(mica_same(mica_parent(world, child), parent));
+    return child;
+}
+
+static mica_entity commit_batch(mica_world *world)
+{
+    const mica_value column = MICA_WITH(Number, {1});
+    mica_batch *batch;
+    mica_entity child;
+    mica_hook_set(world, Number, MICA_EVENT_ADD, adopt_hooked, NULL);
+    ck_assert_int_eq(mica_batch_begin(world, &(mica_batch_group){1, 1, &column, 0}, 1, &batch), MICA_OK);
+    mica_batch_entities(batch, &child);
+    ck_assert_int_eq(mica_batch_commit(batch, NULL, 0), MICA_OK);
+    return child;
+}
+
+static mica_entity emit(mica_world *world)
+{
+    mica_observer_def def = {.event = MICA_OBSERVE_USER, .fn = adopt_observed};
+    ck_assert(mica_observer_add(world, &def).id);
+    mica_entity child = mica_create(world);
+    ck_assert(mica_observe_emit(world, MICA_OBSERVE_USER, 0, child, (mica_value){0}));
+    return child;
+}
+
+static mica_entity deliver(mica_world *world)
+{
+    ck_assert_int_eq(mica_handler_add(world, MICA_HANDLER(Number, Mass, adopt_messaged)), MICA_OK);
+    mica_entity child = mica_create(world, MICA_WITH(Number, {1}));
+    ck_assert(mica_send(world, child, Mass, {3}));
+    return child;
+}
+
+START_TEST(links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends)
+{
+    static mica_entity (*const doors[])(mica_world *) = {change_one, commit_batch, emit, deliver};
+    for (uint32_t i = 0; i < COUNT_OF(doors); ++i) {
+        mica_world *world = open_world(&heard);
+        foster = mica_create(world);
+        mica_entity child = doors[i](world);
+        ck_assert_msg(mica_same(mica_parent(world, child), foster), "door %u", i);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+/* Pieces of a parallel for inside a system run in no order: nothing can be recorded in them. */
+static void link_inside(uint32_t begin, uint32_t end, void *context)
+{
+    const mica_view *view = context;
+    for (uint32_t i = begin; i < end; ++i)
+        mica_set_parent(view->world, view->entities[i], foster);
+}
+
+static void link_in_pieces(mica_view *view)
+{
+    mica_parallel_for(view->world, view->count, 1, link_inside, view);
+}
+
+START_TEST(work_that_has_no_place_in_the_order_links_nothing)
+{
+    if (STOPS_AT_MISTAKES)
+        return;
+    mica_world *world = open_with_workers(2);
+    foster = mica_create(world);
+    mica_create(world, MICA_WITH(Number, {1}));
+    uint64_t before = mica_world_hash(world);
+    ck_assert(mica_system_add(world, MICA_SYSTEM(link_in_pieces, MICA_READ(Number))).id);
+    ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
+    expect_report(&heard, MICA_ERROR_REFUSED, "");
+    ck_assert_uint_eq(mica_world_hash(world), before);
     close_world(world, &heard);
 }
 END_TEST
 
-TEST_SUITE(system, transforms_follow_what_systems_move, the_system_is_there_once,
-           links_that_an_observer_makes_are_there_when_the_operation_ends,
+TEST_SUITE(system, work_that_has_no_place_in_the_order_links_nothing, transforms_follow_what_systems_move,
+           the_system_is_there_once, links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends,
            trees_and_matrices_are_the_same_for_any_number_of_workers)

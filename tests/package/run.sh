@@ -50,6 +50,11 @@ answer pkg-config "$scratch/by_pkg_config"
 gcc -std=c17 "$consumer/resource_consumer.c" -o "$scratch/resource_by_pkg_config" \
     $(pkg-config --cflags --libs mica_resource)
 answer "pkg-config, resource" "$scratch/resource_by_pkg_config"
+# shellcheck disable=SC2046
+gcc -std=c17 "$source/examples/level.c" -o "$scratch/level_by_pkg_config" \
+    $(pkg-config --cflags --libs mica_json)
+"$scratch/level_by_pkg_config" | diff "$source/examples/expected/level.txt" -
+echo "pkg-config, JSON: ok"
 
 build_consumer subdirectory -DMICA_SOURCE="$source"
 build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON

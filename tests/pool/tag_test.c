@@ -120,6 +120,7 @@ START_TEST(tags_take_part_in_queries)
     ck_assert_int_eq(mica_query_add_tag(numbers, Selected), MICA_OK);
     ck_assert_uint_eq(mica_query_count(selected), mica_query_count(numbers));
     size_t held = mica_pool_get_stats(mica_pool_of(world, Selected)).memory_bytes;
+    ck_assert(held >= ENTITIES / 8 && held <= mica_world_get_stats(world).memory_bytes);
     ck_assert_int_eq(mica_query_remove(selected, Selected), MICA_OK);
     mica_world_trim(world);
     ck_assert_uint_lt(mica_pool_get_stats(mica_pool_of(world, Selected)).memory_bytes, held);

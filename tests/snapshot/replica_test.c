@@ -270,6 +270,19 @@ static void expect_way_back(const party *from, guest *to)
     (void)from;
 }
 
+static void adopt(const party *from, guest *to)
+{
+    own = mica_create(to->world);
+    ck_assert_int_eq(mica_set_parent(to->world, own, mica_replica_local(to->replica, from->knots[0])), MICA_OK);
+}
+
+static void expect_own_child(const party *from, guest *to)
+{
+    mica_entity here = mica_replica_local(to->replica, from->knots[0]);
+    ck_assert(mica_same(mica_parent(to->world, own), here) && mica_is_nil(mica_next_sibling(to->world, own)));
+    ck_assert_uint_eq(mica_child_count(to->world, here), mica_child_count(from->world, from->knots[0]) + 1);
+}
+
 static const struct {
     const char *name;
     void (*live)(const party *from, guest *to);
@@ -277,6 +290,7 @@ static const struct {
 } lives[] = {
     {"destroys some", destroy_some, expect_they_stay_away},
     {"has one of its own in place of another", replace_a_knot, expect_own_knot},
+    {"has a child of its own", adopt, expect_own_child},
     {"has hooks of pools", set_hooks, expect_hooks_ran},
     {"has pools in a group", make_group, expect_loans},
     {"wants back", take_snapshot, expect_way_back},

@@ -1,4 +1,6 @@
 #include "memory_fixture.h"
+
+#include "mica/flow.h"
 #include "require.h"
 
 #include <stdio.h>
@@ -54,6 +56,13 @@ void fixture_open(fixture *fixture)
     fixture_make_world(fixture);
     REQUIRE(fixture->world);
     populate(fixture);
+}
+
+void fixture_run_alone(fixture *fixture)
+{
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = 1;
+    REQUIRE(mica_flow_configure(fixture->world, &flow) == MICA_OK);
 }
 
 void fixture_close(fixture *fixture)

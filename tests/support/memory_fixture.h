@@ -30,6 +30,9 @@ void fixture_make_world(fixture *fixture);
 /* Both of it, and forty entities in four archetypes, every fifth one named. */
 void fixture_open(fixture *fixture);
 
+/* Systems run in the thread of the test: which allocation is the k-th does not depend on others. */
+void fixture_run_alone(fixture *fixture);
+
 /* Destroys the world and asserts that every byte and every owner is gone. */
 void fixture_close(fixture *fixture);
 
