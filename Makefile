@@ -50,8 +50,8 @@ style: setup-check ## layers, sizes, names, thread rules
 	@python3 tools/style.py
 
 coverage: setup-check ## which lines of src the tests reach
-	@cmake --preset coverage >/dev/null && cmake --build --preset coverage
-	@ctest --preset coverage --quiet; python3 tools/coverage.py build/coverage --gate
+	@python3 tools/test.py coverage
+	@python3 tools/coverage.py build/coverage
 
 docs: ## the site: guide, headers, examples; warnings are errors; into build/docs
 	@sh tools/setup.sh docs

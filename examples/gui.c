@@ -88,8 +88,9 @@ static void animate_boxes(mica_view *view)
     }
 }
 
-static void show(mica_world *world, mica_entity window)
+static void show(mica_world *world, mica_entity window, const char *title)
 {
+    printf("%s\n", title);
     for (mica_entity widget = mica_first_child(world, window); !mica_is_nil(widget);
          widget = mica_next_sibling(world, widget)) {
         const Button *button = mica_get(world, widget, Button);
@@ -132,20 +133,17 @@ int main(void)
     mica_emit(clicks, Click, {12, 1});
     mica_emit(clicks, Click, {5, 3});
     mica_step(world, 0.5f);
-    printf("clicked everywhere\n");
-    show(world, window);
+    show(world, window, "clicked everywhere");
 
     for (const char *letter = "Mica"; *letter; ++letter)
         mica_emit(keys, Key, {*letter});
     mica_remove(world, save, Animation); /* one component less: no animation, everything else goes on */
     mica_step(world, 0.5f);
-    printf("typed, and one button lost its animation\n");
-    show(world, window);
+    show(world, window, "typed, and one button lost its animation");
 
     mica_disable(world, save, Visible);
     mica_emit(clicks, Click, {3, 1});
     mica_step(world, 0.5f);
-    printf("a hidden button does not hear clicks\n");
-    show(world, window);
+    show(world, window, "a hidden button does not hear clicks");
     mica_world_destroy(world);
 }

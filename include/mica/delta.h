@@ -62,7 +62,7 @@ typedef struct mica_delta {
 
 /* Encodes what changed since a version that an earlier delta had, or everything since 0, in time that follows what changed but for
  * singletons, tags in pools, toggles in pools, names and links, which are looked through. MICA_ERROR_INVALID for a version
- * that has not been, MICA_ERROR_MEMORY, MICA_ERROR_LIMIT beyond 2 GiB. Refused while recording. Threads: owner. */
+ * that has not been, MICA_ERROR_MEMORY, also beyond 2 GiB. Refused while recording. Threads: owner. */
 MICA_API mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta);
 
 typedef struct mica_replica mica_replica;

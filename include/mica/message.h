@@ -69,8 +69,8 @@ typedef struct mica_handler {
     uint32_t use_count;
 } mica_handler;
 
-/* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside frames and handlers.
- * Threads: owner. */
+/* Adds a handler; of several for one pair, each is called in the order they were added. Refused inside frames and handlers,
+ * and when the handlers of a component together declare more than 64 uses, as a system may. Threads: owner. */
 MICA_API mica_result mica_handler_add(mica_world *world, const mica_handler *handler);
 
 /* Removes a handler that was added with this function for the pair. False when there is none. Threads: owner. */

@@ -20,7 +20,7 @@
  *   an entity     that the file adds is created, linked and named; one that the file drops is destroyed, with its children. One
  *                 that died in the world stays dead, and what the file adds below it is not created.
  *   siblings      that changed places change them, and new ones go where the file has them.
- *   a singleton   goes field by field, a new one from zero.
+ *   a singleton   goes field by field, a new one from zero; with a spawn function it is made anew when it changed in the file.
  *
  * Entities are the same when their paths are: the same name, or without one the same place among the nameless, below the same
  * parent. One that is renamed or moved to another parent in the file is a new one. So name what should last.

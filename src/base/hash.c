@@ -23,7 +23,7 @@ static uint64_t load_little_endian(const uint8_t *bytes)
 
 static void eat_stripe(micap_hasher *hasher, const uint8_t *stripe)
 {
-    for (int lane = 0; lane < 4; ++lane) {
+    for (size_t lane = 0; lane < 4; ++lane) {
         uint64_t mixed = (hasher->lanes[lane] ^ load_little_endian(stripe + 8 * lane)) * lane_prime;
         hasher->lanes[lane] = mixed ^ mixed >> 29;
     }

@@ -70,7 +70,7 @@ static uint64_t bytes_at_most(const micap_archetype *archetype, uint32_t rows, u
     uint64_t worst = 0;
     uint32_t colors = block_bytes < COLORED_BYTES_MIN ? 1 : COLORS;
     for (uint32_t color = 0; color < colors; ++color) {
-        uint64_t bytes = color * COLOR_BYTES + walk_layout(archetype, rows, color * COLOR_BYTES, NULL);
+        uint64_t bytes = (uint64_t)color * COLOR_BYTES + walk_layout(archetype, rows, color * COLOR_BYTES, NULL);
         if (bytes > worst)
             worst = bytes;
     }
@@ -117,7 +117,7 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->lanes_offset = micap_lane_offset(archetype, 0);
     chunk->order = (uint8_t)order;
     uint64_t bytes = walk_layout(archetype, capacity, (uint32_t)chunk->color_lines * MICAP_CACHE_LINE, chunk);
-    MICAP_ASSERT(chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
+    MICAP_ASSERT((uint64_t)chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
                  "a chunk ends within its block");
     (void)bytes;
     fill_finders(chunk);
@@ -250,5 +250,5 @@ void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
     chunks->first_free = chunk->number;
     --chunks->count;
     chunks->bytes -= bytes;
-    micap_arena_release(&world->arena, (char *)chunk - chunk->color_lines * MICAP_CACHE_LINE, bytes);
+    micap_arena_release(&world->arena, (char *)chunk - (size_t)chunk->color_lines * MICAP_CACHE_LINE, bytes);
 }

@@ -31,7 +31,7 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
     if (chunk->count > chunk->capacity || chunk->capacity > MICAP_CHUNK_ROWS_MAX)
         return broken(world, "a chunk holds no more than it can", chunk->count, chunk->capacity);
     const micap_lane *last = archetype->column_count ? &micap_chunk_lanes(chunk)[archetype->column_count - 1] : NULL;
-    if (last && chunk->color_lines * MICAP_CACHE_LINE + (uint64_t)(last->values - (const char *)chunk) +
+    if (last && (uint64_t)chunk->color_lines * MICAP_CACHE_LINE + (uint64_t)(last->values - (const char *)chunk) +
                         (uint64_t)chunk->capacity * last->bytes >
                     (uint64_t)1 << chunk->order)
         return broken(world, "the last column ends within the block", chunk->number, chunk->capacity);

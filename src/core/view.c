@@ -164,7 +164,7 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
     for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
         __builtin_prefetch(later->chunks[i]);
         __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
-        __builtin_prefetch((const char *)later->chunks[i] + 2 * MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + (size_t)2 * MICAP_CACHE_LINE);
     }
     const micap_chunk *next = next_chunk(query, &at);
     if (next)

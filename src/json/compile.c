@@ -86,10 +86,22 @@ static void compile_instance(mica_compiler *compiler, const micap_node *node, co
     }
 }
 
+/* NULL with a report. */
+static void *add_instance(mica_compiler *compiler, const micap_node *node, const micap_node_component *component,
+                          uint32_t part)
+{
+    void *instance = mica_draft_add(compiler->draft, node->index, part);
+    if (instance && (!component->disabled || mica_draft_disable(compiler->draft, part)))
+        return instance;
+    micap_json_error_memory(compiler);
+    return NULL;
+}
+
 /* An array is several instances; it stands for itself, whatever lay below it. */
-static void compile_several(mica_compiler *compiler, const micap_node *node, const micap_layer *layer,
+static void compile_several(mica_compiler *compiler, const micap_node *node, const micap_node_component *component,
                             const micap_schema_entry *entry, uint32_t part)
 {
+    const micap_layer *layer = component->last;
     micap_step_in outer = {NULL, "components", 0}, step = {&outer, entry->name, 0};
     json_t *value;
     size_t index;
@@ -97,11 +109,9 @@ static void compile_several(mica_compiler *compiler, const micap_node *node, con
     {
         micap_step_in inner = {&step, NULL, index};
         const micap_layer one = {.value = value, .place = layer->place, .scope = layer->scope};
-        void *instance = mica_draft_add(compiler->draft, node->index, part);
-        if (!instance) {
-            micap_json_error_memory(compiler);
+        void *instance = add_instance(compiler, node, component, part);
+        if (!instance)
             return;
-        }
         compile_instance(compiler, node, &one, entry, instance, &inner);
     }
 }
@@ -114,15 +124,12 @@ static void compile_component(mica_compiler *compiler, const micap_node *node, c
     if (part == MICA_DRAFT_NONE)
         return;
     if (json_is_array(component->last->value) && json_is_object(json_array_get(component->last->value, 0))) {
-        compile_several(compiler, node, component->last, entry, part);
+        compile_several(compiler, node, component, entry, part);
         return;
     }
-    void *instance = mica_draft_add(compiler->draft, node->index, part);
-    if (!instance || (component->disabled && !mica_draft_disable(compiler->draft, part))) {
-        micap_json_error_memory(compiler);
-        return;
-    }
-    compile_instance(compiler, node, component->first, entry, instance, &step);
+    void *instance = add_instance(compiler, node, component, part);
+    if (instance)
+        compile_instance(compiler, node, component->first, entry, instance, &step);
 }
 
 static void compile_singletons(mica_compiler *compiler)

@@ -40,6 +40,7 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
     if (pool->present && MICAP_UNLIKELY(pool->keeper->before))
         micap_pool_keep_bit(pool, entity.index);
     if (pool->kind == MICAP_POOL_TAG) {
+        MICAP_ASSERT(pool->present, "there is room for it");
         pool->present[entity.index / 64] |= (uint64_t)1 << entity.index % 64;
         return;
     }

@@ -62,7 +62,7 @@ void micap_leaves_swap(const micap_leaves *leaves, uint32_t size_bytes, void *va
 #define MICAP_EACH_REFERENCE(leaves, size_bytes, values, value_count, reference)                                       \
     for (uint64_t value_ = 0; value_ < (value_count); ++value_)                                                        \
         for (uint32_t leaf_ = 0; leaf_ < (leaves)->count; ++leaf_)                                                     \
-            for (uint32_t element_ = 0; element_ < (leaves)->list[leaf_].count; ++element_)                            \
+            for (size_t element_ = 0; element_ < (leaves)->list[leaf_].count; ++element_)                              \
                 for (char *reference = (char *)(values) + value_ * (size_bytes) + (leaves)->list[leaf_].offset +       \
                                        element_ * 8;                                                 \
                      reference; reference = NULL)

@@ -246,7 +246,7 @@ void micap_plan_apply(const micap_plan *plan, void *to, const void *from, uint64
                 memcpy(target + step->to, source + step->from, step->count);
                 continue;
             }
-            for (uint32_t element = 0; element < step->count; ++element) {
+            for (size_t element = 0; element < step->count; ++element) {
                 char *into = target + step->to + element * step->to_bytes;
                 const char *out_of = source + step->from + element * step->from_bytes;
                 if (step->to_kind == MICA_KIND_ENTITY)

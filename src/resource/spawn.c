@@ -271,22 +271,28 @@ static void give_singleton(micap_spawning *work, micap_entry *entry)
                          work->entities);
 }
 
+static void switch_one_off(const micap_spawning *work, const micap_entry *entry, mica_entity entity)
+{
+    if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
+        mica_enable_component(work->world, entity, entry->component, false);
+}
+
 static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
     const micap_block *block = entry->block;
+    const mica_entity *entities = copy_of(work, copy);
     uint32_t at = 0;
     if (!entry->component || !entry->type->toggle || !block->disabled_count)
         return;
+    for (; block->owners && at < block->disabled_count; ++at) /* all instances of an entity have one switch */
+        switch_one_off(work, entry, entities[block->owners[block->disabled[at]]]);
     for (uint32_t g = 0; g < work->group_count && at < block->disabled_count; ++g) {
         const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
         uint32_t first = first_instance(work, entry, group->first_entity);
         if (first == MICAP_NONE)
             continue;
-        for (; at < block->disabled_count && block->disabled[at] < first + group->entity_count; ++at) {
-            mica_entity entity = copy_of(work, copy)[group->first_entity + block->disabled[at] - first];
-            if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
-                mica_enable_component(work->world, entity, entry->component, false);
-        }
+        for (; at < block->disabled_count && block->disabled[at] < first + group->entity_count; ++at)
+            switch_one_off(work, entry, entities[group->first_entity + block->disabled[at] - first]);
     }
 }
 

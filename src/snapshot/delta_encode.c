@@ -238,7 +238,7 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
     if (parts & MICAP_DELTA_VALUES)
         put_pool_values(sender, pool, row, count);
     for (uint32_t i = 0; parts & MICAP_DELTA_TOGGLES && i < count; ++i) {
-        char on = micap_pool_has_row(pool, row + i) && pool->enabled[row + i];
+        bool on = micap_pool_has_row(pool, row + i) && pool->enabled[row + i];
         micap_bytes_put(bytes, &on, 1);
     }
     ++sender->delta.slice_count;

@@ -46,7 +46,7 @@ bool micap_delta_bools_hold(const mica_type *type, const char *value)
 static void add_up(uint64_t *lanes, const char *bytes, size_t byte_count)
 {
     for (; byte_count >= 64; bytes += 64, byte_count -= 64)
-        for (uint32_t i = 0; i < 8; ++i) {
+        for (size_t i = 0; i < 8; ++i) {
             uint64_t word;
             memcpy(&word, bytes + 8 * i, sizeof word);
             lanes[i] = (lanes[i] + word) * 0x9e3779b185ebca87u;

@@ -234,7 +234,7 @@ static bool write_header(micap_diary *diary)
         header[8 + 2 * i] = (char)(versions[i] & 0xFF);
         header[9 + 2 * i] = (char)(versions[i] >> 8);
     }
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
         uint32_t word = micap_little32(words[i]);
         memcpy(header + 12 + 4 * i, &word, 4);
     }

@@ -34,6 +34,19 @@ static mica_result name_all(micap_delta_work *work)
     return MICA_OK;
 }
 
+/* Before a sibling, or as the last child of a parent, or of nobody. A name that the receiver gave goes, where another has it
+ * already among those the child comes to. */
+static mica_result link_child(mica_world *world, mica_entity child, mica_entity parent, mica_entity next)
+{
+    for (;;) {
+        mica_result result =
+            mica_is_nil(next) ? mica_set_parent(world, child, parent) : mica_place_before(world, child, next);
+        if (result != MICA_ERROR_EXISTS)
+            return result;
+        mica_name_set(world, child, mica_nil(), NULL);
+    }
+}
+
 /* Puts the children of a parent into their order, before those of the receiver's own. */
 static mica_result link_parent(micap_delta_work *work, mica_entity parent, const char *children, uint32_t count)
 {
@@ -44,13 +57,10 @@ static mica_result link_parent(micap_delta_work *work, mica_entity parent, const
         if (mica_is_nil(child) || mica_same(child, parent) || mica_is_ancestor(world, child, parent))
             continue;
         mica_entity next = mica_is_nil(last) ? mica_first_child(world, parent) : mica_next_sibling(world, last);
-        mica_result result = MICA_OK;
-        if (!mica_same(next, child))
-            result = mica_is_nil(next) ? mica_set_parent(world, child, parent) : mica_place_before(world, child, next);
-        if (result == MICA_ERROR_MEMORY)
+        mica_result result = mica_same(next, child) ? MICA_OK : link_child(world, child, parent, next);
+        if (result != MICA_OK)
             return result;
-        if (result == MICA_OK)
-            last = child;
+        last = child;
     }
     return MICA_OK;
 }
@@ -73,7 +83,7 @@ static void unlink_parent(micap_delta_work *work, mica_entity parent, const char
         next = mica_next_sibling(world, child);
         const micap_twin *twin = micap_twin_find(&replica->twins, mica_replica_remote(replica, child));
         if (twin && twin->mark != replica->mark)
-            mica_set_parent(world, child, mica_nil());
+            link_child(world, child, mica_nil(), mica_nil());
     }
 }
 

@@ -235,6 +235,8 @@ static const struct asset_case {
     {"", "a/level.json", "rock.mica", "a/rock.mica"},
     {"..", "../a/level.json", "rock.mica", "a/rock.mica"},
     {"/", "/a/level.json", "../rock.mica", "rock.mica"},
+    {NULL, "../../../data/level.json", "rock.mica", "rock.mica"},
+    {".", "a../level.json", "../rock.mica", "rock.mica"}, /* a name like any other */
     {"data", "data/level.json", "../rock.mica", NULL},
     {"data", "database/level.json", "rock.mica", NULL},
     {NULL, "level.json", "../rock.mica", NULL},

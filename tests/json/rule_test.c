@@ -280,6 +280,7 @@ START_TEST(without_a_handler_errors_are_printed)
         {"{\"entites\": []}", "a.json:1:13: entites: unknown key \"entites\" (did you mean \"entities\"?)\n"},
         {"[]", "a.json:1:1: expected an object with \"entities\", found an array\n"},
         /* A key that looks like a path is not found again: then there is no line. */
+        {"{\"[1]\": 1}", "a.json: [1]: unknown key \"[1]\"\n"},
         {"{\"a.b\": 1}", "a.json: a.b: unknown key \"a.b\"\n"},
         {"{\"a[1]\": 1}", "a.json: a[1]: unknown key \"a[1]\"\n"},
         /* Nothing before it confuses the search. */
@@ -294,6 +295,40 @@ START_TEST(without_a_handler_errors_are_printed)
 }
 END_TEST
 
+START_TEST(the_top_of_a_prefab_is_its_root_by_number_too)
+{
+    static const char prefab[] = "{\"entities\": [{\"components\": {\"Monster\": {\"target\": \"/#0\"}}}]}";
+    ck_assert_int_eq(mica_write_file(scratch("self.json"), prefab, sizeof prefab - 1, NULL), MICA_OK);
+    said said;
+    mica_compiled compiled;
+    ck_assert_int_eq(compile((mica_compile_def){0},
+                             "{\"entities\": [{\"name\": \"x\"}, {\"name\": \"y\", \"prefab\": \"self.json\"}]}", &said,
+                             &compiled),
+                     MICA_OK);
+    mica_resource *resource = level_open(&compiled.blob);
+    uint32_t count;
+    const Monster *monster = mica_resource_instances(resource, &mica_type_of_Monster, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(mica_resource_name(resource, monster->target.index), "y");
+    mica_resource_free(resource);
+    mica_compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(paths_in_a_rule_for_make_are_quoted)
+{
+    const char *path = scratch("odd.d"), *files[] = {"a b#1", "price$"};
+    ck_assert_int_eq(mica_write_depfile(path, "out$put", files, 2, NULL), MICA_OK);
+    char text[128] = "";
+    FILE *file = fopen(path, "r");
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    ck_assert_str_eq(text, "out$$put: \\\n  a\\ b\\#1 \\\n  price$$\n\nprice$$:\n");
+    mica_schema_destroy(NULL);
+}
+END_TEST
+
 TEST_SUITE(rule, a_recipe_is_what_is_written_however_many_there_are, values_of_every_kind_are_read,
            a_schema_tells_what_is_in_it_and_reads_what_it_wrote, progress_is_told_and_half_an_allocator_is_not_taken,
-           without_a_handler_errors_are_printed)
+           without_a_handler_errors_are_printed, the_top_of_a_prefab_is_its_root_by_number_too,
+           paths_in_a_rule_for_make_are_quoted)

@@ -19,6 +19,8 @@ typedef Text Postscript;
 #define OWNS .construct = text_construct, .destruct = text_destruct, .copy = text_copy, .move = text_move
 MICA_POOL_WITH(Letterhead, (.index = MICA_INDEX_DIRECT, OWNS), length)
 MICA_POOL_WITH(Postscript, (OWNS), length)
+typedef struct Unused { uint32_t value; } Unused;
+MICA_POOL(Unused, value)
 
 START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
 {
@@ -28,6 +30,7 @@ START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
         entities[i] = mica_create(world, MICA_WITH(Letterhead));
         ck_assert_ptr_nonnull(mica_add(world, entities[i], Postscript));
     }
+    ck_assert_ptr_nonnull(mica_pool_of(world, Unused)); /* which nobody is in */
     ck_assert(mica_remove(world, entities[2], Letterhead) && mica_remove(world, entities[3], Letterhead));
     const int values = texts_alive;
     mica_world *clone = NULL;

@@ -159,6 +159,50 @@ START_TEST(several_instances_of_what_is_not_for_many_are_refused)
 }
 END_TEST
 
+typedef struct Charm { uint32_t power; } Charm;
+MICA_POOL_WITH(Charm, (.many = true, .toggle = true), power)
+
+START_TEST(many_instances_that_are_switched_off_stay_so_in_a_file_and_in_its_text)
+{
+    mica_world *world = open_world(&heard);
+    mica_pool *pool = mica_pool_of(world, Charm);
+    for (uint32_t i = 0; i < 6; ++i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {i}));
+        for (uint32_t k = 0; k < 1 + i % 3; ++k)
+            mica_pool_add(pool, entity);
+        if (i % 2)
+            mica_disable(world, entity, Charm);
+    }
+    mica_blob blob, text;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    mica_schema *schema = mica_schema_create();
+    ck_assert_int_eq(mica_schema_add_world(schema, world), MICA_OK);
+    close_world(world, &heard);
+    mica_resource *resource = level_open(&blob);
+    world = open_world(&heard);
+    mica_define(world, Number);
+    mica_define(world, Charm);
+    mica_entity entities[12];
+    const mica_spawn_def def = {.copies = 2, .out_entities = entities};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    for (uint32_t i = 0; i < 12; ++i)
+        ck_assert_int_eq(mica_is_enabled(world, entities[i], Charm),
+                         mica_get(world, entities[i], Number)->value % 2 == 0);
+    close_world(world, &heard);
+    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
+    mica_compiled compiled;
+    const mica_compile_def compile_def = {.schema = schema};
+    ck_assert_int_eq(mica_compile_text("dump", text.bytes, text.byte_count, &compile_def, &compiled), MICA_OK);
+    ck_assert_uint_eq(compiled.blob.byte_count, blob.byte_count);
+    ck_assert_mem_eq(compiled.blob.bytes, blob.bytes, blob.byte_count);
+    mica_compiled_free(&compiled);
+    mica_schema_destroy(schema);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    mica_blob_free(&text);
+}
+END_TEST
+
 /* A file with entities "a" and "b", the first of which has so many instances of a component. */
 static mica_blob file_of(const mica_type *type, uint32_t count)
 {
@@ -319,4 +363,5 @@ TEST_SUITE(storage, every_storage_is_saved_and_spawned, what_is_dumped_compiles_
            a_component_with_too_many_fields_spawns_and_is_not_followed,
            split_components_are_refused_with_many_instances_and_with_functions,
            what_refers_to_a_resource_is_saved_with_its_library_whatever_the_storage,
-           a_newer_file_may_have_components_that_the_program_does_not_know)
+           a_newer_file_may_have_components_that_the_program_does_not_know,
+           many_instances_that_are_switched_off_stay_so_in_a_file_and_in_its_text)

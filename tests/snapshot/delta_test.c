@@ -202,6 +202,31 @@ START_TEST(what_is_excluded_stays_at_home)
 }
 END_TEST
 
+START_TEST(names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 5);
+    open_receiver(&to, false);
+    char longest[MICAP_DELTA_NAME_BYTES_MAX + 2];
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    mica_entity scope = mica_create(from.world), named[3];
+    const char *names[] = {longest, longest + 1, "inner"};
+    for (uint32_t i = 0; i < 3; ++i) {
+        named[i] = mica_create(from.world);
+        ck_assert_int_eq(mica_name_set(from.world, named[i], i == 2 ? scope : mica_nil(), names[i]), MICA_OK);
+    }
+    mica_destroy(from.world, scope);
+    follow(&from, &to, true);
+    ck_assert_ptr_null(mica_name_of(to.world, named[0]));
+    ck_assert_str_eq(mica_name_of(to.world, named[1]), longest + 1);
+    ck_assert_ptr_null(mica_name_of(to.world, named[2]));
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
 START_TEST(what_can_not_be_is_refused_in_words)
 {
     static sender_side from;
@@ -288,4 +313,5 @@ END_TEST
 TEST_SUITE(delta, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
            replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
-           what_is_excluded_stays_at_home, what_can_not_be_is_refused_in_words)
+           what_is_excluded_stays_at_home, names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home,
+           what_can_not_be_is_refused_in_words)

@@ -9,7 +9,6 @@
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
 #include "mica/snapshot.h"
-#include "snapshot/delta.h"
 
 #include <string.h>
 
@@ -451,22 +450,30 @@ START_TEST(a_handle_in_stock_is_in_use)
 }
 END_TEST
 
-START_TEST(names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
+/* A name goes with its entity from parent to parent: what the receiver named must not be in the way of a link. */
+START_TEST(names_of_the_receiver_give_way_to_links)
 {
     static trio trio;
-    open_trio(&trio, false);
-    char longest[MICAP_DELTA_NAME_BYTES_MAX + 2];
-    memset(longest, 'n', sizeof longest);
-    longest[sizeof longest - 1] = 0;
-    mica_entity scope = mica_create(trio.from.world);
-    mica_name_set(trio.from.world, trio.there[0], mica_nil(), longest);
-    mica_name_set(trio.from.world, trio.there[1], mica_nil(), longest + 1);
-    mica_name_set(trio.from.world, trio.there[2], scope, "inner");
-    mica_destroy(trio.from.world, scope);
+    open_trio(&trio, true);
+    mica_world *world = trio.to.world;
+    mica_entity mine = mica_create(world), top = mica_create(world);
+    ck_assert_int_eq(mica_set_parent(world, mine, here(&trio, 0)), MICA_OK);
+    ck_assert_int_eq(mica_name_set(world, mine, here(&trio, 0), "x"), MICA_OK);
+    ck_assert_int_eq(mica_name_set(world, here(&trio, 1), mica_nil(), "x"), MICA_OK);
+    ck_assert_int_eq(mica_set_parent(trio.from.world, trio.there[1], trio.there[0]), MICA_OK);
     follow(&trio.from, &trio.to, true);
-    ck_assert_ptr_null(mica_name_of(trio.to.world, here(&trio, 0)));
-    ck_assert_str_eq(mica_name_of(trio.to.world, here(&trio, 1)), longest + 1);
-    ck_assert_ptr_null(mica_name_of(trio.to.world, here(&trio, 2)));
+    expect_report(&trio.to.heard, MICA_ERROR_EXISTS, "name \"x\"");
+    ck_assert(mica_same(mica_parent(world, here(&trio, 1)), here(&trio, 0)));
+    ck_assert_ptr_null(mica_name_of(world, here(&trio, 1)));
+    ck_assert_str_eq(mica_name_of(world, mine), "x");
+
+    ck_assert_int_eq(mica_name_set(world, top, mica_nil(), "y"), MICA_OK);
+    ck_assert_int_eq(mica_name_set(world, here(&trio, 1), here(&trio, 0), "y"), MICA_OK);
+    ck_assert_int_eq(mica_set_parent(trio.from.world, trio.there[1], mica_nil()), MICA_OK);
+    follow(&trio.from, &trio.to, true);
+    expect_report(&trio.to.heard, MICA_ERROR_EXISTS, "name \"y\"");
+    ck_assert(mica_is_nil(mica_parent(world, here(&trio, 1))));
+    ck_assert_ptr_null(mica_name_of(world, here(&trio, 1)));
     close_trio(&trio);
 }
 END_TEST
@@ -475,4 +482,4 @@ TEST_SUITE(replica, memory_that_runs_out_changes_nothing_and_the_delta_can_be_ap
            a_replica_and_a_sender_need_memory_and_say_so, a_receiver_lives_its_own_life_between_deltas,
            rows_that_change_places_come_back_with_a_snapshot, a_component_that_the_receiver_removed_is_not_written,
            rows_are_left_alone_where_the_receiver_has_others, who_comes_alive_again_has_no_rows_from_before,
-           a_handle_in_stock_is_in_use, names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
+           names_of_the_receiver_give_way_to_links, a_handle_in_stock_is_in_use)
