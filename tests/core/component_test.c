@@ -1,4 +1,6 @@
 /* Components in a world: registration, refusals that name both sides, and components that own something. */
+#include "mica/snapshot.h"
+
 #include "../support/components.h"
 #include "../support/reports.h"
 #include "../support/test.h"
@@ -275,6 +277,31 @@ START_TEST(owned_values_survive_moves_between_archetypes)
 }
 END_TEST
 
+/* What a snapshot keeps of values that own something goes to the one before it when it is dropped. */
+START_TEST(owned_values_come_back_though_a_later_snapshot_was_dropped)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entities[3];
+    mica_snapshot snapshots[3];
+    for (uint32_t i = 0; i < 3; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Text), MICA_WITH(Number, {i}));
+    uint64_t before = mica_world_hash(world);
+    for (uint32_t i = 0; i < 3; ++i) {
+        snapshots[i] = mica_snapshot_take(world);
+        Text text = text_make("changed");
+        mica_set_component(world, entities[i], (mica_value){MICA_ID(Text), sizeof text, &text});
+        text_drop(&text);
+        if (i)
+            mica_add(world, entities[i], Frozen);
+    }
+    ck_assert(mica_snapshot_drop(world, snapshots[1]) && mica_snapshot_drop(world, snapshots[2]));
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshots[0]), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), before);
+    close_world(world, &heard);
+    ck_assert_msg(texts_alive == 0, "%d texts are left", texts_alive);
+}
+END_TEST
+
 START_TEST(owned_values_are_made_and_dropped_once_whatever_happens)
 {
     mica_world *world = open_world(&heard);
@@ -436,8 +463,8 @@ START_TEST(no_name_of_a_component_is_taken_by_the_switch_of_another)
 }
 END_TEST
 
-TEST_SUITE(component, a_defined_component_is_found_by_name, a_described_component_is_found_after_its_first_use,
-           a_component_made_at_run_time_works_like_any_other,
+TEST_SUITE(component, owned_values_come_back_though_a_later_snapshot_was_dropped, a_defined_component_is_found_by_name,
+           a_described_component_is_found_after_its_first_use, a_component_made_at_run_time_works_like_any_other,
            a_duplicate_name_with_another_layout_is_refused_naming_both,
            the_use_of_a_name_with_another_layout_is_refused, worlds_may_differ_in_the_layout_behind_a_name,
            malformed_descriptions_are_refused_with_a_report, an_alignment_that_is_no_power_of_two_is_named,
