@@ -206,6 +206,26 @@ START_TEST(handles_are_never_given_out_twice_whoever_took_them)
 }
 END_TEST
 
+/* Whether one of them is destroyed or all are cleared away at once. */
+START_TEST(a_slot_whose_generations_are_used_up_is_given_out_no_more)
+{
+    for (int clears = 0; clears < 2; ++clears) {
+        mica_world *world = open_world(&heard);
+        const mica_entity old = {50, MICAP_GENERATION_MAX};
+        micap_archetype *nothing = world->archetypes.by_id[0];
+        ck_assert(micap_rows_reserve(world, nothing, 1));
+        micap_entities_claim(world, &old, 1);
+        micap_rows_commit(world, micap_rows_next(nothing), old);
+        ++world->structure;
+        ck_assert(clears ? mica_world_clear(world) == MICA_OK : mica_destroy(world, old));
+        ck_assert(!mica_is_alive(world, old));
+        for (uint32_t i = 0; i < 200; ++i)
+            ck_assert_uint_ne(mica_create(world).index, old.index);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 /* The last of all indices is claimed, so that nothing lies behind it. */
 START_TEST(without_indices_nothing_is_created_until_something_dies)
 {
@@ -237,5 +257,5 @@ START_TEST(without_indices_nothing_is_created_until_something_dies)
 }
 END_TEST
 
-TEST_SUITE(entities, handles_are_never_given_out_twice_whoever_took_them,
-           without_indices_nothing_is_created_until_something_dies)
+TEST_SUITE(entities, a_slot_whose_generations_are_used_up_is_given_out_no_more,
+           handles_are_never_given_out_twice_whoever_took_them, without_indices_nothing_is_created_until_something_dies)
