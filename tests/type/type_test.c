@@ -95,6 +95,9 @@ static mica_type endless = {STRUCT("Endless", 4), .fields = endless_field, .fiel
 START_TEST(each_mistake_is_named)
 {
     static const mica_field nameless[] = {FIELD("", 0, 4, 1, MICA_KIND_U32)};
+    static const mica_field empty[] = {FIELD("a", 0, 4, 0, MICA_KIND_U32), FIELD("a", 0, 0, 1, MICA_KIND_U32)};
+    static const mica_field twins[] = {FIELD("a", 0, 4, 1, MICA_KIND_U32), FIELD("a", 4, 4, 1, MICA_KIND_U32)};
+    static const mica_field narrow[] = {{.name = "inner", .type = &inner, .element_bytes = 4, .count = 1}};
     static const mica_constant first_nameless[] = {{NULL, 1}}, second_nameless[] = {{"one", 1}, {"", 2}};
     mica_field many[17];
     char names[17][8];
@@ -107,6 +110,12 @@ START_TEST(each_mistake_is_named)
         mica_type type;
     } cases[] = {
         {"a field has no name", {STRUCT("T", 4), .fields = nameless, .field_count = 1}},
+        {"a field has no elements", {STRUCT("T", 4), .fields = empty, .field_count = 1}},
+        {"a field has no elements", {STRUCT("T", 4), .fields = empty + 1, .field_count = 1}},
+        {"two fields have the same name", {STRUCT("T", 8), .fields = twins, .field_count = 2}},
+        {"a field and its type differ in size", {STRUCT("T", 8), .fields = narrow, .field_count = 1}},
+        {"its kind is neither", {.name = "T", .kind = MICA_KIND_F32, .size_bytes = 4, .alignment = 4}},
+        {"its alignment is not", {.name = "T", .kind = MICA_KIND_STRUCT, .size_bytes = 8192, .alignment = 8192}},
         {"structs are nested too deep", endless},
         {"a constant has no name", {STRUCT("T", 4), .constants = first_nameless, .constant_count = 1}},
         {"a constant has no name", {STRUCT("T", 4), .constants = second_nameless, .constant_count = 2}},

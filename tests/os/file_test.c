@@ -1,0 +1,132 @@
+/* Files: what can't be mapped or written is told with its number, and leaves what was there. */
+#define _DEFAULT_SOURCE 1 /* for temporary folders and limits, which strict C17 hides */
+#include "../support/test.h"
+
+#include "os/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], path[128];
+
+static void open_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/mica-file-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/target", folder);
+}
+
+/* Removes the folder; returns how many files lay in it. */
+static uint32_t close_folder(void)
+{
+    uint32_t count = 0;
+    DIR *all = opendir(folder);
+    for (const struct dirent *file; (file = readdir(all));) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/%s", folder, file->d_name);
+        count += file->d_name[0] != '.';
+        if (file->d_name[0] != '.')
+            remove(name);
+    }
+    closedir(all);
+    ck_assert_int_eq(rmdir(folder), 0);
+    return count;
+}
+
+static void expect_content(const char *content)
+{
+    micap_mapping mapping;
+    ck_assert_int_eq(micap_file_map(path, &mapping), 0);
+    ck_assert_uint_eq(mapping.byte_count, strlen(content));
+    ck_assert(!*content || memcmp(mapping.bytes, content, mapping.byte_count) == 0);
+    micap_file_unmap(&mapping);
+    ck_assert_ptr_null(mapping.bytes);
+}
+
+START_TEST(a_file_is_what_was_written_last)
+{
+    open_folder();
+    for (uint32_t i = 0; i < 3; ++i) {
+        const char *contents[] = {"first", "", "something longer than before"};
+        ck_assert_int_eq(micap_file_replace(path, contents[i], strlen(contents[i])), 0);
+        expect_content(contents[i]);
+    }
+    ck_assert_uint_eq(close_folder(), 1);
+}
+END_TEST
+
+START_TEST(what_can_not_be_mapped_says_why)
+{
+    micap_mapping mapping;
+    open_folder();
+    ck_assert_int_eq(micap_file_map(path, &mapping), ENOENT);
+    ck_assert_int_eq(micap_file_map(folder, &mapping), EISDIR);
+    ck_assert(!mapping.bytes && !mapping.byte_count);
+    /* A file with nothing in it that is as large as the file system lets it be, until no address is left. */
+    int file = open(path, O_WRONLY | O_CREAT, 0600);
+    off_t bytes = (off_t)1 << 46;
+    while (ftruncate(file, bytes))
+        bytes /= 2;
+    close(file);
+    enum { MAPPINGS_MAX = 64 };
+    micap_mapping mappings[MAPPINGS_MAX];
+    uint32_t count = 0;
+    int problem = 0;
+    while (count < MAPPINGS_MAX && !(problem = micap_file_map(path, &mappings[count])))
+        ++count;
+    if (bytes >= (off_t)1 << 42)
+        ck_assert_int_eq(problem, ENOMEM);
+    while (count)
+        micap_file_unmap(&mappings[--count]);
+    close_folder();
+}
+END_TEST
+
+START_TEST(a_file_that_can_not_be_replaced_stays_as_it_is)
+{
+    open_folder();
+    char nowhere[160];
+    snprintf(nowhere, sizeof nowhere, "%s/no/such", folder);
+    ck_assert_int_eq(micap_file_replace(nowhere, "x", 1), ENOENT);
+    ck_assert_int_eq(micap_file_replace(path, "old", 3), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4, RLIM_INFINITY}), 0);
+    ck_assert_int_eq(micap_file_replace(path, "more than four", 14), EFBIG);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
+    expect_content("old");
+    char taken[160];
+    snprintf(taken, sizeof taken, "%s/folder", folder);
+    ck_assert_int_eq(mkdir(taken, 0700), 0);
+    ck_assert_int_eq(micap_file_replace(taken, "x", 1), EISDIR);
+    ck_assert_uint_eq(close_folder(), 2);
+}
+END_TEST
+
+/* Writers that were stopped may leave files behind: where all names beside the target are taken, it gives up. */
+START_TEST(names_that_are_taken_are_passed_over)
+{
+    enum { NAMES = 1010 }; /* of which it tries a thousand */
+    open_folder();
+    ck_assert_int_eq(micap_file_replace(path, "old", 3), 0); /* takes number 0, and gives it back */
+    for (uint32_t i = 1; i <= NAMES; ++i) {
+        char name[200];
+        snprintf(name, sizeof name, "%s.%lx-%x", path, (unsigned long)getpid(), i);
+        close(open(name, O_WRONLY | O_CREAT, 0600));
+    }
+    ck_assert_int_eq(micap_file_replace(path, "new", 3), EEXIST);
+    expect_content("old");
+    ck_assert_int_eq(micap_file_replace(path, "new", 3), 0); /* the names are counted on, and end */
+    expect_content("new");
+    ck_assert_uint_eq(close_folder(), NAMES + 1);
+}
+END_TEST
+
+TEST_SUITE(file, a_file_is_what_was_written_last, what_can_not_be_mapped_says_why,
+           a_file_that_can_not_be_replaced_stays_as_it_is, names_that_are_taken_are_passed_over)
