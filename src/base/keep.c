@@ -225,6 +225,7 @@ static void gather(const micap_log *log, micap_keep_stripe *seen)
 
 bool micap_log_gather(micap_keeper *keeper, const micap_log *log, micap_kept_list *out_list)
 {
+    MICAP_ASSERT(log, "a snapshot has one");
     uint64_t total = 0;
     for (const micap_log *at = log; at; at = at->newer)
         total += count_of(at);

@@ -115,10 +115,10 @@ static bool set(options *options, char letter, const char *value)
                (complain("%s: the byte order is little or big, not \"%s\"", options->command, value), false);
     default: return set_for_run(options, letter, value);
     case 'c': {
-        char *behind = NULL;
-        long level = value ? strtol(value, &behind, 10) : 9;
+        char *behind;
+        long level = strtol(value, &behind, 10);
         options->compression = (int)level;
-        return (level >= 1 && level <= 19 && (!value || !*behind)) ||
+        return (level >= 1 && level <= 19 && !*behind) ||
                (complain("%s: a level of compression is 1 to 19, not \"%s\"", options->command, value), false);
     }
     }
@@ -138,7 +138,7 @@ static bool take_option(options *options, char **arguments, int count, int *at)
             return complain("%s: --%s needs a value", options->command, option->name), false;
         value = arguments[++*at];
     }
-    return set(options, option->letter, value);
+    return set(options, option->letter, value ? value : "9"); /* the level of --compress; others don't look */
 }
 
 bool options_parse(options *options, int argument_count, char **arguments)

@@ -115,26 +115,32 @@ START_TEST(every_storage_is_saved_and_spawned)
 }
 END_TEST
 
+static void expect_same_from_dump(const mica_resource *resource, const mica_schema *schema, const mica_blob *blob)
+{
+    mica_blob text;
+    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
+    mica_compiled compiled;
+    const mica_compile_def def = {.schema = schema};
+    ck_assert_int_eq(mica_compile_text("dump", text.bytes, text.byte_count, &def, &compiled), MICA_OK);
+    ck_assert_uint_eq(compiled.blob.byte_count, blob->byte_count);
+    ck_assert_mem_eq(compiled.blob.bytes, blob->bytes, blob->byte_count);
+    mica_compiled_free(&compiled);
+    mica_blob_free(&text);
+}
+
 START_TEST(what_is_dumped_compiles_to_the_same_bytes_whatever_the_storage)
 {
     mica_world *world = make_world();
-    mica_blob blob, text;
+    mica_blob blob;
     ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
     mica_schema *schema = mica_schema_create();
     ck_assert_int_eq(mica_schema_add_world(schema, world), MICA_OK);
     close_world(world, &heard);
     mica_resource *resource = level_open(&blob);
-    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
-    mica_compiled compiled;
-    mica_compile_def def = {.schema = schema};
-    ck_assert_int_eq(mica_compile_text("dump", text.bytes, text.byte_count, &def, &compiled), MICA_OK);
-    ck_assert_uint_eq(compiled.blob.byte_count, blob.byte_count);
-    ck_assert_mem_eq(compiled.blob.bytes, blob.bytes, blob.byte_count);
-    mica_compiled_free(&compiled);
+    expect_same_from_dump(resource, schema, &blob);
     mica_schema_destroy(schema);
     mica_resource_free(resource);
     mica_blob_free(&blob);
-    mica_blob_free(&text);
 }
 END_TEST
 
@@ -173,7 +179,7 @@ START_TEST(many_instances_that_are_switched_off_stay_so_in_a_file_and_in_its_tex
         if (i % 2)
             mica_disable(world, entity, Charm);
     }
-    mica_blob blob, text;
+    mica_blob blob;
     ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
     mica_schema *schema = mica_schema_create();
     ck_assert_int_eq(mica_schema_add_world(schema, world), MICA_OK);
@@ -189,17 +195,10 @@ START_TEST(many_instances_that_are_switched_off_stay_so_in_a_file_and_in_its_tex
         ck_assert_int_eq(mica_is_enabled(world, entities[i], Charm),
                          mica_get(world, entities[i], Number)->value % 2 == 0);
     close_world(world, &heard);
-    ck_assert_int_eq(mica_dump(resource, &text), MICA_OK);
-    mica_compiled compiled;
-    const mica_compile_def compile_def = {.schema = schema};
-    ck_assert_int_eq(mica_compile_text("dump", text.bytes, text.byte_count, &compile_def, &compiled), MICA_OK);
-    ck_assert_uint_eq(compiled.blob.byte_count, blob.byte_count);
-    ck_assert_mem_eq(compiled.blob.bytes, blob.bytes, blob.byte_count);
-    mica_compiled_free(&compiled);
+    expect_same_from_dump(resource, schema, &blob);
     mica_schema_destroy(schema);
     mica_resource_free(resource);
     mica_blob_free(&blob);
-    mica_blob_free(&text);
 }
 END_TEST
 
