@@ -241,6 +241,7 @@ static void empty_pools(mica_batch *batch, batch_group *group)
     micap_chunk **chunk = group->pooled ? &group->archetype->chunks[group->archetype->tail] : NULL;
     uint32_t row = chunk ? (*chunk)->count : 0, without = group->filled - group->pooled;
     while (group->pooled) {
+        MICAP_ASSERT(chunk, "there are rows");
         if (!row)
             row = (*--chunk)->count;
         --row;

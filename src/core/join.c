@@ -223,6 +223,7 @@ static bool extends(mica_view *view, const mica_query *query, uint32_t at, const
     const mica_pool *driver = view->driver;
     if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
         return find_driven(view, query, at + count, found) && continues(query, first, found, count);
+    MICAP_ASSERT(first->spot.chunk, "it was located");
     found->entity = owner_at(query, driver, at + count);
     found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
     uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);

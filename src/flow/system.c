@@ -130,9 +130,19 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, const mic
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (def->uses[i].component &&
             (!micap_component_use(world, def->uses[i].component) ||
-             (is_singleton(def->uses[i].component) && !mica_singleton_get(world, def->uses[i].component))))
+             (is_singleton(def->uses[i].component) && !micap_singleton_prepare(world, def->uses[i].component))))
             return fail(world, micap_failure(world), def, "one of its .uses can't be used");
     return MICA_OK;
+}
+
+/* Singletons that systems use are there from now on. */
+static void change_systems(micap_flow *flow, const mica_system_def *def)
+{
+    for (uint32_t i = 0; i < def->use_count; ++i)
+        if (def->uses[i].component && is_singleton(def->uses[i].component))
+            mica_singleton_get(flow->world, def->uses[i].component);
+    flow->is_stale = true;
+    ++flow->systems_version;
 }
 
 static bool copy_names(mica_world *world, const char **to, const char *const *from)
@@ -269,8 +279,7 @@ mica_system mica_system_add(mica_world *world, const mica_system_def *def)
     ++flow->system_count;
     system->id = flow->next_id++;
     system->frame.system = (mica_system){system->id};
-    flow->is_stale = true;
-    ++flow->systems_version;
+    change_systems(flow, def);
     return system->frame.system;
 }
 
@@ -306,8 +315,7 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
         if (flow->listeners[i].ops && flow->listeners[i].ops->system_removed)
             flow->listeners[i].ops->system_removed(world, flow->listeners[i].state, old);
     micap_system_free(flow, old);
-    flow->is_stale = true;
-    ++flow->systems_version;
+    change_systems(flow, def);
     return MICA_OK;
 }
 

@@ -18,6 +18,9 @@ NOTING(two)
 NOTING(three)
 NOTING(four)
 
+typedef struct Weather { int32_t wind; } Weather;
+MICA_SINGLETON(Weather, wind)
+
 static mica_world *open_flow(reports *heard)
 {
     seen[0] = '\0';
@@ -67,6 +70,22 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
     mica_system_replace(world, last, MICA_SYSTEM_ONCE_WITH(four, (.after = {"five"})));
     mica_step(world, 1);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system five that it could run after");
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_system_that_is_refused_leaves_no_singleton_behind)
+{
+    reports heard;
+    mica_world *world = open_flow(&heard);
+    uint64_t hash = mica_world_hash(world);
+    mica_system_def def = *MICA_SYSTEM_ONCE_WITH(one, (.before = {"one"}, MICA_USES(MICA_USE_WRITE(Weather))));
+    ck_assert_uint_eq(mica_system_add(world, &def).id, 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "loop");
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    def.before[0] = NULL;
+    ck_assert_uint_ne(mica_system_add(world, &def).id, 0);
+    ck_assert_uint_ne(mica_world_hash(world), hash);
     close_world(world, &heard);
 }
 END_TEST
@@ -305,8 +324,9 @@ END_TEST
 
 TEST_SUITE(graph, conflicting_systems_run_as_added_unless_told_otherwise,
            loops_of_before_and_after_are_refused_with_the_names_along_them,
-           a_loop_of_long_names_is_told_as_far_as_there_is_room, an_order_that_contradicts_the_phases_is_refused,
-           the_graph_is_shown_as_text_and_for_graphviz, the_graph_shows_streams_and_what_is_switched_off,
+           a_system_that_is_refused_leaves_no_singleton_behind, a_loop_of_long_names_is_told_as_far_as_there_is_room,
+           an_order_that_contradicts_the_phases_is_refused, the_graph_is_shown_as_text_and_for_graphviz,
+           the_graph_shows_streams_and_what_is_switched_off,
            what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before,
            only_systems_that_keep_to_their_rows_are_chained, what_is_read_and_used_for_writing_counts_as_written,
            a_system_over_rows_that_reads_a_stream_is_in_no_chain, what_must_run_between_two_systems_keeps_them_apart,
