@@ -271,6 +271,7 @@ START_TEST(without_a_handler_reports_go_to_stderr)
     dup2(fileno(file), STDERR_FILENO);
     mica_world *world = mica_world_create(NULL);
     mica_destroy(world, mica_nil());
+    mica_singleton_get(world, MICA_ID(Position));
     mica_query_create(
         world, &(const mica_query_def){MICA_TERMS(MICA_ADDED(Position)), .name = "finder", .place = {"level.c", 123}});
     mica_world_destroy(world);
@@ -281,6 +282,7 @@ START_TEST(without_a_handler_reports_go_to_stderr)
     size_t length = fread(said, 1, sizeof said - 1, file);
     fclose(file);
     ck_assert_msg(length > 0 && strstr(said, "mica") != NULL, "it says who speaks: %s", said);
+    ck_assert_msg(strstr(said, "component Position is not a singleton") != NULL, "without a place, too: %s", said);
     ck_assert_msg(strstr(said, "level.c:123") != NULL, "and the place, as compilers do: %s", said);
     ck_assert_msg(strstr(said, "finder") != NULL, "and what is wrong: %s", said);
 }

@@ -3,6 +3,7 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static reports heard;
@@ -228,7 +229,42 @@ START_TEST(each_stops_at_the_first_structural_change)
 }
 END_TEST
 
-TEST_SUITE(view, without_a_query_there_is_nothing, views_cover_every_row_exactly_once, a_finished_loop_stays_finished,
-           loops_over_one_query_can_be_nested, a_loop_may_be_left_early, columns_are_found_by_position_too,
+/* So many that a loop looks ahead. */
+START_TEST(rows_of_hundreds_of_archetypes_come_with_the_columns_they_have)
+{
+    enum { ARCHETYPES = 300 };
+    mica_world *world = open_world(&heard);
+    for (uint32_t i = 0; i < ARCHETYPES; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "Kind%u", i);
+        mica_type type = {.name = name, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+        mica_entity entity = mica_create(world, MICA_WITH(Number), {mica_type_intern(&type), 0, NULL});
+        ck_assert_msg(mica_get(world, entity, Number)->value == 0, "what is not given is zero");
+        mica_write(world, entity, Number)->value = i;
+        if (i % 3 == 0)
+            mica_set(world, entity, Mass, {(float)i});
+    }
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_MAYBE_READ(Mass)));
+    uint64_t sum = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        const Number *number = mica_read(&view, Number);
+        const Mass *mass = mica_read(&view, Mass);
+        ck_assert_uint_eq(view.count, 1);
+        ck_assert(number->value % 3 == 0 ? mass && mass->value == (float)number->value : !mass);
+        sum += number->value;
+    }
+    ck_assert_uint_eq(sum, ARCHETYPES * (ARCHETYPES - 1) / 2);
+    for (uint32_t i = 0; i < 3; ++i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Number));
+        ck_assert_msg(mica_get(world, entity, Number)->value == 0, "each time");
+        mica_write(world, entity, Number)->value = 7;
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(view, rows_of_hundreds_of_archetypes_come_with_the_columns_they_have, without_a_query_there_is_nothing,
+           views_cover_every_row_exactly_once, a_finished_loop_stays_finished, loops_over_one_query_can_be_nested,
+           a_loop_may_be_left_early, columns_are_found_by_position_too,
            a_column_the_query_does_not_have_is_null_with_a_report, a_structural_change_ends_each_with_a_report,
            rows_of_one_archetype_come_as_they_lie, each_stops_at_the_first_structural_change)
