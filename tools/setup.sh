@@ -40,6 +40,9 @@ if [ "${1:-build}" = check ]; then
     need xauth xauth
     need g++ g++
     need clang clang
+    # Sanitizers and the fuzzer of clang are a package of their own, which clang only recommends.
+    ls "$(clang -print-resource-dir 2>/dev/null)"/lib/linux/libclang_rt.fuzzer-* >/dev/null 2>&1 ||
+        missing="$missing libclang-rt-dev"
     need clang-format clang-format
     need clang-tidy clang-tidy
     need cppcheck cppcheck
