@@ -61,7 +61,7 @@ dist: setup-build ## the core as two files, mica.h and mica.c, tried with the co
 	@sh tools/dist.sh
 
 deb: TARGET = all
-deb: release ## a Debian package of libraries, headers and the tool; into build/deb
+deb: setup-deb release ## a Debian package of libraries, headers and the tool; into build/deb
 	@cd build/release && cpack -G DEB -B ../deb
 
 install: TARGET = all
@@ -71,7 +71,7 @@ install: release ## into PREFIX, /usr/local if not said
 clean: ## remove everything that was built
 	rm -rf build
 
-.PHONY: release setup-build setup-check setup-show
+.PHONY: release setup-build setup-check setup-show setup-deb
 release: setup-build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target $(or $(TARGET),all)
@@ -81,3 +81,5 @@ setup-check:
 	@sh tools/setup.sh check
 setup-show:
 	@sh tools/setup.sh show
+setup-deb:
+	@sh tools/setup.sh deb

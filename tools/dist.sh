@@ -11,8 +11,8 @@ mkdir -p $check/mica
 for header in include/mica/*.h; do
     echo '#include "../../mica.h"' >"$check/mica/$(basename "$header")"
 done
-# One call, with nothing but the optimisation: what somebody who copies the files would write.
-cc -O2 -c $dist/mica.c -o $check/mica.o
+# One call, with nothing but the optimisation, as somebody who copies the files would write it; there must be nothing to warn of.
+cc -O2 -Werror -c $dist/mica.c -o $check/mica.o
 sources=$(find tests/conformance -name '*.c' ! -name resources.c)
 # shellcheck disable=SC2086 # words
 cc -O2 -ffp-contract=off -I$check $sources $check/mica.o -pthread -o $check/conformance

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing on Debian or Ubuntu: to build Mica (`setup.sh build`), to build and check it (`setup.sh check`), to
-# make its site (`setup.sh docs`), or to look at the battle (`setup.sh show`).
+# make its site (`setup.sh docs`) or its Debian package (`setup.sh deb`), or to look at the battle (`setup.sh show`).
 # Does nothing, and asks for nothing, when everything is there.
 set -eu
 
@@ -29,6 +29,10 @@ else
     need_library libxxhash libxxhash-dev
     need_library libzstd libzstd-dev
     need_library jansson libjansson-dev
+fi
+if [ "${1:-build}" = deb ]; then
+    need file file
+    need dpkg-shlibdeps dpkg-dev
 fi
 if [ "${1:-build}" = show ] || [ "${1:-build}" = check ]; then
     need_library sdl2 libsdl2-dev

@@ -202,8 +202,8 @@ static bool prepare(micap_restoring *restoring, micap_snapshot *snapshot, bool f
     for (uint32_t i = 0; i < list->count; ++i)
         micap_keep_again(world, list->all[i]);
     micap_handles_keep(world, &snapshot->saved.handles);
-    bool is_kept = !micap_log_is_lost(world->keeper.newest);
-    atomic_store_explicit(&world->keeper.newest->is_lost, false, memory_order_relaxed); /* nothing has changed yet */
+    /* Nothing has changed yet: what could not be kept is no loss. */
+    bool is_kept = !atomic_exchange_explicit(&world->keeper.newest->is_lost, false, memory_order_relaxed);
     return is_kept && copy_owned(world, list);
 }
 
