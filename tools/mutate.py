@@ -9,7 +9,6 @@ library here, so that a fault costs one file and one link; test programs run in 
 """
 import argparse
 import concurrent.futures
-import contextlib
 import dataclasses
 import hashlib
 import os
@@ -17,7 +16,6 @@ import pathlib
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +28,8 @@ MUTATED = ("type", "pool", "core")
 TESTED = ("base", "pool", "core", "flow", "hierarchy", "snapshot")
 # The validators are tools of the tests: a fault in one is seen when something else is broken, too.
 SPARED = ("src/core/validate.c", "src/pool/check.c")
+# Faults that change nothing in this build, as `path | the line | what | why`: they are passed over, as those are that compile to the same code.
+EQUAL = ROOT / "tools/mutate_equal.txt"
 # Those that look at speed or at compilers.
 LEFT_OUT = ("core/compile_fail_test.c", "core/scale_test.c", "pool/vector_test.c")
 FLAGS = ("-std=c17", "-O1", "-fPIC", "-pthread", "-ffp-contract=off", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
@@ -55,6 +55,7 @@ class Fault:
     line: int
     what: str
     text: str  # of the whole line, with the fault
+    original: str
 
     def __str__(self):
         return f"{self.path}:{self.line}: {self.what}"
@@ -76,10 +77,10 @@ def faults_of(path):
         line = lines[number]
         for pattern, replacement, what in SWAPS:
             for match in pattern.finditer(code):
-                yield Fault(name, number + 1, what, line[:match.start()] + replacement + line[match.end():])
+                yield Fault(name, number + 1, what, line[:match.start()] + replacement + line[match.end():], line.strip())
         declares = re.match(r"\s+(?:const )?[a-z_]\w*(?: \w+)? \*?\w+(?:\[.*\])? = ", code)
         if STATEMENT.match(code) and not declares and lines[number - 1].rstrip().endswith((";", "{", "}", ")")):
-            yield Fault(name, number + 1, f"without `{line.strip()}`", re.match(r"\s*", line).group(0) + ";")
+            yield Fault(name, number + 1, f"without `{line.strip()}`", re.match(r"\s*", line).group(0) + ";", line.strip())
 
 
 def compile_file(source, target, extra=()):
@@ -110,7 +111,7 @@ class Bench:
         (BUILD / "whole").mkdir()
         link(self.library, BUILD / "whole/libmica.so")
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            self.programs = list(pool.map(lambda path: self.link_test(path, support), tests))
+            self.programs = [*pool.map(lambda path: self.link_test(path, support), tests), self.link_conformance()]
         self.seconds = {program: self.time(program) for program in self.programs}
         self.finds = dict.fromkeys(self.programs, 0)
 
@@ -119,6 +120,19 @@ class Bench:
         self.objects[path] = target
         return compile_file(path, target)
 
+    def link_conformance(self):
+        """The program that prints hashes: a fault must not change what it prints."""
+        program = BUILD / "conformance"
+        sources = [path for path in sorted((ROOT / "tests/conformance").glob("*.c")) if path.name != "resources.c"]
+        subprocess.run(["gcc", *FLAGS, "-o", program, *sources, f"-L{BUILD / 'whole'}", "-lmica", "-lm"], check=True)
+        script = BUILD / "conformance_test"
+        script.write_text(f'#!/bin/sh\n{program} --workers 4 | cmp - {BUILD}/conformance.txt\n')
+        script.chmod(0o755)
+        with open(BUILD / "conformance.txt", "w", encoding="utf-8") as printed:
+            subprocess.run([program, "--workers", "1"], env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(BUILD / "whole")},
+                           stdout=printed, check=True)
+        return script
+
     def link_test(self, path, support):
         program = BUILD / path.relative_to(ROOT / "tests").as_posix().replace("/", "_").removesuffix(".c")
         subprocess.run(["gcc", "-pthread", "-o", program, self.objects[path], *(self.objects[file] for file in support),
@@ -126,7 +140,7 @@ class Bench:
         return program
 
     def run(self, program, folder, timeout):
-        """Returns "" when the program is content, else how it ended. Tests are processes of their own: all of them end with it."""
+        """Returns "" when the program is content, else how it ended. Tests are processes, in groups of their own: all end with it."""
         with subprocess.Popen([program], cwd=ROOT, env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(folder)}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, start_new_session=True) as process:
             try:
@@ -134,8 +148,7 @@ class Bench:
             except subprocess.TimeoutExpired:
                 return "does not end"
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                subprocess.run(["pkill", "-KILL", "--session", str(process.pid)], check=False)
 
     def time(self, program):
         start = time.monotonic()
@@ -186,6 +199,8 @@ def main():
     options = parser.parse_args()
     faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).glob("*.c")) for fault in faults_of(path)
               if fault.path not in SPARED]
+    equal = {tuple(line.split(" | ")[:3]) for line in EQUAL.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    faults = [fault for fault in faults if (fault.path, fault.original, fault.what) not in equal]
     random.Random(options.seed).shuffle(faults)
     if options.list:
         print(*faults[:options.count], sep="\n")
