@@ -276,6 +276,28 @@ START_TEST(hooks_record_wherever_rows_go)
 }
 END_TEST
 
+START_TEST(growing_and_trimming_again_and_again_takes_no_more_memory)
+{
+    enum { ROUNDS = 200, ENTITIES = 500 };
+    mica_world *world = open_world(&heard);
+    mica_value value = {variant_component(&variants[VARIANTS_CHUNK + _i], 'g'), 0, NULL};
+    mica_entity entities[ENTITIES];
+    size_t bytes = 0;
+    for (uint32_t round = 0; round < ROUNDS; ++round) {
+        for (uint32_t i = 0; i < ENTITIES; ++i)
+            entities[i] = mica_create_values(world, &value, 1);
+        for (uint32_t i = 0; i < ENTITIES; ++i)
+            mica_destroy(world, entities[i]);
+        mica_flush(world);
+        mica_world_trim(world);
+        if (round == 10)
+            bytes = mica_world_get_stats(world).memory_bytes;
+    }
+    ck_assert_uint_le(mica_world_get_stats(world).memory_bytes, bytes);
+    close_world(world, &heard);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("dying");
@@ -288,5 +310,6 @@ int main(void)
     tcase_add_test(cases, runs_with_equal_seeds_repeat);
     tcase_add_loop_test(cases, a_pool_that_was_cleared_is_walked_as_plain_arrays_again, 0, 3);
     tcase_add_loop_test(cases, hooks_record_wherever_rows_go, 0, pools);
+    tcase_add_loop_test(cases, growing_and_trimming_again_and_again_takes_no_more_memory, 0, pools);
     return test_run("dying", cases);
 }

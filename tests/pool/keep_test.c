@@ -111,6 +111,32 @@ static int compare_items(const void *a, const void *b, void *context)
     return first->number < second->number ? 1 : first->number > second->number ? -1 : 0;
 }
 
+/* Three instances of each entity, some slices apart: who goes is named by rows far away. */
+START_TEST(a_chain_of_instances_that_lost_one_comes_back_whole)
+{
+    enum { ENTITIES = 300 };
+    const variant *how = &variants[VARIANTS_CHUNK + _i];
+    mica_world *world = open_world(&heard);
+    mica_pool *pool = mica_pool_of_component(world, variant_component(how, 'c'));
+    mica_entity entities[ENTITIES];
+    for (uint32_t i = 0; how->many && i < ENTITIES; ++i)
+        entities[i] = mica_create(world);
+    for (uint32_t i = 0; how->many && i < 3 * ENTITIES; ++i)
+        ck_assert(!mica_instance_is_nil(mica_pool_add(pool, entities[i % ENTITIES])));
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    for (uint32_t i = 0; how->many && i < ENTITIES; i += 7) {
+        mica_instance first = mica_pool_find(pool, entities[i]);
+        ck_assert(mica_pool_remove(pool, i % 2 ? first : mica_pool_next(pool, first)));
+        expect_valid(world);
+        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+        expect_valid(world);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(pools_of_every_kind_come_back_as_they_were)
 {
     enum { ENTITIES = 40 };
@@ -237,6 +263,8 @@ int main(void)
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_test(cases, a_clone_that_can_not_copy_a_value_leaves_nothing_behind);
     tcase_add_test(cases, values_that_own_something_come_back_to_their_rows);
+    tcase_add_loop_test(cases, a_chain_of_instances_that_lost_one_comes_back_whole, 0,
+                        (int)variant_count - VARIANTS_CHUNK);
     tcase_add_loop_test(cases, pools_of_every_kind_come_back_as_they_were, 0, (int)variant_count - VARIANTS_CHUNK);
     tcase_add_test(cases, values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it);
     tcase_add_test(cases, room_for_more_rows_than_there_can_be_is_refused);
