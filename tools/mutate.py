@@ -6,6 +6,7 @@
 Prints a line per fault and ends with `N of N caught`; fails when fewer than 95 in 100 are. Faults are drawn by the seed, so that a run can be
 repeated. One that does not compile, or that the compiler makes the same code of, is none, and another one is drawn. The core is a shared
 library here, so that a fault costs one file and one link; test programs run in the order that finds most, each fault until one fails.
+What no program notices is tried once more as the sanitizers' stage of every check does, with address and undefined-behaviour sanitizers.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutate"
 LIBRARY = ("os", "base", "type", "pool", "core", "flow", "snapshot", "hierarchy")
 MUTATED = ("type", "pool", "core")
-TESTED = ("base", "pool", "core", "flow", "hierarchy", "snapshot")
+TESTED = ("base", "type", "pool", "core", "flow", "hierarchy", "snapshot")
+# Programs that let malloc fail, for which they are linked with the library's objects: with those of the mutant, when it is one of this folder.
+STATIC = {"type/type_test.c": "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free"}
 # The validators are tools of the tests: a fault in one is seen when something else is broken, too.
 SPARED = ("src/core/validate.c", "src/pool/check.c")
 # Faults that change nothing in this build, as `path | the line | what | why`: they are passed over, as those are that compile to the same code.
@@ -35,6 +38,7 @@ LEFT_OUT = ("core/compile_fail_test.c", "core/scale_test.c", "pool/vector_test.c
 FLAGS = ("-std=c17", "-O1", "-fPIC", "-pthread", "-ffp-contract=off", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
          f"-I{ROOT}/tests", f"-I{ROOT}/tests/support", "-DMICA_BUILD")
 ENVIRONMENT = os.environ | {"MICA_TEST_STEPS": "100000", "CK_DEFAULT_TIMEOUT": "60", "CC": "gcc"}
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 CAUGHT_MIN = 0.95
 
 # (pattern, replacement, what it is). Patterns see code without comments and strings.
@@ -58,7 +62,7 @@ class Fault:
     original: str
 
     def __str__(self):
-        return f"{self.path}:{self.line}: {self.what}"
+        return f"{self.path}:{self.line}: {self.what}" + ("" if self.what.startswith("without") else f": {self.text.strip()}")
 
 
 def blanked(text):
@@ -83,60 +87,68 @@ def faults_of(path):
             yield Fault(name, number + 1, f"without `{line.strip()}`", re.match(r"\s*", line).group(0) + ";", line.strip())
 
 
-def compile_file(source, target, extra=()):
-    return subprocess.run(["gcc", *FLAGS, *extra, "-c", source, "-o", target], capture_output=True, check=False).returncode == 0
-
-
-def link(objects, target):
-    subprocess.run(["gcc", "-shared", "-pthread", "-o", target, *objects], check=True)
+def program_name(path):
+    return path.relative_to(ROOT / "tests").as_posix().replace("/", "_").removesuffix(".c")
 
 
 class Bench:
-    """The library and the programs that test it."""
+    """The library and the programs that test it, in a folder of their own."""
 
-    def __init__(self, jobs):
+    def __init__(self, jobs, folder, flags=()):
         self.lock = threading.Lock()
+        self.folder = folder
+        self.flags = flags
         self.objects = {}
         sources = [path for layer in LIBRARY for path in sorted((ROOT / "src" / layer).glob("*.c"))]
         support = sorted((ROOT / "tests/support").glob("*.c"))
         tests = [path for layer in TESTED for path in sorted((ROOT / "tests" / layer).glob("*_test.c"))
                  if path.relative_to(ROOT / "tests").as_posix() not in LEFT_OUT]
-        shutil.rmtree(BUILD, ignore_errors=True)
-        (BUILD / "object").mkdir(parents=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "object").mkdir(parents=True)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             compiled = list(pool.map(lambda path: self.compile(path), sources + support + tests))
         if not all(compiled):
             sys.exit("the tests do not compile")
         self.library = [self.objects[path] for path in sources]
-        (BUILD / "whole").mkdir()
-        link(self.library, BUILD / "whole/libmica.so")
+        self.support = [self.objects[path] for path in support]
+        self.whole = folder / "whole"
+        self.whole.mkdir()
+        self.link(self.library, self.whole / "libmica.so")
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            self.programs = [*pool.map(lambda path: self.link_test(path, support), tests), self.link_conformance()]
-        self.seconds = {program: self.time(program) for program in self.programs}
+            self.programs = [*pool.map(lambda path: self.link_test(path, self.library, folder), tests), self.link_conformance()]
+            self.seconds = dict(zip(self.programs, pool.map(self.time, self.programs)))
+        self.static = {folder / program_name(path): path for path in tests if path.relative_to(ROOT / "tests").as_posix() in STATIC}
         self.finds = dict.fromkeys(self.programs, 0)
 
+    def compile_file(self, source, target):
+        return subprocess.run(["gcc", *FLAGS, *self.flags, "-c", source, "-o", target], capture_output=True, check=False).returncode == 0
+
     def compile(self, path):
-        target = BUILD / "object" / (path.relative_to(ROOT).as_posix().replace("/", "_") + ".o")
+        target = self.folder / "object" / (path.relative_to(ROOT).as_posix().replace("/", "_") + ".o")
         self.objects[path] = target
-        return compile_file(path, target)
+        return self.compile_file(path, target)
+
+    def link(self, objects, target):
+        subprocess.run(["gcc", *self.flags, "-shared", "-pthread", "-o", target, *objects], check=True)
 
     def link_conformance(self):
         """The program that prints hashes: a fault must not change what it prints."""
-        program = BUILD / "conformance"
+        program = self.folder / "conformance"
         sources = [path for path in sorted((ROOT / "tests/conformance").glob("*.c")) if path.name != "resources.c"]
-        subprocess.run(["gcc", *FLAGS, "-o", program, *sources, f"-L{BUILD / 'whole'}", "-lmica", "-lm"], check=True)
-        script = BUILD / "conformance_test"
-        script.write_text(f'#!/bin/sh\n{program} --workers 4 | cmp - {BUILD}/conformance.txt\n')
+        subprocess.run(["gcc", *FLAGS, *self.flags, "-o", program, *sources, f"-L{self.whole}", "-lmica", "-lm"], check=True)
+        script = self.folder / "conformance_test"
+        script.write_text(f'#!/bin/sh\n{program} --workers 4 | cmp - {self.folder}/conformance.txt\n')
         script.chmod(0o755)
-        with open(BUILD / "conformance.txt", "w", encoding="utf-8") as printed:
-            subprocess.run([program, "--workers", "1"], env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(BUILD / "whole")},
-                           stdout=printed, check=True)
+        with open(self.folder / "conformance.txt", "w", encoding="utf-8") as printed:
+            subprocess.run([program, "--workers", "1"], env=ENVIRONMENT | {"LD_LIBRARY_PATH": str(self.whole)}, stdout=printed, check=True)
         return script
 
-    def link_test(self, path, support):
-        program = BUILD / path.relative_to(ROOT / "tests").as_posix().replace("/", "_").removesuffix(".c")
-        subprocess.run(["gcc", "-pthread", "-o", program, self.objects[path], *(self.objects[file] for file in support),
-                        f"-L{BUILD / 'whole'}", "-lmica", "-lcheck", "-lsubunit", "-lm", "-lrt"], check=True)
+    def link_test(self, path, library, folder):
+        program = folder / program_name(path)
+        wrap = STATIC.get(path.relative_to(ROOT / "tests").as_posix())
+        mica = [wrap, *library] if wrap else [f"-L{self.whole}", "-lmica"]
+        subprocess.run(["gcc", *self.flags, "-pthread", "-o", program, self.objects[path], *self.support, *mica, "-lcheck", "-lsubunit", "-lm",
+                        "-lrt"], check=True)
         return program
 
     def run(self, program, folder, timeout):
@@ -152,7 +164,7 @@ class Bench:
 
     def time(self, program):
         start = time.monotonic()
-        if self.run(program, BUILD / "whole", 600):
+        if self.run(program, self.whole, 600):
             sys.exit(f"{program.name} fails without a fault")
         return time.monotonic() - start
 
@@ -161,19 +173,25 @@ class Bench:
         with self.lock:
             order = sorted(self.programs, key=lambda program: ((self.finds[program] + 1) / (self.seconds[program] + 0.02)), reverse=True)
         source = ROOT / fault.path
-        folder = BUILD / ("mutant_" + hashlib.md5(f"{fault}{fault.text}".encode()).hexdigest()[:12])
+        folder = self.folder / ("mutant_" + hashlib.md5(f"{fault}{fault.text}".encode()).hexdigest()[:12])
         folder.mkdir()
         try:
             lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
             lines[fault.line - 1] = fault.text + "\n"
             (folder / source.name).write_text("".join(lines), encoding="utf-8")
-            if not compile_file(folder / source.name, folder / "object.o"):
+            if not self.compile_file(folder / source.name, folder / "object.o"):
                 return None
             if (folder / "object.o").read_bytes() == self.object_bytes(source, folder):
                 return None
-            link([folder / "object.o" if path == self.objects[source] else path for path in self.library], folder / "libmica.so")
+            library = [folder / "object.o" if path == self.objects[source] else path for path in self.library]
+            self.link(library, folder / "libmica.so")
             for program in order:
-                if ending := self.run(program, folder, 5 * self.seconds[program] + 10):
+                tried = program
+                if path := self.static.get(program):
+                    if path.parent.name != source.parent.name:
+                        continue
+                    tried = self.link_test(path, library, folder)
+                if ending := self.run(tried, folder, 5 * self.seconds[program] + 10):
                     with self.lock:
                         self.finds[program] += 1
                     return f"{program.name} {ending}"
@@ -185,7 +203,7 @@ class Bench:
         """The same file without the fault, under the same path: __FILE__ of assertions is part of the object."""
         text = (folder / source.name).read_text(encoding="utf-8")
         shutil.copy(source, folder / source.name)
-        compile_file(folder / source.name, folder / "original.o")
+        self.compile_file(folder / source.name, folder / "original.o")
         (folder / source.name).write_text(text, encoding="utf-8")
         return (folder / "original.o").read_bytes()
 
@@ -205,7 +223,8 @@ def main():
     if options.list:
         print(*faults[:options.count], sep="\n")
         return 0
-    bench = Bench(options.jobs)
+    shutil.rmtree(BUILD, ignore_errors=True)
+    bench = Bench(options.jobs, BUILD / "plain")
     print(f"{len(faults)} faults to draw from, {len(bench.programs)} programs", flush=True)
     caught, survivors, waiting = 0, [], iter(faults)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -221,6 +240,14 @@ def main():
                 if outcome == "":
                     survivors.append(fault)
                 print(f"{'caught  ' if outcome else 'SURVIVED'}  {fault}  {outcome}", flush=True)
+    if survivors:
+        print(f"{len(survivors)} survivors meet sanitizers", flush=True)
+        bench = Bench(options.jobs, BUILD / "sanitized", SANITIZERS)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            outcomes = list(zip(survivors, pool.map(bench.try_fault, survivors)))
+        print(*(f"caught    {fault}  {outcome} with sanitizers" for fault, outcome in outcomes if outcome), sep="\n")
+        survivors = [fault for fault, outcome in outcomes if not outcome]
+        caught = options.count - len(survivors)
     print("", *(f"survived: {fault}" for fault in survivors), f"{caught} of {options.count} caught", sep="\n")
     return 0 if caught >= CAUGHT_MIN * options.count else 1
 

@@ -194,22 +194,19 @@ static bool fill_table(mica_world *world)
     return flush->has_table = true;
 }
 
-/* The context is the target because of which they die; NULL from when memory is short on. */
+/* The context is whether all went well so far. */
 static void doom(mica_world *world, const mica_entity *entities, uint32_t count, void *context)
 {
     micap_flush *flush = &world->flush;
-    const micap_target **because = context;
-    for (uint32_t i = 0; *because && i < count; ++i) {
+    bool *fine = context;
+    for (uint32_t i = 0; *fine && i < count; ++i) {
         uint32_t position = flush->table[slot_of(flush, entities[i])];
         if (!position)
             continue;
         micap_target **target = &flush->targets[position - 1], death = {.entity = entities[i], .destroyed = true};
-        death.place = (*because)->place;
-        death.label = (*because)->label;
-        if ((*target)->destroyed || merge_target(world, target, &death))
+        *fine = (*target)->destroyed || merge_target(world, target, &death);
+        if (*fine)
             flush->has_doomed = (*target)->doomed = true;
-        else
-            *because = NULL;
     }
 }
 
@@ -222,10 +219,10 @@ bool micap_flush_doom_dependents(mica_world *world)
         const micap_target *target = flush->targets[i];
         if (!target->destroyed || target->doomed)
             continue;
-        if (!fill_table(world))
-            return false;
-        micap_modules_each_dependent(world, target->entity, doom, &target);
-        if (!target)
+        bool fine = fill_table(world);
+        if (fine)
+            micap_modules_each_dependent(world, target->entity, doom, &fine);
+        if (!fine)
             return false;
     }
     return true;

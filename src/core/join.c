@@ -134,7 +134,7 @@ static uint64_t rows_of_matches(const mica_query *query)
 /* No row of a pool need be looked at when nothing is asked for but the driver and what is in step with it. */
 static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
 {
-    if (query->filter_count || query->has_pooled_group || driver->dead_count)
+    if (query->filter_count || driver->dead_count)
         return MICAP_WALK_SEARCH;
     if (driver->kind == MICAP_POOL_TAG || (driver->next && query->instances_of != driver->type->id))
         return MICAP_WALK_SEARCH;

@@ -192,12 +192,15 @@ static const struct {
     bool has, enabled;
     int32_t value;
 } halves[] = {
-    {"s", "t", false, true, true, 7},     {"s", "t", true, true, true, 7},   {"s", "r", true, false, false, 0},
-    {"r", "s", true, true, true, 5},      {"r", "a", true, true, true, 3},   {"d", "e", true, true, true, 3},
-    {"d", "s", true, true, false, 5},     {"dr", "s", true, true, true, 5},  {"a", "s", false, true, true, 5},
-    {"", "ds", true, true, false, 5},     {"r", "ds", true, true, true, 5},  {"d", "ds", true, true, false, 5},
-    {"s", "ds", false, true, true, 5},    {"s", "ds", true, true, false, 5}, {"s", "d", true, true, false, 5},
-    {"srs", "tr", true, false, false, 0}, {"t", "ds", true, true, false, 5},
+    {"s", "t", false, true, true, 7},     {"s", "t", true, true, true, 7},    {"s", "r", true, false, false, 0},
+    {"r", "s", true, true, true, 5},      {"r", "a", true, true, true, 3},    {"d", "e", true, true, true, 3},
+    {"d", "s", true, true, false, 5},     {"dr", "s", true, true, true, 5},   {"a", "s", false, true, true, 5},
+    {"", "ds", true, true, false, 5},     {"r", "ds", true, true, true, 5},   {"d", "ds", true, true, false, 5},
+    {"s", "ds", false, true, true, 5},    {"s", "ds", true, true, false, 5},  {"s", "d", true, true, false, 5},
+    {"srs", "tr", true, false, false, 0}, {"t", "ds", true, true, false, 5},  {"d", "s", false, true, true, 5},
+    {"d", "a", false, true, true, 0},     {"d", "a", true, true, false, 3},   {"s", "d", false, true, true, 5},
+    {"sd", "e", false, true, false, 5},   {"sd", "t", false, true, false, 7}, {"d", "r", true, false, false, 0},
+    {"r", "d", true, false, false, 0},    {"rs", "d", true, true, false, 5},  {"d", "rs", true, true, true, 5},
 };
 
 static void record_script(mica_commands *commands, mica_entity entity, const char *script)
@@ -416,11 +419,14 @@ MICA_POOL_WITH(Shield, (.toggle = true), strength)
 /* A switch is for the value that was there when it was recorded: one that comes with the flush is switched on. */
 START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
 {
-    for (int is_gone = 0; is_gone < 2; ++is_gone) {
+    for (int kind = 0; kind < 4; ++kind) {
+        bool is_gone = kind % 2, is_in_two = kind / 2;
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world, MICA_WITH(Health, {1, 2}), MICA_WITH(Shield, {3}));
         mica_commands *commands = mica_commands_create(world);
         ck_assert(mica_command_disable(commands, entity, Health) && mica_command_disable(commands, entity, Shield));
+        if (is_in_two)
+            commands = mica_commands_create(world);
         ck_assert(mica_command_set(commands, entity, Health, {4, 5}) &&
                   mica_command_set(commands, entity, Shield, {6}));
         if (is_gone) {

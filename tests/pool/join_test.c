@@ -199,6 +199,34 @@ static void count_each(mica_entity entity, void *const *columns, void *context)
     ((const Clock *)columns[0])->ticks == 3 ? ++*(uint32_t *)context : 0;
 }
 
+/* What is asked of chunk components row by row is asked too when a pool leads. */
+START_TEST(filters_of_chunks_hold_when_a_pool_leads)
+{
+    mica_world *world = open_crowd();
+    for (uint32_t i = 0; i < ENTITIES; ++i) {
+        mica_set(world, entities[i], Health, {(int32_t)i, 0});
+        mica_set(world, entities[i], Age, {i});
+    }
+    mica_query *healthy = mica_query_create(world, MICA_QUERY(MICA_READ(Health), MICA_READ(Rare)));
+    mica_query *grown = mica_query_create(world, MICA_QUERY(MICA_READ(Rare), MICA_ADDED(Age)));
+    ck_assert_uint_eq(mica_query_count(healthy), ENTITIES / 100);
+    mica_version before = mica_world_mark(world);
+    for (uint32_t i = 0; i < ENTITIES; i += 200)
+        mica_disable(world, entities[i], Health);
+    mica_remove(world, entities[700], Age);
+    mica_add(world, entities[700], Age);
+    uint32_t count = 0;
+    for (mica_view view = mica_query_begin(healthy); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i, ++count)
+            ck_assert(mica_read(&view, Rare)[i].value % 200 == 100 && mica_read(&view, Health)[i].current % 200 == 100);
+    ck_assert_uint_eq(count, ENTITIES / 200);
+    mica_view view = mica_query_begin_since(grown, before);
+    ck_assert(mica_view_next(&view) && view.count == 1 && mica_same(view.entities[0], entities[700]));
+    ck_assert(!mica_view_next(&view));
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(each_gives_columns_of_pools_chunks_and_singletons)
 {
     mica_world *world = open_crowd();
@@ -338,6 +366,7 @@ int main(void)
     tcase_add_test(cases, runs_end_where_any_pool_breaks_the_order);
     tcase_add_test(cases, changed_means_written_added_or_moved_since_the_last_loop);
     tcase_add_test(cases, added_and_disabled_look_at_each_row);
+    tcase_add_test(cases, filters_of_chunks_hold_when_a_pool_leads);
     tcase_add_test(cases, each_gives_columns_of_pools_chunks_and_singletons);
     tcase_add_test(cases, a_structural_change_ends_a_loop_over_pools_with_a_report);
     tcase_add_test(cases, queries_that_make_no_sense_are_refused);
