@@ -6,7 +6,7 @@
 
 static reports heard;
 
-enum { CROWD = 150, WITHOUT = 10 };
+enum { CROWD = MICA_SLICE_ROWS * 2 + 200, WITHOUT = 10 };
 
 typedef struct crowd {
     mica_world *world;

@@ -224,9 +224,8 @@ START_TEST(trim_gives_memory_back_and_nothing_is_lost)
     for (uint32_t i = 0; i < 100; ++i)
         mica_destroy(world, entities[i]);
     mica_world_trim(world);
-    ck_assert_uint_lt(mica_pool_get_stats(pool).memory_bytes, 200);
-    if (mica_component_type(component)->index == MICA_INDEX_DIRECT)
-        ck_assert_msg(mica_pool_get_stats(pool).memory_bytes == 0, "it has no index that could keep any");
+    bool is_direct = mica_component_type(component)->index == MICA_INDEX_DIRECT; /* no index could keep any */
+    ck_assert_uint_le(mica_pool_get_stats(pool).memory_bytes, is_direct ? 0 : 199);
     expect_rows(world, component, 0);
     ck_assert(!mica_pool_owners(pool));
     if (mica_component_type(component)->split) /* nothing points to what was given back */
@@ -234,8 +233,7 @@ START_TEST(trim_gives_memory_back_and_nothing_is_lost)
     else
         ck_assert(!mica_pool_read_values(pool) && !mica_pool_write_values(pool));
     Item item = item_of(7);
-    mica_value value = item_value(component, &item);
-    mica_entity again = mica_create_values(world, &value, 1);
+    mica_entity again = mica_create_values(world, &(mica_value){component, sizeof item, &item}, 1);
     ck_assert_uint_eq(item_number(world, again, component), 7);
     expect_rows(world, component, 1);
     close_world(world, &heard);
