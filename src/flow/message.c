@@ -141,30 +141,34 @@ static void drop_post(micap_messages *messages, micap_post *post)
     release_post(messages, post);
 }
 
+/* Shows all who have what the box is for. */
+static mica_query *query_box(mica_world *world, const micap_mailbox *box, mica_component component)
+{
+    mica_term term = micap_box_term(box);
+    return mica_query_create(
+        world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
+}
+
 static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_component component)
 {
     mica_world *world = messages->world;
     micap_post *post = NULL;
     if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1))
-        post = micap_allocate_zeroed(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
+        post = micap_allocate(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
     if (!post) {
         micap_fail_memory(world, "handler");
         return NULL;
     }
-    post->component = component;
-    post->kind = kind;
-    post->box = micap_box_for(messages, component);
-    mica_term term = post->box ? micap_box_term(post->box) : (mica_term){0};
-    if (post->box)
-        post->query = mica_query_create(
-            world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
-    if (!post->query) {
-        if (post->box && !post->box->post_count)
-            micap_box_drop(post->box);
+    micap_mailbox *box = micap_box_for(messages, component);
+    mica_query *query = box ? query_box(world, box, component) : NULL;
+    if (!query) {
+        if (box && !box->post_count)
+            micap_box_drop(box);
         micap_release(&world->memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
-    ++post->box->post_count;
+    *post = (micap_post){.component = component, .kind = kind, .box = box, .query = query};
+    ++box->post_count;
     sort_in(kind, post);
     if (kind->zero && update_system(messages, post) != MICA_OK) {
         drop_post(messages, post);
