@@ -72,8 +72,7 @@ void micap_post_call_view(const micap_post *post, mica_view *view, const void *d
     micap_post_call(post, &message);
 }
 
-/* The system of a post, for a message that comes every frame. */
-static void run_post(mica_view *view)
+void micap_post_run(mica_view *view)
 {
     const micap_post *post = view->frame->context;
     micap_post_call_view(post, view, post->kind->zero);
@@ -88,7 +87,7 @@ static mica_result update_system(micap_messages *messages, micap_post *post)
     mica_use uses[MICAP_USES_MAX + 1];
     mica_term term = micap_box_term(post->box);
     mica_system_def def = {.name = name,
-                           .view = run_post,
+                           .view = micap_post_run,
                            .terms = &term,
                            .term_count = 1,
                            .uses = uses,
@@ -134,7 +133,7 @@ static void drop_post(micap_messages *messages, micap_post *post)
             kind->posts[kept++] = kind->posts[i];
     kind->post_count = kept;
     if (post->system.id)
-        mica_system_remove(messages->world, post->system);
+        micap_system_remove(messages->world, post->system);
     if (--post->box->post_count == 0)
         micap_box_drop(post->box);
     mica_query_destroy(post->query);
@@ -355,7 +354,7 @@ mica_result mica_message_every_frame_kind(mica_world *world, mica_component mess
     for (uint32_t i = 0; i < kind->post_count; ++i)
         if (update_system(messages, kind->posts[i]) != MICA_OK) {
             while (i-- > 0) {
-                mica_system_remove(world, kind->posts[i]->system);
+                micap_system_remove(world, kind->posts[i]->system);
                 kind->posts[i]->system.id = 0;
             }
             micap_release(&world->memory, kind->zero, kind->message_bytes, type->type.alignment);
