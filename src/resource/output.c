@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* What is filled, checksummed and handed on before the cache has forgotten it. */
-enum { BATCH_BYTES = 1 << 18 };
+/* What is filled and checksummed before the cache has forgotten it, and what is written at once: the system takes microseconds
+ * for a write, however small. */
+enum { BATCH_BYTES = 1 << 15, BUFFER_BYTES = 1 << 20 };
 
 static struct micap_output_section *add_section(micap_output *output, mica_draft *draft, micap_section record)
 {
@@ -137,10 +138,12 @@ bool micap_output_lay_out(micap_output *output, mica_draft *draft, const mica_dr
     return true;
 }
 
-/* Whole records at a time: a batch takes one, however large. */
+/* Room for the head, and for any record: these are filled in as a whole. */
 size_t micap_output_buffer_bytes(const micap_output *output)
 {
-    size_t bytes = head_bytes(output) > BATCH_BYTES ? head_bytes(output) : BATCH_BYTES;
+    uint64_t file_bytes = output->header.file_bytes;
+    size_t bytes = file_bytes < BUFFER_BYTES ? file_bytes : BUFFER_BYTES;
+    bytes = bytes < head_bytes(output) ? head_bytes(output) : bytes;
     for (uint32_t i = 0; i < output->count; ++i)
         if (output->sections[i].record.stride > bytes)
             bytes = output->sections[i].record.stride;
