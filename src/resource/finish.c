@@ -237,8 +237,10 @@ static bool write_components(finishing *work)
     uint32_t *totals = micap_allocate_zeroed(&draft->memory, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
     uint32_t *group_firsts = micap_allocate_zeroed(&draft->memory, first_bytes, MICAP_ARRAY_ALIGNMENT);
     work->sources = micap_allocate_zeroed(&draft->memory, count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
-    bool fine = records && ((totals && group_firsts && work->sources) || micap_draft_refuse_memory(draft)) &&
-                write_groups(work, totals);
+    bool fine = records && totals && group_firsts && work->sources;
+    if (records && !fine)
+        micap_draft_refuse_memory(draft);
+    fine = fine && write_groups(work, totals);
     for (uint32_t rank = 0; fine && rank < count; ++rank)
         fine = write_component(work, rank, &records[rank], group_firsts);
     micap_release(&draft->memory, totals, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
@@ -302,7 +304,9 @@ static bool write_names(finishing *work)
         micap_output_add(&work->output, draft, MICAP_SECTION_NAMES, draft->name_count, sizeof *records);
     size_t bytes = draft->name_count * sizeof(sorted_name);
     sorted_name *names = micap_allocate(&draft->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    bool fine = records && (names || micap_draft_refuse_memory(draft));
+    bool fine = records && names;
+    if (records && !names)
+        micap_draft_refuse_memory(draft);
     for (uint32_t i = 0, at = 0; fine && i < draft->entity_count; ++i)
         if (draft->names[i])
             names[at++] = (sorted_name){.parent = parent_place(work, i),
