@@ -35,11 +35,11 @@ void micap_asset_list_free(micap_asset_list *assets, mica_draft *draft)
     MICAP_RELEASE_ARRAY(&draft->memory, assets->list, assets->capacity);
 }
 
-static bool note(micap_asset_list *assets, const micap_source *source, const micap_leaves *leaves,
-                 const micap_piece *piece)
+static bool note(micap_asset_list *assets, const micap_source *source, const micap_leaves *leaves, const char *values,
+                 uint32_t count)
 {
     const mica_type *type = source->part->type;
-    MICAP_EACH_REFERENCE(leaves, type->size_bytes, (uintptr_t)piece->values, piece->count, reference)
+    MICAP_EACH_REFERENCE(leaves, type->size_bytes, (uintptr_t)values, count, reference)
     {
         struct micap_listed_asset wanted = {0}, *found;
         memcpy(&wanted.path_hash, reference, sizeof wanted.path_hash);
@@ -58,11 +58,16 @@ static bool note(micap_asset_list *assets, const micap_source *source, const mic
 bool micap_asset_list_note(micap_asset_list *assets, const micap_source *source)
 {
     micap_memory *memory = &source->draft->memory;
+    const micap_draft_part *part = source->part;
     micap_leaves leaves;
-    bool fine = micap_leaves_make_kind(&leaves, memory, source->part->type, MICA_KIND_ASSET) ||
+    bool fine = micap_leaves_make_kind(&leaves, memory, part->type, MICA_KIND_ASSET) ||
                 micap_draft_refuse_memory(source->draft);
-    for (uint32_t i = 0; fine && leaves.count && i < source->piece_count; ++i)
-        fine = note(assets, source, &leaves, &source->pieces[i]);
+    const char *own = part->data;
+    for (uint32_t i = 0; fine && leaves.count && i < part->run_count; ++i) {
+        const micap_draft_run *run = &part->runs[i];
+        fine = note(assets, source, &leaves, run->values ? run->values : own, run->count);
+        own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
+    }
     micap_leaves_free(&leaves, memory);
     return fine;
 }

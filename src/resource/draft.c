@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "resource/draft.h"
 
 #include "base/hash.h"
@@ -16,11 +17,6 @@ bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *forma
     va_end(arguments);
     draft->error.result = result;
     return false;
-}
-
-bool micap_draft_refuse_memory(mica_draft *draft)
-{
-    return micap_draft_refuse(draft, MICA_ERROR_MEMORY, "out of memory");
 }
 
 mica_draft *mica_draft_create(const mica_allocator *allocator)
@@ -189,10 +185,12 @@ static bool reserve_entities(mica_draft *draft, uint64_t needed, bool has_parent
     if (needed > UINT32_MAX / 2 || ((has_parent || draft->parents) &&
                                     !MICAP_RESERVE(&draft->memory, draft->parents, &draft->parent_capacity, needed)))
         return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(draft->parents || !has_parent, "there is room for one at least");
     if (first_parent)
         memset(draft->parents, 0xFF, draft->entity_count * sizeof *draft->parents);
     if ((has_name || draft->names) && !MICAP_RESERVE(&draft->memory, draft->names, &draft->name_capacity, needed))
         return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(draft->names || !has_name, "likewise");
     if (first_name)
         memset(draft->names, 0, draft->entity_count * sizeof *draft->names);
     return true;
@@ -238,6 +236,7 @@ static bool append_run(mica_draft *draft, micap_draft_part *part, micap_draft_ru
     if ((uint64_t)part->count + run.count > UINT32_MAX / 2 ||
         !MICAP_RESERVE(&draft->memory, part->runs, &part->run_capacity, run_count))
         return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(part->runs, "there is room for one at least");
     if (goes_on)
         last->count += run.count;
     else

@@ -62,7 +62,12 @@ struct mica_draft {
 
 bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool micap_draft_refuse_memory(mica_draft *draft);
+/* In line, so that analysers know that it returns false. */
+static inline bool micap_draft_refuse_memory(mica_draft *draft)
+{
+    micap_draft_refuse(draft, MICA_ERROR_MEMORY, "out of memory");
+    return false;
+}
 
 /* Adds entities without parents and names. */
 bool micap_draft_add_entities(mica_draft *draft, uint32_t count);

@@ -12,6 +12,7 @@ typedef struct micap_finishing {
     micap_grouping grouping;
     micap_output output;
     micap_source *sources; /* by rank */
+    micap_workbench bench;
     const mica_type **types;
     uint32_t type_count;
     uint32_t type_capacity;
@@ -140,71 +141,35 @@ static bool write_groups(finishing *work, uint32_t *totals)
     return true;
 }
 
-static const struct micap_output_section *section_of(const finishing *work, micap_section_kind kind)
-{
-    const struct micap_output_section *section = work->output.sections;
-    while (section->record.kind != kind)
-        ++section;
-    return section;
-}
-
-/* Where the instances of a component begin in each group that has it. */
-static void note_firsts(const finishing *work, uint32_t rank, uint32_t *first)
-{
-    const micap_group_record *groups = (const void *)section_of(work, MICAP_SECTION_GROUPS)->data;
-    const micap_column_record *columns = (const void *)section_of(work, MICAP_SECTION_COLUMNS)->data;
-    for (uint32_t i = 0; i < work->grouping.group_count; ++i)
-        for (uint32_t at = groups[i].first_column; at < groups[i].first_column + groups[i].column_count; ++at)
-            if (columns[at].component == rank)
-                first[i] = columns[at].first_instance;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return first < second ? -1 : first > second;
-}
-
-/* The sections of a component, in their order; what is in them is known once its instances are placed. */
-static bool add_sections(finishing *work, micap_source *source, micap_component_record *record, micap_placing *placing)
+/* The sections of a component, in their order. */
+static bool write_instances(finishing *work, micap_source *source, micap_component_record *record)
 {
     micap_output *output = &work->output;
     const micap_draft_part *part = source->part;
+    uint32_t *owners = NULL, *disabled = NULL;
+    if (!micap_source_make(source))
+        return false;
     if (part->role != MICAP_ROLE_TAG) {
         record->instances = output->count;
-        if (!micap_output_add_source(output, source))
+        if (!micap_output_add_source(output, source) || !micap_asset_list_note(&work->assets, source))
             return false;
     }
     if (part->repeats) {
         record->owners = output->count;
-        placing->owners = micap_output_add(output, work->draft, MICAP_SECTION_OWNERS, part->count, 4);
-        if (!placing->owners)
+        owners = micap_output_add(output, work->draft, MICAP_SECTION_OWNERS, part->count, 4);
+        if (!owners)
             return false;
     }
     if (part->disabled_count) {
         record->disabled = output->count;
-        placing->disabled = micap_output_add(output, work->draft, MICAP_SECTION_DISABLED, part->disabled_count, 4);
-        if (!placing->disabled)
+        disabled = micap_output_add(output, work->draft, MICAP_SECTION_DISABLED, part->disabled_count, 4);
+        if (!disabled)
             return false;
     }
-    return true;
+    return micap_source_list(source, owners, disabled);
 }
 
-static bool write_instances(finishing *work, uint32_t rank, micap_component_record *record, uint32_t *group_firsts)
-{
-    micap_source *source = &work->sources[rank];
-    micap_placing placing = {.group_firsts = group_firsts};
-    *source = (micap_source){
-        .draft = work->draft, .grouping = &work->grouping, .part = &work->draft->parts[work->grouping.rank[rank]]};
-    note_firsts(work, rank, group_firsts);
-    if (!add_sections(work, source, record, &placing) || !micap_source_make(source, &placing))
-        return false;
-    if (placing.disabled)
-        qsort(placing.disabled, source->part->disabled_count, sizeof *placing.disabled, compare_numbers);
-    return source->part->role == MICAP_ROLE_TAG || micap_asset_list_note(&work->assets, source);
-}
-
-static bool write_component(finishing *work, uint32_t rank, micap_component_record *record, uint32_t *group_firsts)
+static bool write_component(finishing *work, uint32_t rank, micap_component_record *record)
 {
     mica_draft *draft = work->draft;
     const micap_draft_part *part = &draft->parts[work->grouping.rank[rank]];
@@ -224,27 +189,32 @@ static bool write_component(finishing *work, uint32_t rank, micap_component_reco
     };
     if (part->role == MICAP_ROLE_SINGLETON && part->count != 1)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "the singleton %.80s has no value", part->name);
-    return write_instances(work, rank, record, group_firsts);
+    micap_source *source = &work->sources[rank];
+    *source =
+        (micap_source){.draft = draft, .grouping = &work->grouping, .bench = &work->bench, .part = part, .rank = rank};
+    return write_instances(work, source, record);
+}
+
+static size_t group_bytes(const finishing *work)
+{
+    return work->grouping.group_count * sizeof(uint32_t);
 }
 
 static bool write_components(finishing *work)
 {
     mica_draft *draft = work->draft;
     uint32_t count = draft->part_count;
-    size_t first_bytes = work->grouping.group_count * sizeof(uint32_t);
     micap_component_record *records =
         micap_output_add(&work->output, draft, MICAP_SECTION_COMPONENTS, count, sizeof *records);
     uint32_t *totals = micap_allocate_zeroed(&draft->memory, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
-    uint32_t *group_firsts = micap_allocate_zeroed(&draft->memory, first_bytes, MICAP_ARRAY_ALIGNMENT);
+    work->bench.group_firsts = micap_allocate(&draft->memory, group_bytes(work), MICAP_ARRAY_ALIGNMENT);
     work->sources = micap_allocate_zeroed(&draft->memory, count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
-    bool fine = records && totals && group_firsts && work->sources;
-    if (records && !fine)
-        micap_draft_refuse_memory(draft);
-    fine = fine && write_groups(work, totals);
+    bool fine = records &&
+                ((totals && work->bench.group_firsts && work->sources) || micap_draft_refuse_memory(draft)) &&
+                write_groups(work, totals);
     for (uint32_t rank = 0; fine && rank < count; ++rank)
-        fine = write_component(work, rank, &records[rank], group_firsts);
+        fine = write_component(work, rank, &records[rank]);
     micap_release(&draft->memory, totals, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
-    micap_release(&draft->memory, group_firsts, first_bytes, MICAP_ARRAY_ALIGNMENT);
     return fine;
 }
 
@@ -304,9 +274,7 @@ static bool write_names(finishing *work)
         micap_output_add(&work->output, draft, MICAP_SECTION_NAMES, draft->name_count, sizeof *records);
     size_t bytes = draft->name_count * sizeof(sorted_name);
     sorted_name *names = micap_allocate(&draft->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    bool fine = records && names;
-    if (records && !names)
-        micap_draft_refuse_memory(draft);
+    bool fine = records && (names || micap_draft_refuse_memory(draft));
     for (uint32_t i = 0, at = 0; fine && i < draft->entity_count; ++i)
         if (draft->names[i])
             names[at++] = (sorted_name){.parent = parent_place(work, i),
@@ -375,6 +343,8 @@ static void release(finishing *work, mica_draft *draft)
         if (work->sources[i].draft)
             micap_source_free(&work->sources[i]);
     micap_release(&draft->memory, work->sources, draft->part_count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
+    micap_release(&draft->memory, work->bench.group_firsts, group_bytes(work), MICAP_ARRAY_ALIGNMENT);
+    MICAP_RELEASE_ARRAY(&draft->memory, work->bench.pieces, work->bench.piece_capacity);
     micap_strings_free(&work->strings, draft);
     micap_grouping_free(&work->grouping, draft);
     micap_asset_list_free(&work->assets, draft);

@@ -17,6 +17,7 @@ typedef struct micap_stretch {
     uint32_t first;
     uint32_t place; /* of the first in the file */
     uint32_t group;
+    uint32_t position; /* among the stretches of the group */
 } micap_stretch;
 
 /* How entities are numbered in the file. */
@@ -31,6 +32,7 @@ typedef struct micap_grouping {
     uint32_t group_count; /* in order of first appearance */
     uint32_t *group_first;
     uint32_t *group_size;
+    uint32_t *group_stretches; /* how many */
     uint32_t *group_set;
     struct micap_set_node {
         uint32_t without;   /* the set this one extends, */
@@ -64,41 +66,53 @@ static inline uint32_t micap_place_of(const micap_grouping *grouping, uint32_t e
     return stretch->place + (entity - stretch->first);
 }
 
+/* Whether the entities of a group have a component that is a column of groups. */
+static inline bool micap_group_has(const micap_grouping *grouping, uint32_t group, uint32_t rank)
+{
+    uint32_t set = grouping->group_set[group];
+    while (set && grouping->sets[set].component > rank)
+        set = grouping->sets[set].without;
+    return set && grouping->sets[set].component == rank;
+}
+
 /* Instances that follow each other where they lie and in the file. */
 typedef struct micap_piece {
-    uint32_t target; /* of the first */
-    uint32_t count;
     const char *values;
+    uint32_t count;
 } micap_piece;
+
+/* What sources need one after the other. */
+typedef struct micap_workbench {
+    micap_piece *pieces; /* of the source that is being filled in, in the order of the file */
+    uint32_t piece_capacity;
+    uint32_t *group_firsts; /* by group: of a part, the first instance there, or the first piece */
+} micap_workbench;
 
 /* The instances of a part, in the order of the file. */
 typedef struct micap_source {
     mica_draft *draft;
     const micap_grouping *grouping;
+    micap_workbench *bench;
     const micap_draft_part *part;
-    micap_piece *pieces; /* by rising target, without gaps */
-    uint32_t piece_count;
-    uint32_t piece_capacity;
+    uint32_t rank;
     micap_leaves leaves;
     micap_leaves references;
     bool is_whole;       /* every byte is described */
     bool is_foreign;     /* to be turned into the other byte order */
+    bool is_begun;       /* its pieces are on the bench */
     uint32_t next_piece; /* to be filled in, */
     uint32_t next_value; /* and what of it */
 } micap_source;
 
-/* Where the first instance of a part goes in each group; and what is filled in of its instances, NULL when not asked for. */
-typedef struct micap_placing {
-    const uint32_t *group_firsts;
-    uint32_t *owners;   /* by target */
-    uint32_t *disabled; /* targets, by rising instance */
-} micap_placing;
-
-/* Finds out where instances go; false with a reason. Free it in either case. */
-bool micap_source_make(micap_source *source, const micap_placing *placing);
+/* Looks at the type of the part; false with a reason. Free it in either case. */
+bool micap_source_make(micap_source *source);
 void micap_source_free(micap_source *source);
 
-/* Copies the next `count` instances as they are in the file; false with a reason. */
+/* Lists the owners of instances, for a part that repeats, and those that are switched off, rising; false with a reason. */
+bool micap_source_list(const micap_source *source, uint32_t *owners, uint32_t *disabled);
+
+/* Copies the next `count` instances as they are in the file; false with a reason. One source at a time, from the first instance to
+ * the last. */
 bool micap_source_fill(micap_source *source, char *out, uint32_t count);
 
 /* The paths a draft knows, by hash: those that values refer to are written. */

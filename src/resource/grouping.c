@@ -171,7 +171,8 @@ static bool number_entities(micap_grouping *grouping, mica_draft *draft)
     grouping->group_first = numbers(draft, set_count);
     grouping->group_size = numbers(draft, set_count);
     grouping->group_set = numbers(draft, set_count);
-    if (!grouping->group_first || !grouping->group_size || !grouping->group_set)
+    grouping->group_stretches = numbers(draft, set_count);
+    if (!grouping->group_first || !grouping->group_size || !grouping->group_set || !grouping->group_stretches)
         return micap_draft_refuse_memory(draft);
     for (uint32_t i = 0; i < grouping->stretch_count; ++i) {
         micap_stretch *stretch = &grouping->stretches[i];
@@ -181,6 +182,7 @@ static bool number_entities(micap_grouping *grouping, mica_draft *draft)
             set->group = grouping->group_count++;
         }
         stretch->group = set->group;
+        stretch->position = grouping->group_stretches[set->group]++;
         grouping->group_size[set->group] += stretch[1].first - stretch->first;
     }
     for (uint32_t i = 1; i < grouping->group_count; ++i)
@@ -221,6 +223,7 @@ void micap_grouping_free(micap_grouping *grouping, mica_draft *draft)
     release_numbers(draft, grouping->group_first, grouping->set_count);
     release_numbers(draft, grouping->group_size, grouping->set_count);
     release_numbers(draft, grouping->group_set, grouping->set_count);
+    release_numbers(draft, grouping->group_stretches, grouping->set_count);
     release_numbers(draft, grouping->table, grouping->table_capacity);
     MICAP_RELEASE_ARRAY(&draft->memory, grouping->sets, grouping->set_capacity);
 }

@@ -20,7 +20,7 @@ uint64_t micap_checksum_of_two(const void *first, size_t first_count, const void
 }
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(micap_checksummer) &&
-                   _Alignof(XXH3_state_t) <= _Alignof(micap_checksummer),
+                   _Alignof(micap_checksummer) % _Alignof(XXH3_state_t) == 0,
                "the header does not show xxhash");
 
 void micap_checksum_begin(micap_checksummer *checksummer)

@@ -159,7 +159,7 @@ static bool is_column(const micap_saving *work, mica_component component)
            (type->storage == MICA_STORAGE_CHUNK && !type->split && !(rule && rule->save));
 }
 
-/* The components of an entity; NULL when memory is short. */
+/* The components that an entity has in its chunk, and in pools behind them; NULL when memory is short. */
 static const mica_component *components_of(micap_saving *work, mica_entity entity, uint32_t *out_count)
 {
     *out_count = mica_components_of(work->world, entity, work->components, work->component_capacity);
@@ -189,7 +189,7 @@ uint32_t micap_saving_run(micap_saving *work, const mica_entity *entities, uint3
     return run;
 }
 
-/* Finds the columns of a view. */
+/* Finds the columns of a view; what is in pools is saved pool by pool. */
 static bool know_view(micap_saving *work, micap_saved_view *view)
 {
     uint32_t count;
@@ -199,16 +199,18 @@ static bool know_view(micap_saving *work, micap_saved_view *view)
         return components && fail_memory(work);
     view->first_column = work->column_count;
     for (uint32_t i = 0; i < count; ++i) {
-        if (!is_column(work, components[i])) {
-            view->has_rest = true;
+        const mica_type *type = mica_component_type(components[i]);
+        micap_saved_column column = {.component = components[i], .part = MICA_DRAFT_NONE};
+        if (type->storage == MICA_STORAGE_POOL)
             continue;
+        if (is_column(work, components[i])) {
+            column.part = part_for(work, components[i]);
+            if (column.part == MICA_DRAFT_NONE)
+                return false;
+            if (type->size_bytes)
+                column.values = mica_get_component(work->world, view->entities[0], components[i]);
         }
-        uint32_t part = part_for(work, components[i]);
-        if (part == MICA_DRAFT_NONE)
-            return false;
-        bool has_values = mica_component_type(components[i])->size_bytes;
-        work->columns[work->column_count++] = (micap_saved_column){
-            components[i], part, has_values ? mica_get_component(work->world, view->entities[0], components[i]) : NULL};
+        work->columns[work->column_count++] = column;
         ++view->column_count;
     }
     view->is_known = true;
@@ -226,35 +228,30 @@ static bool save_switches(micap_saving *work, const micap_saved_column *column, 
     return true;
 }
 
-/* Whatever an entity has that is not saved as a column. */
-static bool save_rest(micap_saving *work, mica_entity entity, uint32_t index)
+/* Some rows of a view, of entities that follow each other in the draft. */
+static bool save_column(micap_saving *work, const micap_saved_column *column, const micap_saved_view *view,
+                        uint32_t row, uint32_t count, uint32_t index)
 {
-    uint32_t count;
-    const mica_component *components = components_of(work, entity, &count);
-    for (uint32_t i = 0; components && i < count; ++i)
-        if (!is_column(work, components[i]) && !save_component(work, entity, index, components[i]))
-            return false;
-    return components != NULL;
+    const mica_type *type = mica_component_type(column->component);
+    const mica_entity *entities = view->entities + row;
+    if (column->part == MICA_DRAFT_NONE) {
+        for (uint32_t i = 0; i < count; ++i)
+            if (!save_component(work, entities[i], index + i, column->component))
+                return false;
+        return true;
+    }
+    const char *values = column->values ? column->values + (size_t)row * type->size_bytes : NULL;
+    bool fine = values ? lend_values(work, index, column->part, values, count)
+                       : micap_draft_add_run(work->draft, index, column->part, count) != NULL;
+    return fine && (!type->toggle || save_switches(work, column, entities, count));
 }
 
-/* Saves some rows of a view, which follow each other in the draft: columns as a whole, and the rest one by one. */
 static bool save_rows(micap_saving *work, micap_saved_view *view, uint32_t row, uint32_t count, uint32_t index)
 {
     if (!view->is_known && !know_view(work, view))
         return false;
-    const mica_entity *entities = view->entities + row;
-    for (uint32_t i = 0; i < view->column_count; ++i) {
-        const micap_saved_column *column = &work->columns[view->first_column + i];
-        const mica_type *type = mica_component_type(column->component);
-        if (!(column->values
-                  ? lend_values(work, index, column->part, column->values + (size_t)row * type->size_bytes, count)
-                  : micap_draft_add_run(work->draft, index, column->part, count) != NULL))
-            return false;
-        if (type->toggle && !save_switches(work, column, entities, count))
-            return false;
-    }
-    for (uint32_t i = 0; (view->has_rest || work->has_pools) && i < count; ++i)
-        if (!save_rest(work, entities[i], index + i))
+    for (uint32_t i = 0; i < view->column_count; ++i)
+        if (!save_column(work, &work->columns[view->first_column + i], view, row, count, index))
             return false;
     return true;
 }
@@ -290,6 +287,52 @@ static bool save_entities(micap_saving *work)
     return true;
 }
 
+/* Row by row, as they lie: there is a row for each that has the component, and for some of the dead. */
+static bool save_pool_rows(micap_saving *work, const mica_pool *pool, mica_component component)
+{
+    const mica_type *type = mica_component_type(component);
+    const mica_entity *owners = mica_pool_owners(pool);
+    const char *values = type->split ? NULL : mica_pool_read_values(pool);
+    for (uint32_t row = 0; row < mica_pool_row_count(pool); ++row) {
+        uint32_t index = micap_saving_find(work, owners[row]);
+        if (index == MICAP_NONE)
+            continue;
+        if (!(values ? save_value(work, owners[row], index, component, values + (size_t)row * type->size_bytes)
+                     : save_component(work, owners[row], index, component)))
+            return false;
+    }
+    return true;
+}
+
+static bool save_pool_owners(micap_saving *work, mica_component component)
+{
+    for (uint32_t i = 0; i < work->view_count; ++i)
+        for (uint32_t row = 0; row < work->views[i].count; ++row) {
+            mica_entity entity = work->views[i].entities[row];
+            if (mica_has_component(work->world, entity, component) &&
+                !save_component(work, entity, micap_saving_find(work, entity), component))
+                return false;
+        }
+    return true;
+}
+
+static bool save_pools(micap_saving *work)
+{
+    for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
+        const mica_type *type = mica_component_type(id);
+        const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_component(work->world, id) : NULL;
+        if (!mica_pool_count(pool))
+            continue;
+        if (!micap_saving_index(work))
+            return false;
+        /* What an entity has several of is in the order it came only from entity to entity; a tag has no rows. */
+        bool by_rows = !type->many && type->size_bytes && mica_pool_row_count(pool) / 2 <= work->count;
+        if (!(by_rows ? save_pool_rows(work, pool, id) : save_pool_owners(work, id)))
+            return false;
+    }
+    return true;
+}
+
 static bool save_singletons(micap_saving *work)
 {
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
@@ -316,7 +359,7 @@ static void free_saving(micap_saving *work)
     MICAP_RELEASE_ARRAY(work->memory, work->assets, work->assets_capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->components, work->component_capacity);
     micap_release(work->memory, work->order, work->count * sizeof(uint32_t), MICAP_ARRAY_ALIGNMENT);
-    micap_release(work->memory, work->index_of, work->slot_count * sizeof(uint32_t), MICAP_ARRAY_ALIGNMENT);
+    micap_release(work->memory, work->slots, work->slot_count * sizeof *work->slots, MICAP_ARRAY_ALIGNMENT);
 }
 
 static uint32_t find(const void *context, mica_entity reference)
@@ -326,9 +369,7 @@ static uint32_t find(const void *context, mica_entity reference)
 
 static bool save_all(micap_saving *work)
 {
-    for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;)
-        work->has_pools = work->has_pools || mica_component_type(id)->storage == MICA_STORAGE_POOL;
-    return micap_saving_order(work) && save_singletons(work) && save_entities(work);
+    return micap_saving_order(work) && save_singletons(work) && save_entities(work) && save_pools(work);
 }
 
 /* Into a blob, or else into a file. */

@@ -1,4 +1,5 @@
 /* Which entities are saved, and in which order: parents before children, children in theirs. */
+#include "base/assert.h"
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/query.h"
@@ -25,10 +26,15 @@ static bool collect_all(micap_saving *work)
     return fine;
 }
 
-static bool make_index(micap_saving *work)
+static bool make_slots(micap_saving *work)
 {
-    work->index_of = micap_allocate_zeroed(work->memory, work->slot_count * sizeof(uint32_t), MICAP_ARRAY_ALIGNMENT);
-    return work->index_of || micap_draft_refuse_memory(work->draft);
+    work->slots = micap_allocate_zeroed(work->memory, work->slot_count * sizeof *work->slots, MICAP_ARRAY_ALIGNMENT);
+    return work->slots || micap_draft_refuse_memory(work->draft);
+}
+
+static void enter(micap_saving *work, mica_entity entity, uint32_t index)
+{
+    work->slots[entity.index] = (micap_saved_slot){entity.generation, index + 1};
 }
 
 static void note_slots(micap_saving *work, const mica_entity *entities, uint32_t count)
@@ -48,16 +54,16 @@ static bool collect_list(micap_saving *work, const mica_entity *list, uint32_t l
         if (mica_is_alive(work->world, list[i]))
             work->entities[kept++] = list[i];
     note_slots(work, work->entities, kept);
-    if (!make_index(work))
+    if (!make_slots(work))
         return false;
     uint32_t living = kept;
     kept = 0;
     for (uint32_t i = 0; i < living; ++i) {
         mica_entity entity = work->entities[i];
-        if (work->index_of[entity.index])
+        if (work->slots[entity.index].index)
             continue;
         work->entities[kept] = entity;
-        work->index_of[entity.index] = ++kept;
+        enter(work, entity, kept++);
     }
     for (uint32_t i = 0, count; i < kept; i += count) {
         count = micap_saving_run(work, work->entities + i, kept - i);
@@ -69,15 +75,15 @@ static bool collect_list(micap_saving *work, const mica_entity *list, uint32_t l
 
 bool micap_saving_index(micap_saving *work)
 {
-    if (work->index_of)
+    if (work->slots)
         return true;
     for (uint32_t i = 0; i < work->view_count; ++i)
         note_slots(work, work->views[i].entities, work->views[i].count);
-    if (!make_index(work))
+    if (!make_slots(work))
         return false;
     for (uint32_t i = 0, next = 0; i < work->view_count; ++i)
         for (uint32_t row = 0; row < work->views[i].count; ++row)
-            work->index_of[work->views[i].entities[row].index] = ++next;
+            enter(work, work->views[i].entities[row], next++);
     return true;
 }
 
@@ -88,6 +94,7 @@ static bool gather_entities(micap_saving *work)
         return true;
     if (!MICAP_RESERVE(work->memory, work->entities, &work->capacity, work->count))
         return micap_draft_refuse_memory(work->draft);
+    MICAP_ASSERT(work->entities || !work->view_count, "views have rows");
     for (uint32_t i = 0; i < work->view_count; ++i)
         memcpy(work->entities + work->views[i].first, work->views[i].entities,
                work->views[i].count * sizeof *work->entities);
@@ -104,10 +111,9 @@ static mica_entity parent_of(const micap_saving *work, mica_entity entity)
 
 uint32_t micap_saving_find(const micap_saving *work, mica_entity entity)
 {
-    if (mica_is_nil(entity) || entity.index >= work->slot_count || !work->index_of[entity.index] ||
-        !mica_is_alive(work->world, entity))
-        return MICAP_NONE;
-    return work->index_of[entity.index] - 1;
+    bool is_saved = !mica_is_nil(entity) && entity.index < work->slot_count &&
+                    work->slots[entity.index].generation == entity.generation;
+    return is_saved ? work->slots[entity.index].index - 1 : MICAP_NONE;
 }
 
 /* Depth first, children in the order they were collected: links through three arrays, no recursion. */
@@ -193,10 +199,10 @@ static bool draft_entities(micap_saving *work, const uint32_t *parents)
 {
     for (uint32_t i = 0; i < work->count; ++i) {
         uint32_t at = work->order ? work->order[i] : i, parent = parents[at];
-        uint32_t above = parent == MICAP_NONE ? MICA_NO_PARENT : work->index_of[work->entities[parent].index] - 1;
+        uint32_t above = parent == MICAP_NONE ? MICA_NO_PARENT : micap_saving_find(work, work->entities[parent]);
         if (mica_draft_entity(work->draft, above, mica_name_of(work->world, work->entities[at])) == MICA_DRAFT_NONE)
             return false;
-        work->index_of[work->entities[at].index] = i + 1;
+        enter(work, work->entities[at], i);
     }
     return true;
 }

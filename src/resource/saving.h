@@ -5,10 +5,10 @@
 #include "mica/draft.h"
 #include "resource/draft.h"
 
-/* The values of a component in the rows of a view. */
+/* A component in the rows of a view. */
 typedef struct micap_saved_column {
     mica_component component;
-    uint32_t part;
+    uint32_t part;      /* MICA_DRAFT_NONE: saved entity by entity */
     const char *values; /* NULL for a tag */
 } micap_saved_column;
 
@@ -20,8 +20,13 @@ typedef struct micap_saved_view {
     uint32_t first_column; /* once it is known */
     uint32_t column_count;
     bool is_known;
-    bool has_rest; /* components that are saved entity by entity */
 } micap_saved_view;
+
+/* Who is saved, by slot of the handle. */
+typedef struct micap_saved_slot {
+    uint32_t generation;
+    uint32_t index; /* 1 + that of the draft; 0 for who is not */
+} micap_saved_slot;
 
 typedef struct micap_saving {
     mica_world *world;
@@ -38,7 +43,7 @@ typedef struct micap_saving {
     uint32_t *order;       /* and have this one in the draft; NULL: the same */
     mica_entity *entities; /* as they were collected; NULL unless somebody needs them so */
     uint32_t capacity;
-    uint32_t *index_of; /* by slot of the handle: 1 + draft index, 0 for what is not saved; NULL unless needed */
+    micap_saved_slot *slots; /* NULL unless somebody is to be found */
     uint32_t slot_count;
     uint32_t *part_of; /* by component id: 1 + draft component */
     uint32_t part_capacity;
@@ -46,7 +51,6 @@ typedef struct micap_saving {
     uint32_t assets_capacity;
     mica_component *components; /* of the entity at hand */
     uint32_t component_capacity;
-    bool has_pools; /* the world has, so that entities of one view may differ */
 } micap_saving;
 
 /* Collects the entities and puts them into the draft, parents before children. */

@@ -1,152 +1,154 @@
 /* The instances of a component: where each goes, and what is written of it. */
 #include "resource/finish.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Pieces are in the order of the instances until they are sorted. */
-static bool append_piece(micap_source *source, uint32_t target, uint32_t count, const char *values)
-{
-    uint32_t size_bytes = source->part->type->size_bytes;
-    micap_piece *last = source->piece_count ? &source->pieces[source->piece_count - 1] : NULL;
-    if (last && target == last->target + last->count &&
-        (!values || values == last->values + (size_t)last->count * size_bytes)) {
-        last->count += count;
-        return true;
-    }
-    if (!MICAP_RESERVE(&source->draft->memory, source->pieces, &source->piece_capacity,
-                       (uint64_t)source->piece_count + 1))
-        return micap_draft_refuse_memory(source->draft);
-    source->pieces[source->piece_count++] = (micap_piece){target, count, values};
-    return true;
-}
-
-/* Behind those of earlier groups, in the order of the entities. */
-static bool place_run(micap_source *source, const micap_draft_run *run, const char *values,
-                      const uint32_t *group_firsts)
-{
-    const micap_grouping *grouping = source->grouping;
-    const micap_stretch *stretch = micap_stretch_of(grouping, run->entity);
-    uint32_t size_bytes = source->part->type->size_bytes;
-    for (uint32_t done = 0; done < run->count; ++stretch) {
-        uint32_t count = stretch[1].first - stretch->first, group = stretch->group; /* runs hold whole stretches */
-        uint32_t target = group_firsts[group] + stretch->place - grouping->group_first[group];
-        if (!append_piece(source, target, count, values ? values + (size_t)done * size_bytes : NULL))
-            return false;
-        done += count;
-    }
-    return true;
-}
-
-/* Behind those of entities with lower places; what one entity has stays in order. */
-static bool place_repeated_run(micap_source *source, const micap_draft_run *run, const char *values, uint32_t *next,
-                               uint32_t *owners)
-{
-    for (uint32_t i = 0; i < run->count; ++i) {
-        uint32_t place = micap_place_of(source->grouping, run->entity + i), target = next[place]++;
-        owners[target] = place;
-        if (!append_piece(source, target, 1, values + (size_t)i * source->part->type->size_bytes))
-            return false;
-    }
-    return true;
-}
-
-/* By place, where the instances of an entity begin. */
-static uint32_t *count_repeated(const micap_source *source)
-{
-    const micap_draft_part *part = source->part;
-    uint32_t entity_count = source->draft->entity_count, sum = 0;
-    uint32_t *next = micap_allocate_zeroed(&source->draft->memory, entity_count * sizeof *next, MICAP_ARRAY_ALIGNMENT);
-    if (!next)
-        return micap_draft_refuse_memory(source->draft), NULL;
-    for (const micap_draft_run *run = part->runs; run < part->runs + part->run_count; ++run)
-        for (uint32_t i = 0; i < run->count; ++i)
-            ++next[micap_place_of(source->grouping, run->entity + i)];
-    for (uint32_t i = 0; i < entity_count; ++i) {
-        uint32_t count = next[i];
-        next[i] = sum;
-        sum += count;
-    }
-    return next;
-}
-
-static bool place_runs(micap_source *source, const micap_placing *placing, uint32_t *next)
-{
-    const micap_draft_part *part = source->part;
-    const char *own = part->data;
-    for (const micap_draft_run *run = part->runs; run < part->runs + part->run_count; ++run) {
-        const char *values = run->values ? run->values : own;
-        if (!run->values && own)
-            own += (size_t)run->count * part->type->size_bytes;
-        bool fine = part->role == MICAP_ROLE_SINGLETON ? append_piece(source, 0, 1, values)
-                    : next                             ? place_repeated_run(source, run, values, next, placing->owners)
-                                                       : place_run(source, run, values, placing->group_firsts);
-        if (!fine)
-            return false;
-    }
-    return true;
-}
-
-static void find_disabled(const micap_source *source, uint32_t *out)
-{
-    const micap_draft_part *part = source->part;
-    const micap_piece *piece = source->pieces;
-    uint32_t first = 0; /* instance of the piece */
-    for (uint32_t i = 0; i < part->disabled_count; ++i) {
-        while (part->disabled[i] - first >= piece->count)
-            first += piece++->count;
-        out[i] = piece->target + (part->disabled[i] - first);
-    }
-}
-
-/* Linear: every target is the beginning of one piece, or of none. */
-static bool sort_pieces(micap_source *source)
+bool micap_source_make(micap_source *source)
 {
     micap_memory *memory = &source->draft->memory;
-    bool is_sorted = true;
-    for (uint32_t i = 1; i < source->piece_count; ++i)
-        is_sorted = is_sorted && source->pieces[i - 1].target < source->pieces[i].target;
-    if (is_sorted)
-        return true;
-    size_t bytes = source->part->count * sizeof(uint32_t), sorted_bytes = source->piece_capacity * sizeof(micap_piece);
-    uint32_t *by_target = micap_allocate_zeroed(memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    micap_piece *sorted = micap_allocate(memory, sorted_bytes, MICAP_ARRAY_ALIGNMENT);
-    if (!by_target || !sorted) {
-        micap_release(memory, by_target, bytes, MICAP_ARRAY_ALIGNMENT);
-        micap_release(memory, sorted, sorted_bytes, MICAP_ARRAY_ALIGNMENT);
-        return micap_draft_refuse_memory(source->draft);
-    }
-    for (uint32_t i = 0; i < source->piece_count; ++i)
-        by_target[source->pieces[i].target] = i;
-    for (uint32_t i = 0, target = 0; i < source->piece_count; target += sorted[i++].count)
-        sorted[i] = source->pieces[by_target[target]];
-    micap_release(memory, by_target, bytes, MICAP_ARRAY_ALIGNMENT);
-    MICAP_RELEASE_ARRAY(memory, source->pieces, source->piece_capacity);
-    source->pieces = sorted;
-    return true;
-}
-
-bool micap_source_make(micap_source *source, const micap_placing *placing)
-{
-    mica_draft *draft = source->draft;
     const mica_type *type = source->part->type;
-    if (!micap_leaves_make(&source->leaves, &draft->memory, type) ||
-        !micap_leaves_make_kind(&source->references, &draft->memory, type, MICA_KIND_ENTITY))
-        return micap_draft_refuse_memory(draft);
+    if (!micap_leaves_make(&source->leaves, memory, type) ||
+        !micap_leaves_make_kind(&source->references, memory, type, MICA_KIND_ENTITY))
+        return micap_draft_refuse_memory(source->draft);
     source->is_whole = micap_leaves_cover(&source->leaves, type->size_bytes);
-    uint32_t *next = source->part->repeats ? count_repeated(source) : NULL;
-    bool fine = (next || !source->part->repeats) && place_runs(source, placing, next);
-    micap_release(&draft->memory, next, draft->entity_count * sizeof *next, MICAP_ARRAY_ALIGNMENT);
-    if (fine)
-        find_disabled(source, placing->disabled);
-    return fine && sort_pieces(source);
+    return true;
 }
 
 void micap_source_free(micap_source *source)
 {
-    micap_memory *memory = &source->draft->memory;
-    micap_leaves_free(&source->leaves, memory);
-    micap_leaves_free(&source->references, memory);
-    MICAP_RELEASE_ARRAY(memory, source->pieces, source->piece_capacity);
+    micap_leaves_free(&source->leaves, &source->draft->memory);
+    micap_leaves_free(&source->references, &source->draft->memory);
+}
+
+/* Adds up a number by group over the groups that have the component. */
+static uint32_t note_firsts(const micap_source *source, const uint32_t *by_group)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < source->grouping->group_count; ++i)
+        if (micap_group_has(source->grouping, i, source->rank)) {
+            source->bench->group_firsts[i] = sum;
+            sum += by_group[i];
+        }
+    return sum;
+}
+
+/* By place, where the instances of an entity begin, for a part that repeats. */
+static uint32_t *make_firsts(const micap_source *source)
+{
+    const micap_draft_part *part = source->part;
+    uint32_t entity_count = source->draft->entity_count, sum = 0;
+    uint32_t *firsts =
+        micap_allocate_zeroed(&source->draft->memory, entity_count * sizeof *firsts, MICAP_ARRAY_ALIGNMENT);
+    if (!firsts)
+        return micap_draft_refuse_memory(source->draft), NULL;
+    for (const micap_draft_run *run = part->runs; run < part->runs + part->run_count; ++run)
+        for (uint32_t i = 0; i < run->count; ++i)
+            ++firsts[micap_place_of(source->grouping, run->entity + i)];
+    for (uint32_t i = 0; i < entity_count; ++i) {
+        uint32_t count = firsts[i];
+        firsts[i] = sum;
+        sum += count;
+    }
+    return firsts;
+}
+
+static void release_firsts(const micap_source *source, uint32_t *firsts)
+{
+    micap_release(&source->draft->memory, firsts, source->draft->entity_count * sizeof *firsts, MICAP_ARRAY_ALIGNMENT);
+}
+
+static bool list_repeated(const micap_source *source, uint32_t *owners, uint32_t *disabled)
+{
+    const micap_draft_part *part = source->part;
+    uint32_t *next = make_firsts(source), instance = 0, disabled_count = 0;
+    if (!next)
+        return false;
+    for (const micap_draft_run *run = part->runs; run < part->runs + part->run_count; ++run)
+        for (uint32_t i = 0; i < run->count; ++i, ++instance) {
+            uint32_t place = micap_place_of(source->grouping, run->entity + i), target = next[place]++;
+            owners[target] = place;
+            if (disabled_count < part->disabled_count && part->disabled[disabled_count] == instance)
+                disabled[disabled_count++] = target;
+        }
+    release_firsts(source, next);
+    return true;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return first < second ? -1 : first > second;
+}
+
+bool micap_source_list(const micap_source *source, uint32_t *owners, uint32_t *disabled)
+{
+    const micap_grouping *grouping = source->grouping;
+    const micap_draft_part *part = source->part;
+    const micap_draft_run *run = part->runs;
+    uint32_t first = 0; /* instance of the run */
+    if (part->repeats && !list_repeated(source, owners, disabled))
+        return false;
+    if (!part->repeats && part->disabled_count)
+        note_firsts(source, grouping->group_size);
+    for (uint32_t i = 0; !part->repeats && i < part->disabled_count; ++i) {
+        while (part->disabled[i] - first >= run->count)
+            first += run++->count;
+        uint32_t entity = run->entity + (part->disabled[i] - first), group = micap_stretch_of(grouping, entity)->group;
+        disabled[i] =
+            source->bench->group_firsts[group] + micap_place_of(grouping, entity) - grouping->group_first[group];
+    }
+    if (part->disabled_count)
+        qsort(disabled, part->disabled_count, sizeof *disabled, compare_numbers);
+    return true;
+}
+
+/* Each stretch of a group has its piece, behind those of earlier groups. */
+static void lay_run(const micap_source *source, const micap_draft_run *run, const char *values)
+{
+    const micap_stretch *stretch = micap_stretch_of(source->grouping, run->entity);
+    size_t size_bytes = source->part->type->size_bytes;
+    for (uint32_t done = 0, count; done < run->count; done += count, ++stretch) {
+        count = stretch[1].first - stretch->first; /* runs hold whole stretches */
+        source->bench->pieces[source->bench->group_firsts[stretch->group] + stretch->position] =
+            (micap_piece){values + done * size_bytes, count};
+    }
+}
+
+static void lay_repeated_run(const micap_source *source, const micap_draft_run *run, const char *values, uint32_t *next)
+{
+    for (uint32_t i = 0; i < run->count; ++i)
+        source->bench->pieces[next[micap_place_of(source->grouping, run->entity + i)]++] =
+            (micap_piece){values + (size_t)i * source->part->type->size_bytes, 1};
+}
+
+/* Lays out where everything is taken from. */
+static bool begin(micap_source *source)
+{
+    micap_workbench *bench = source->bench;
+    const micap_draft_part *part = source->part;
+    bool is_single = part->role == MICAP_ROLE_SINGLETON;
+    uint32_t *next = part->repeats ? make_firsts(source) : NULL;
+    uint32_t piece_count =
+        is_single || part->repeats ? part->count : note_firsts(source, source->grouping->group_stretches);
+    bool fine = (next || !part->repeats) &&
+                (MICAP_RESERVE(&source->draft->memory, bench->pieces, &bench->piece_capacity, piece_count) ||
+                 micap_draft_refuse_memory(source->draft));
+    const char *own = part->data;
+    for (uint32_t i = 0; fine && i < part->run_count; ++i) {
+        const micap_draft_run *run = &part->runs[i];
+        const char *values = run->values ? run->values : own;
+        own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
+        if (is_single)
+            bench->pieces[0] = (micap_piece){values, 1};
+        else if (next)
+            lay_repeated_run(source, run, values, next);
+        else
+            lay_run(source, run, values);
+    }
+    release_firsts(source, next);
+    source->is_begun = fine;
+    return fine;
 }
 
 /* References become places in the file. */
@@ -174,10 +176,12 @@ bool micap_source_fill(micap_source *source, char *out, uint32_t count)
 {
     size_t size_bytes = source->part->type->size_bytes;
     char *at = out;
+    if (!source->is_begun && !begin(source))
+        return false;
     if (!source->is_whole)
         memset(out, 0, count * size_bytes);
     for (uint32_t left = count; left;) {
-        const micap_piece *piece = &source->pieces[source->next_piece];
+        const micap_piece *piece = &source->bench->pieces[source->next_piece];
         uint32_t rest = piece->count - source->next_value, taken = rest < left ? rest : left;
         const char *values = piece->values + source->next_value * size_bytes;
         if (source->is_whole)
