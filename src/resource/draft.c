@@ -196,14 +196,6 @@ static bool reserve_entities(mica_draft *draft, uint64_t needed, bool has_parent
     return true;
 }
 
-bool micap_draft_add_entities(mica_draft *draft, uint32_t count)
-{
-    if (!reserve_entities(draft, (uint64_t)draft->entity_count + count, false, false))
-        return false;
-    draft->entity_count += count;
-    return true;
-}
-
 uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
 {
     if (parent != MICA_NO_PARENT && parent >= draft->entity_count)

@@ -69,9 +69,6 @@ static inline bool micap_draft_refuse_memory(mica_draft *draft)
     return false;
 }
 
-/* Adds entities without parents and names. */
-bool micap_draft_add_entities(mica_draft *draft, uint32_t count);
-
 /* Adds an instance to each of `count` entities that follow each other; they lie one after the other, zeroed. NULL as
  * mica_draft_add. */
 char *micap_draft_add_run(mica_draft *draft, uint32_t first, uint32_t component, uint32_t count);

@@ -231,13 +231,10 @@ static bool write_parents(finishing *work)
     const micap_grouping *grouping = &work->grouping;
     uint32_t count = draft->entity_count;
     uint32_t *parents = NULL, *order = NULL;
-    if (draft->parents) {
+    if (draft->parents)
         parents = micap_output_add(&work->output, draft, MICAP_SECTION_PARENTS, count, sizeof *parents);
-        if (!parents)
-            return false;
-    } else if (!micap_output_add_nones(&work->output, draft, MICAP_SECTION_PARENTS, count)) {
+    if (!parents && (draft->parents || !micap_output_add_nones(&work->output, draft, MICAP_SECTION_PARENTS, count)))
         return false;
-    }
     if (!grouping->in_order) {
         order = micap_output_add(&work->output, draft, MICAP_SECTION_ORDER, count, sizeof *order);
         if (!order)

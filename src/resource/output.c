@@ -174,12 +174,11 @@ static bool write_section(struct micap_output_section *section, micap_sink *sink
     size_t batch = unit < BATCH_BYTES ? BATCH_BYTES / unit * unit : unit;
     size_t padding = record->offset - (sink->offset + sink->filled);
     char *at = take(sink, padding);
-    if (!at)
-        return false;
-    memset(at, 0, padding);
+    if (at)
+        memset(at, 0, padding);
     micap_checksummer checksum;
     micap_checksum_begin(&checksum);
-    for (uint64_t done = 0, bytes; done < record->stored_bytes; done += bytes) {
+    for (uint64_t done = 0, bytes; at && done < record->stored_bytes; done += bytes) {
         uint64_t left = record->stored_bytes - done;
         bytes = left < batch ? left : batch;
         at = take(sink, bytes);
@@ -188,7 +187,7 @@ static bool write_section(struct micap_output_section *section, micap_sink *sink
         micap_checksum_add(&checksum, at, bytes);
     }
     record->hash = micap_checksum_end(&checksum);
-    return true;
+    return at != NULL;
 }
 
 static void write_head(const micap_output *output, char *head)

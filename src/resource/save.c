@@ -323,11 +323,9 @@ static bool save_pools(micap_saving *work)
         const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_component(work->world, id) : NULL;
         if (!mica_pool_count(pool))
             continue;
-        if (!micap_saving_index(work))
-            return false;
         /* What an entity has several of is in the order it came only from entity to entity; a tag has no rows. */
         bool by_rows = !type->many && type->size_bytes && mica_pool_row_count(pool) / 2 <= work->count;
-        if (!(by_rows ? save_pool_rows(work, pool, id) : save_pool_owners(work, id)))
+        if (!micap_saving_index(work) || !(by_rows ? save_pool_rows(work, pool, id) : save_pool_owners(work, id)))
             return false;
     }
     return true;

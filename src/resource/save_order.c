@@ -218,8 +218,10 @@ bool micap_saving_order(micap_saving *work)
     const mica_save_def *def = work->def;
     if (!(def->entities ? collect_list(work, def->entities, def->entity_count) : collect_all(work)))
         return false;
-    if (!may_have_parents_or_names(work))
-        return micap_draft_add_entities(work->draft, work->count);
+    if (!may_have_parents_or_names(work)) {
+        work->draft->entity_count = work->count;
+        return true;
+    }
     if (!micap_saving_index(work) || !gather_entities(work))
         return false;
     size_t bytes = (size_t)work->count * sizeof(uint32_t);
