@@ -1,4 +1,5 @@
 /* References: paths from one entity to another. */
+#include "base/assert.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -61,6 +62,7 @@ const micap_node *micap_reference_find(mica_compiler *compiler, const micap_node
         if (scope && ((scope->name && strlen(scope->name) == length && memcmp(segment, scope->name, length) == 0) ||
                       (length == 2 && memcmp(segment, "#0", 2) == 0))) {
             there = scope->root;
+            MICAP_ASSERT(there, "who looks is below it");
             segment += length + (segment[length] == '/');
         }
     }

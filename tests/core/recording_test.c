@@ -442,13 +442,18 @@ MICA_POOL_WITH(Shield, (.toggle = true), strength)
 /* A switch is for the value that was there when it was recorded: one that comes with the flush is switched on. */
 START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
 {
-    for (int kind = 0; kind < 4; ++kind) {
-        bool is_gone = kind % 2, is_in_two = kind / 2;
+    enum { IN_ONE, IN_TWO, BEHIND_ANOTHER };
+    for (int kind = 0; kind < 6; ++kind) {
+        bool is_gone = kind % 2;
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world, MICA_WITH(Health, {1, 2}), MICA_WITH(Shield, {3}));
         mica_commands *commands = mica_commands_create(world);
+        if (kind / 2 == BEHIND_ANOTHER) {
+            ck_assert(mica_command_enable(commands, entity, Health) && mica_command_enable(commands, entity, Shield));
+            commands = mica_commands_create(world);
+        }
         ck_assert(mica_command_disable(commands, entity, Health) && mica_command_disable(commands, entity, Shield));
-        if (is_in_two)
+        if (kind / 2 == IN_TWO)
             commands = mica_commands_create(world);
         ck_assert(mica_command_set(commands, entity, Health, {4, 5}) &&
                   mica_command_set(commands, entity, Shield, {6}));
