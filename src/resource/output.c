@@ -158,7 +158,7 @@ static bool empty(micap_sink *sink)
     return sink->problem == 0;
 }
 
-/* Room for so many bytes, which are zero or anything; NULL when the file has a problem. */
+/* Room for so many bytes, to be filled in; NULL when the file has a problem. */
 static char *take(micap_sink *sink, size_t bytes)
 {
     if (sink->filled + bytes > sink->capacity && !empty(sink))
@@ -209,7 +209,8 @@ static void write_head(const micap_output *output, char *head)
 
 bool micap_output_write(micap_output *output, micap_sink *sink)
 {
-    memset(take(sink, head_bytes(output)), 0, head_bytes(output)); /* it fits */
+    sink->filled = head_bytes(output); /* which fits, and is filled in at the end */
+    memset(sink->buffer, 0, sink->filled);
     for (uint32_t i = 0; i < output->count; ++i)
         if (!write_section(&output->sections[i], sink))
             return false;
