@@ -39,6 +39,7 @@ typedef struct play {
         mica_snapshot handle;
         uint64_t hash;
         living then;
+        uint32_t crowd;
         mica_entity next[NEXT]; /* the handles that came first behind it */
     } kept[SNAPSHOTS];
 } play;
@@ -89,6 +90,15 @@ static void record_some(play *play)
     REQUIRE(mica_flush(play->world) == MICA_OK);
     for (uint32_t i = 0; i < count; ++i)
         note(play, made[i]);
+}
+
+/* Now and then, and all at once. */
+static void destroy_all(play *play)
+{
+    if (!random_one_in(&play->random, 3))
+        return;
+    mica_world_clear(play->world);
+    play->now.count = play->crowd = 0;
 }
 
 /* Where something is likely to go wrong: holes, what was never used, what lies behind all, what died, and anywhere. */
@@ -155,6 +165,7 @@ static void keep_or_go_back(play *play)
         play->kept[at].handle = mica_snapshot_take(play->world);
         play->kept[at].hash = mica_world_hash(play->world);
         play->kept[at].then = play->now;
+        play->kept[at].crowd = play->crowd;
         for (uint32_t i = 0; i < NEXT; ++i)
             play->kept[at].next[i] = mica_create(play->world);
         REQUIRE(mica_snapshot_restore(play->world, play->kept[at].handle) == MICA_OK);
@@ -164,6 +175,7 @@ static void keep_or_go_back(play *play)
         REQUIRE(mica_snapshot_restore(play->world, play->kept[at].handle) == MICA_OK);
         REQUIRE(mica_world_hash(play->world) == play->kept[at].hash);
         play->now = play->kept[at].then;
+        play->crowd = play->kept[at].crowd;
     }
     forget_reports(&heard); /* there may have been none to go back to */
 }
@@ -189,8 +201,8 @@ static void expect_all_alive(const play *play)
 
 START_TEST(handles_are_never_given_out_twice_whoever_took_them)
 {
-    static void (*const steps[])(play *) = {create_some, destroy_some, record_some,     claim_some,
-                                            claim_some,  destroy_some, keep_or_go_back, keep_or_go_back};
+    static void (*const steps[])(play *) = {create_some,  destroy_some,    record_some,     claim_some, claim_some,
+                                            destroy_some, keep_or_go_back, keep_or_go_back, destroy_all};
     static play play;
     for (uint32_t round = 0; round < 12; ++round) {
         memset(&play, 0, sizeof play);
