@@ -53,6 +53,8 @@ typedef struct micap_handles_state {
     uint64_t high_water;
     uint32_t *holes;
     uint32_t hole_count;
+    uint64_t *pages; /* a bit for each that there was: handles of other worlds may leave some out */
+    uint32_t page_words;
 } micap_handles_state;
 
 bool micap_handles_save(mica_world *world, micap_handles_state *state);

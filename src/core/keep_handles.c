@@ -1,6 +1,25 @@
 /* Which slots are free, and which were never used, as a snapshot needs it. */
 #include "core/keep.h"
 
+static bool has_page(const micap_entities *entities, uint64_t page)
+{
+    return page < entities->pages_capacity && entities->pages[page].records;
+}
+
+static bool save_pages(mica_world *world, micap_handles_state *state)
+{
+    const micap_entities *entities = &world->entities;
+    uint64_t page_count = (state->high_water + MICAP_PAGE_RECORDS - 1) >> MICAP_PAGE_SHIFT;
+    uint32_t words = (uint32_t)(page_count / 64 + 1);
+    state->pages = micap_allocate_zeroed(&world->memory, words * sizeof *state->pages, MICAP_ARRAY_ALIGNMENT);
+    if (!state->pages)
+        return false;
+    state->page_words = words;
+    for (uint64_t page = 0; page < page_count; ++page)
+        state->pages[page / 64] |= (uint64_t)has_page(entities, page) << page % 64;
+    return true;
+}
+
 bool micap_handles_save(mica_world *world, micap_handles_state *state)
 {
     micap_entities *entities = &world->entities;
@@ -11,6 +30,8 @@ bool micap_handles_save(mica_world *world, micap_handles_state *state)
                                    .fresh_end = entities->fresh_end,
                                    .high_water = entities->high_water,
                                    .hole_count = entities->hole_count};
+    if (!save_pages(world, state))
+        return false;
     if (!state->hole_count)
         return true;
     state->holes = micap_allocate(&world->memory, state->hole_count * sizeof *state->holes, MICAP_ARRAY_ALIGNMENT);
@@ -22,6 +43,7 @@ bool micap_handles_save(mica_world *world, micap_handles_state *state)
 void micap_handles_drop(mica_world *world, micap_handles_state *state)
 {
     MICAP_RELEASE_ARRAY(&world->memory, state->holes, state->hole_count);
+    MICAP_RELEASE_ARRAY(&world->memory, state->pages, state->page_words);
     *state = (micap_handles_state){0};
 }
 
@@ -35,22 +57,23 @@ static void each_fresh_run(const micap_entities *entities, const micap_handles_s
     for (uint32_t i = 0; i < state->hole_count; ++i)
         if (i >= entities->hole_count || entities->holes[i] != state->holes[i])
             fn(entities, state->holes[i], (uint64_t)state->holes[i] + MICAP_ID_BLOCK);
+    for (uint64_t page = 0; page < state->high_water >> MICAP_PAGE_SHIFT; ++page)
+        if (has_page(entities, page) && !micap_bit(state->pages, (uint32_t)page))
+            fn(entities, page << MICAP_PAGE_SHIFT, (page + 1) << MICAP_PAGE_SHIFT);
     fn(entities, state->high_water, entities->high_water);
 }
 
 static void clear_run(const micap_entities *entities, uint64_t begin, uint64_t end)
 {
-    for (uint64_t index = begin; index < end; ++index) {
-        const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
-        if (index >> MICAP_PAGE_SHIFT < entities->pages_capacity && page->records)
-            page->records[index & (MICAP_PAGE_RECORDS - 1)] = 0;
-    }
+    for (uint64_t index = begin; index < end; ++index)
+        if (has_page(entities, index >> MICAP_PAGE_SHIFT))
+            entities->pages[index >> MICAP_PAGE_SHIFT].records[index & (MICAP_PAGE_RECORDS - 1)] = 0;
 }
 
 static void keep_run(const micap_entities *entities, uint64_t begin, uint64_t end)
 {
     for (uint64_t index = begin & ~(uint64_t)63; index < end; index += 64)
-        if (index >> MICAP_PAGE_SHIFT < entities->pages_capacity && entities->pages[index >> MICAP_PAGE_SHIFT].records)
+        if (has_page(entities, index >> MICAP_PAGE_SHIFT))
             micap_keep_record(entities, (uint32_t)index);
 }
 
@@ -68,7 +91,8 @@ void micap_handles_keep(mica_world *world, const micap_handles_state *state)
 
 static bool is_fresh(const micap_handles_state *state, uint64_t index)
 {
-    return index >= state->high_water || (index >= state->fresh_next && index < state->fresh_end);
+    return index >= state->high_water || (index >= state->fresh_next && index < state->fresh_end) ||
+           !micap_bit(state->pages, (uint32_t)(index >> MICAP_PAGE_SHIFT));
 }
 
 void micap_handles_clear_fresh(const micap_handles_state *state, uint64_t first, uint64_t *records, uint32_t count)
@@ -106,7 +130,7 @@ bool micap_handles_clone(mica_world *to, const mica_world *from)
     for (uint32_t page = 0; page < page_count; ++page) {
         const micap_page *old = &from->entities.pages[page];
         micap_page *fresh = &to->entities.pages[page];
-        if (page >= from->entities.pages_capacity || !old->records)
+        if (!has_page(&from->entities, page))
             continue;
         memcpy(fresh->records, old->records, MICAP_PAGE_RECORDS * sizeof *old->records);
         fresh->next = old->next;

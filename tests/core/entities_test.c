@@ -193,7 +193,7 @@ static void copy_world(play *play)
 
 static void expect_all_alive(const play *play)
 {
-    REQUIRE(mica_world_validate(play->world) == MICA_OK);
+    REQUIRE_SAYING(mica_world_validate(play->world) == MICA_OK, "%s", heard.list[0].text);
     REQUIRE(micap_entity_count(play->world) == play->now.count + play->crowd);
     for (uint32_t i = 0; i < play->now.count; ++i)
         REQUIRE(mica_is_alive(play->world, play->now.list[i]));
