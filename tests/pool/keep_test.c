@@ -161,9 +161,9 @@ START_TEST(snapshots_of_pools_come_back_in_any_order)
         hashes[at] = mica_world_hash(world);
     }
     for (uint32_t i = 0; i < ORDERS; ++i) {
-        for (uint32_t k = i; k < ENTITIES; k += 11 + i)
+        for (uint32_t k = i; i % 3 == 2 && k < ENTITIES; k += 11 + i) /* mostly there is no change in between */
             mica_remove_component(world, entities[k], component);
-        for (uint32_t k = 7 * i; k < ENTITIES; k += 101)
+        for (uint32_t k = 7 * i; i % 3 == 2 && k < ENTITIES; k += 101)
             ck_assert_ptr_nonnull(mica_add_component(world, entities[k], component));
         ck_assert_int_eq(mica_snapshot_restore(world, snapshots[orders[i]]), MICA_OK);
         expect_valid(world);
