@@ -206,12 +206,17 @@ static bool print_grid(const grid *grid)
     for (size_t i = 0; widths && i < grid->count; ++i)
         if (width_of(grid->cells[i].text) > widths[i % columns])
             widths[i % columns] = width_of(grid->cells[i].text);
+    int space = 0; /* owed to the next cell that shows anything: a line does not end with it */
     for (size_t i = 0; widths && i < grid->count; ++i) {
         const cell *cell = &grid->cells[i];
         bool is_last = i % columns + 1 == columns;
         int fill = widths[i % columns] - width_of(cell->text);
-        printf("%*s%s%*s%s", cell->is_number ? fill : 0, "", cell->text, cell->is_number || is_last ? 0 : fill, "",
-               is_last ? "\n" : "  ");
+        printf("%*s%s", *cell->text ? space + (cell->is_number ? fill : 0) : 0, "", cell->text);
+        space = (*cell->text ? 0 : space) + (*cell->text && cell->is_number ? 0 : fill) + 2;
+        if (is_last) {
+            putchar('\n');
+            space = 0;
+        }
     }
     free(widths);
     return widths != NULL;
