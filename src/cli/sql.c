@@ -172,10 +172,13 @@ static bool add_cell(grid *grid, const char *text, bool is_number)
         grid->cells = cells;
         grid->capacity = capacity;
     }
-    char *copy = malloc(strlen(text ? text : "") + 1);
+    size_t bytes = text ? strlen(text) + 1 : 1;
+    char *copy = malloc(bytes);
     if (!copy)
         return false;
-    grid->cells[grid->count++] = (cell){strcpy(copy, text ? text : ""), is_number};
+    memcpy(copy, text ? text : "", bytes);
+    grid->cells[grid->count].text = copy;
+    grid->cells[grid->count++].is_number = is_number;
     return true;
 }
 

@@ -175,9 +175,9 @@ bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void 
         return refuse(column, out_problem, "is a long array, which SQL can't write");
     if (column->form == MICAP_SQL_TEXT)
         return store_text(column, value, at, out_problem);
-    switch (field->type ? field->type->kind : field->kind) {
-    case MICA_KIND_ENUM:
-    case MICA_KIND_FLAGS: return store_named(column, value, at, out_problem);
+    if (field->type) /* an enum or flags: structs were taken apart */
+        return store_named(column, value, at, out_problem);
+    switch (field->kind) {
     case MICA_KIND_F32:
     case MICA_KIND_F64: return store_real(column, value, at, out_problem);
     case MICA_KIND_ENTITY:
