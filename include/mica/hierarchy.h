@@ -65,6 +65,9 @@ MICA_API mica_entity mica_next_sibling(const mica_world *world, mica_entity enti
 MICA_API mica_entity mica_previous_sibling(const mica_world *world, mica_entity entity);
 MICA_API uint32_t mica_child_count(const mica_world *world, mica_entity entity);
 
+/* Returns how many entities have a parent or children. Threads: reader. */
+MICA_API uint32_t mica_linked_count(const mica_world *world);
+
 /* Returns how many ancestors an entity has. Threads: reader. */
 MICA_API uint32_t mica_depth(const mica_world *world, mica_entity entity);
 

@@ -109,8 +109,8 @@ MICA_API mica_system mica_system_add(mica_world *world, const mica_system_def *d
  * it can't. For code that is loaded anew. Threads: owner. */
 MICA_API mica_result mica_system_replace(mica_world *world, mica_system system, const mica_system_def *def);
 
-/* Removes a system. False when there is none. Inside a frame only an exclusive system may, also itself; it goes when the
- * frame ends. Threads: owner. */
+/* Removes a system. False when there is none, and with a report for one that runs handlers of messages, which bring it and take
+ * it away themselves. Inside a frame only an exclusive system may, also itself; it goes when the frame ends. Threads: owner. */
 MICA_API bool mica_system_remove(mica_world *world, mica_system system);
 
 /* Switches a system off or on. False when there is none. Threads: owner. */

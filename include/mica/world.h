@@ -78,6 +78,7 @@ typedef struct mica_world_stats {
     uint32_t archetype_count;
     uint32_t chunk_count;
     uint32_t query_count;
+    uint32_t name_count; /* entities that have one */
     size_t memory_bytes; /* asked of the allocator and not released yet */
     size_t chunk_bytes;  /* of that, in chunks */
 } mica_world_stats;

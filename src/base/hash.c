@@ -21,12 +21,18 @@ static uint64_t load_little_endian(const uint8_t *bytes)
     return MICAP_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
 }
 
-static void eat_stripe(micap_hasher *hasher, const uint8_t *stripe)
+/* The lanes stay in registers: bytes may lie anywhere, so the compiler would store what it can't prove to be elsewhere. */
+static void eat_stripes(micap_hasher *hasher, const uint8_t *from, size_t count)
 {
-    for (size_t lane = 0; lane < 4; ++lane) {
-        uint64_t mixed = (hasher->lanes[lane] ^ load_little_endian(stripe + 8 * lane)) * lane_prime;
-        hasher->lanes[lane] = mixed ^ mixed >> 29;
-    }
+    uint64_t lanes[4];
+    memcpy(lanes, hasher->lanes, sizeof lanes);
+    for (; count > 0; --count, from += sizeof lanes)
+#pragma GCC unroll 4
+        for (size_t lane = 0; lane < 4; ++lane) {
+            uint64_t mixed = (lanes[lane] ^ load_little_endian(from + 8 * lane)) * lane_prime;
+            lanes[lane] = mixed ^ mixed >> 29;
+        }
+    memcpy(hasher->lanes, lanes, sizeof lanes);
 }
 
 void micap_hasher_init(micap_hasher *hasher)
@@ -47,14 +53,14 @@ void micap_hasher_bytes(micap_hasher *hasher, const void *bytes, size_t count)
         memcpy(hasher->pending + used, from, taken);
         if (taken < room)
             return;
-        eat_stripe(hasher, hasher->pending);
+        eat_stripes(hasher, hasher->pending, 1);
         from += taken;
         count -= taken;
     }
-    for (; count >= sizeof hasher->pending; count -= sizeof hasher->pending, from += sizeof hasher->pending)
-        eat_stripe(hasher, from);
-    if (count)
-        memcpy(hasher->pending, from, count);
+    size_t stripes = count / sizeof hasher->pending, rest = count % sizeof hasher->pending;
+    eat_stripes(hasher, from, stripes);
+    if (rest)
+        memcpy(hasher->pending, from + count - rest, rest);
 }
 
 void micap_hasher_integer(micap_hasher *hasher, uint64_t value, uint32_t bytes)
@@ -70,7 +76,7 @@ uint64_t micap_hasher_finish(const micap_hasher *hasher)
     micap_hasher last = *hasher;
     size_t used = last.length_bytes % sizeof last.pending;
     memset(last.pending + used, 0, sizeof last.pending - used);
-    eat_stripe(&last, last.pending);
+    eat_stripes(&last, last.pending, 1);
     uint64_t hash = last.length_bytes;
     for (int lane = 0; lane < 4; ++lane)
         hash = micap_hash_mix(hash ^ last.lanes[lane]) + (uint64_t)lane;

@@ -124,11 +124,8 @@ static void hold_chunks(const micap_flush *flush, bool hold)
 {
     for (uint32_t i = 0; i < flush->group_count; ++i) {
         micap_archetype *from = (micap_archetype *)flush->group_list[i].from;
-        micap_archetype *to = (micap_archetype *)flush->group_list[i].to;
         if (from)
             from->incoming += hold ? 1 : -1u;
-        if (to)
-            to->incoming += hold ? 1 : -1u;
     }
 }
 

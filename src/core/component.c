@@ -8,14 +8,10 @@
 /* Two components of one world may not share a name: tools and files know them by it. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type)
 {
-    mica_component id = 0;
-    while ((id = micap_component_after(&world->components, id))) {
-        const micap_component *other = micap_component_of(&world->components, id);
-        if (other->type != type && other->type->name_hash == type->name_hash &&
-            other->type->companion == type->companion)
-            return other->type;
-    }
-    return NULL;
+    const micap_type *other = micap_type_namesake(type);
+    while (other != type && !micap_component_find(&world->components, other->id))
+        other = micap_type_namesake(other);
+    return other == type ? NULL : other;
 }
 
 mica_component micap_component_after(const micap_components *components, mica_component id)

@@ -141,8 +141,7 @@ static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, 
     for (uint32_t i = 0; i < query->join_count; ++i) {
         const micap_join *join = &query->joins[i];
         if ((join->pool != driver && (!group || join->pool->group != group)) || join->pool->enabled ||
-            join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED ||
-            !micap_access_demands(join->access) || join->pool->dead_count)
+            join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED || join->pool->dead_count)
             return MICAP_WALK_SEARCH;
     }
     return query->asks_chunks ? MICAP_WALK_CHUNKS : MICAP_WALK_PLAIN;

@@ -1,4 +1,5 @@
 /* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
+#include "base/assert.h"
 #include "core/hooks.h"
 #include "core/life.h"
 #include "core/pooled.h"
@@ -46,6 +47,7 @@ static bool select_all(mica_query *query, selection *selected)
         if (!MICAP_RESERVE(&world->memory, selected->entities, &selected->capacity,
                            (uint64_t)selected->count + view.count))
             return false;
+        MICAP_ASSERT(selected->entities, "views have rows");
         memcpy(selected->entities + selected->count, view.entities, view.count * sizeof *view.entities);
         selected->count += view.count;
     }

@@ -3,7 +3,6 @@
 
 #include "core/join.h"
 #include "core/part.h"
-#include "core/part.h"
 #include "core/pooled.h"
 #include "core/report.h"
 

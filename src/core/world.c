@@ -191,6 +191,7 @@ mica_world_stats mica_world_get_stats(const mica_world *world)
         .archetype_count = world->archetypes.count,
         .chunk_count = world->chunks.count,
         .query_count = world->queries.count,
+        .name_count = world->names.count,
         .memory_bytes = atomic_load(&world->memory.bytes),
         .chunk_bytes = world->chunks.bytes,
     };

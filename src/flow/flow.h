@@ -223,6 +223,8 @@ static inline micap_flow *micap_flow_get(const mica_world *world)
 micap_system *micap_flow_system(const micap_flow *flow, mica_system system);
 micap_phase *micap_flow_phase(const micap_flow *flow, mica_phase phase);
 void micap_system_free(micap_flow *flow, micap_system *system);
+/* As mica_system_remove, also for those that run handlers. */
+bool micap_system_remove(mica_world *world, mica_system system);
 /* Takes down what was removed; outside of frames. */
 void micap_flow_forget_removed(micap_flow *flow);
 void micap_phase_free(micap_flow *flow, micap_phase *phase);
@@ -266,8 +268,9 @@ mica_result micap_leg_plan(micap_leg *leg);
 /* Runs the systems of a leg that are active, and all they record stays recorded. */
 mica_result micap_leg_run(micap_leg *leg);
 
-/* The function of systems that are mailboxes. */
+/* The function of systems that are mailboxes, and of those that run the handlers of a message of every frame. */
 void micap_box_run(mica_view *view);
+void micap_post_run(mica_view *view);
 /* Adds a piece that begins there, and ends there unless another follows; false when memory is short. */
 bool micap_chain_add_piece(mica_world *world, micap_chain *chain, micap_start start, micap_start end);
 /* The letters of a mailbox in pieces, where no broadcast is among them; false when memory is short. */

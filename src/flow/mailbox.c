@@ -95,7 +95,7 @@ void micap_box_drop(micap_mailbox *box)
         if (messages->boxes[i] != box)
             messages->boxes[kept++] = messages->boxes[i];
     messages->box_count = kept;
-    mica_system_remove(messages->world, box->system);
+    micap_system_remove(messages->world, box->system);
     micap_box_release(box);
 }
 

@@ -72,8 +72,7 @@ void micap_post_call_view(const micap_post *post, mica_view *view, const void *d
     micap_post_call(post, &message);
 }
 
-/* The system of a post, for a message that comes every frame. */
-static void run_post(mica_view *view)
+void micap_post_run(mica_view *view)
 {
     const micap_post *post = view->frame->context;
     micap_post_call_view(post, view, post->kind->zero);
@@ -88,7 +87,7 @@ static mica_result update_system(micap_messages *messages, micap_post *post)
     mica_use uses[MICAP_USES_MAX + 1];
     mica_term term = micap_box_term(post->box);
     mica_system_def def = {.name = name,
-                           .view = run_post,
+                           .view = micap_post_run,
                            .terms = &term,
                            .term_count = 1,
                            .uses = uses,
@@ -134,11 +133,19 @@ static void drop_post(micap_messages *messages, micap_post *post)
             kind->posts[kept++] = kind->posts[i];
     kind->post_count = kept;
     if (post->system.id)
-        mica_system_remove(messages->world, post->system);
+        micap_system_remove(messages->world, post->system);
     if (--post->box->post_count == 0)
         micap_box_drop(post->box);
     mica_query_destroy(post->query);
     release_post(messages, post);
+}
+
+/* Shows all who have what the box is for. */
+static mica_query *query_box(mica_world *world, const micap_mailbox *box, mica_component component)
+{
+    mica_term term = micap_box_term(box);
+    return mica_query_create(
+        world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
 }
 
 static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_component component)
@@ -146,25 +153,21 @@ static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_co
     mica_world *world = messages->world;
     micap_post *post = NULL;
     if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1))
-        post = micap_allocate_zeroed(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
+        post = micap_allocate(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
     if (!post) {
         micap_fail_memory(world, "handler");
         return NULL;
     }
-    post->component = component;
-    post->kind = kind;
-    post->box = micap_box_for(messages, component);
-    mica_term term = post->box ? micap_box_term(post->box) : (mica_term){0};
-    if (post->box)
-        post->query = mica_query_create(
-            world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
-    if (!post->query) {
-        if (post->box && !post->box->post_count)
-            micap_box_drop(post->box);
+    micap_mailbox *box = micap_box_for(messages, component);
+    mica_query *query = box ? query_box(world, box, component) : NULL;
+    if (!query) {
+        if (box && !box->post_count)
+            micap_box_drop(box);
         micap_release(&world->memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
-    ++post->box->post_count;
+    *post = (micap_post){.component = component, .kind = kind, .box = box, .query = query};
+    ++box->post_count;
     sort_in(kind, post);
     if (kind->zero && update_system(messages, post) != MICA_OK) {
         drop_post(messages, post);
@@ -351,7 +354,7 @@ mica_result mica_message_every_frame_kind(mica_world *world, mica_component mess
     for (uint32_t i = 0; i < kind->post_count; ++i)
         if (update_system(messages, kind->posts[i]) != MICA_OK) {
             while (i-- > 0) {
-                mica_system_remove(world, kind->posts[i]->system);
+                micap_system_remove(world, kind->posts[i]->system);
                 kind->posts[i]->system.id = 0;
             }
             micap_release(&world->memory, kind->zero, kind->message_bytes, type->type.alignment);

@@ -87,7 +87,7 @@ static void tell_system_ran(const micap_leg *leg, const micap_system *system)
 /* Each over all rows before the next: the outcome of a chain is the same either way. */
 static void run_one_by_one(const micap_leg *leg, micap_chain *chain)
 {
-    bool was_active[MICAP_CHAIN_SYSTEMS];
+    bool was_active[MICAP_CHAIN_SYSTEMS] = {false};
     for (uint32_t i = 0; i < chain->system_count; ++i) {
         was_active[i] = chain->systems[i]->is_active;
         chain->systems[i]->is_active = false;

@@ -1,4 +1,5 @@
 /* Frames: phases in order, fixed steps and catching up, pause, rates and conditions. */
+#include "base/assert.h"
 #include "core/checked.h"
 #include "core/report.h"
 #include "flow/flow.h"
@@ -48,6 +49,7 @@ static void choose(frame_run *run, micap_leg *leg)
         return; /* all are active */
     for (uint32_t i = 0; i < leg->system_count; ++i) {
         micap_system *system = leg->systems[i];
+        MICAP_ASSERT(system, "legs list systems");
         if (system == run->from)
             run->from = NULL;
         if (!run->is_paused || system->def.while_paused) /* for the others no time passes */

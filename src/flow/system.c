@@ -283,6 +283,18 @@ mica_system mica_system_add(mica_world *world, const mica_system_def *def)
     return system->frame.system;
 }
 
+/* Whether it runs handlers: those bring it and take it away. */
+static bool is_of_handlers(const micap_system *system)
+{
+    return system->view == micap_box_run || system->view == micap_post_run;
+}
+
+static mica_result refuse_handlers(const mica_world *world, const micap_system *system, const char *what)
+{
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                      "%s: %s runs handlers of messages, and comes and goes with them", what, system->def.name);
+}
+
 mica_result mica_system_replace(mica_world *world, mica_system system, const mica_system_def *def)
 {
     micap_flow *flow = micap_flow_get(world);
@@ -291,6 +303,8 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "system_replace: there is no such system");
     if (flow->is_stepping)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "system_replace: refused inside a frame");
+    if (is_of_handlers(old) && def->view != old->view)
+        return refuse_handlers(world, old, "system_replace");
     mica_result result = check(flow, def, old);
     if (result != MICA_OK)
         return result;
@@ -320,6 +334,16 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
 }
 
 bool mica_system_remove(mica_world *world, mica_system system)
+{
+    const micap_system *found = micap_flow_system(micap_flow_get(world), system);
+    if (found && is_of_handlers(found)) {
+        refuse_handlers(world, found, "system_remove");
+        return false;
+    }
+    return micap_system_remove(world, system);
+}
+
+bool micap_system_remove(mica_world *world, mica_system system)
 {
     micap_flow *flow = micap_flow_get(world);
     micap_system *found = micap_flow_system(flow, system);

@@ -87,6 +87,7 @@ static void note_moved(micap_slots *slots, const micap_slice *slice)
     const mica_local *locals = micap_chunk_value(slice->chunk, slice->local_column, slice->row);
     for (uint32_t i = 0; i < slice->count; ++i) {
         uint32_t slot = slots->by_index[entities[i].index] - 1;
+        /* By bits: what is not a number has not moved for ever. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
         if (memcmp(&slots->locals[slot], &locals[i], sizeof *locals) == 0)
             continue;
         slots->locals[slot] = locals[i];

@@ -36,6 +36,15 @@ uint32_t mica_child_count(const mica_world *world, mica_entity entity)
     return micap_link_of(micap_hierarchy_of(world), entity)->child_count;
 }
 
+uint32_t mica_linked_count(const mica_world *world)
+{
+    const micap_hierarchy *hierarchy = micap_hierarchy_of(world);
+    uint32_t count = 0;
+    for (uint32_t page = 0; hierarchy && page < hierarchy->page_count; ++page)
+        count += hierarchy->pages[page].used_count;
+    return count;
+}
+
 uint32_t mica_depth(const mica_world *world, mica_entity entity)
 {
     const micap_hierarchy *hierarchy = micap_hierarchy_of(world);

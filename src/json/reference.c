@@ -1,4 +1,5 @@
 /* References: paths from one entity to another. */
+#include "base/assert.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static bool complain(mica_compiler *compiler, const micap_node *there, const cha
                      size_t length, micap_context context)
 {
     char wrong[64], hint[100];
+    MICAP_ASSERT(there, "paths begin somewhere");
     if (length == 2 && memcmp(segment, "..", 2) == 0)
         return micap_json_error(compiler, context, "the path \"%.100s\" leads above the top of the file", path);
     memcpy(wrong, segment, length < 63 ? length : 63);
@@ -66,12 +68,11 @@ const micap_node *micap_reference_find(mica_compiler *compiler, const micap_node
     }
     while (*segment) {
         size_t length = strcspn(segment, "/");
-        const micap_node *next = length ? step(compiler, there, segment, length) : there;
-        if (!next) {
-            complain(compiler, there, path, segment, length, context);
+        const micap_node *before = there;
+        if (length && !(there = step(compiler, before, segment, length))) {
+            complain(compiler, before, path, segment, length, context);
             return NULL;
         }
-        there = next;
         segment += length + (segment[length] == '/');
     }
     if (there == &compiler->top) {

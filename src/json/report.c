@@ -90,9 +90,9 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static char lower(char letter)
+static int lower(char letter)
 {
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+    return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
 }
 
 /* Levenshtein's distance with neighbours swapped counting once (Damerau), case counting nothing. */

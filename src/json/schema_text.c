@@ -89,11 +89,13 @@ static bool read_fields(reading *work, const micap_step_in *path, const json_t *
     mica_field *fields = micap_json_allocate(work->compiler, (json_array_size(list) + 1) * sizeof *fields);
     type->fields = fields;
     bool fine = fields && (!list || json_is_array(list) || fail(work, path, "\"fields\" is an array"));
+    if (!fine)
+        return false;
     json_array_foreach((json_t *)list, index, entry)
     {
         micap_step_in outer = {path, "fields", 0}, step = {&outer, NULL, index};
         mica_field *field = &fields[index];
-        uint32_t alignment;
+        uint32_t alignment = 1;
         field->name = json_string_value(json_object_get(entry, "name"));
         fine = fine && (field->name || fail(work, &step, "a field has a \"name\"")) &&
                read_kind(work, &step, entry, field, &alignment) &&

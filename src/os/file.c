@@ -1,6 +1,6 @@
 /* Systems with POSIX; windows.c has the others. */
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
-#    define _DEFAULT_SOURCE 1 /* for fsync, which strict C17 hides */
+#    define _DEFAULT_SOURCE 1 /* for fsync and pwrite, which strict C17 hides */
 #endif
 #include "os/file.h"
 
@@ -63,20 +63,6 @@ static int sync_file(int file)
     return 0;
 }
 
-static int write_all(int file, const char *bytes, size_t byte_count)
-{
-    while (byte_count) {
-        ssize_t written = write(file, bytes, byte_count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : EIO;
-        bytes += written;
-        byte_count -= (size_t)written;
-    }
-    return sync_file(file);
-}
-
 /* The rename itself is only safe once the folder is on the disk. A folder that can't be opened, or a file system that
  * does not sync folders, is no failure; a disk that fails is. */
 static int sync_folder(char *path)
@@ -109,26 +95,54 @@ static int create_beside(const char *path, char *out_temporary, size_t capacity)
     return -1;
 }
 
-int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
+int micap_replacement_begin(micap_replacement *replacement, const char *path)
 {
-    size_t capacity = strlen(path) + sizeof ".0123456789abcdef-01234567";
-    char *temporary = malloc(capacity);
-    if (!temporary)
+    size_t path_bytes = strlen(path) + 1, capacity = path_bytes + sizeof ".0123456789abcdef-01234567";
+    *replacement = (micap_replacement){.path = malloc(path_bytes + capacity)};
+    if (!replacement->path)
         return ENOMEM;
-    int file = create_beside(path, temporary, capacity);
-    int problem = file < 0 ? errno : 0;
-    if (!problem) {
-        problem = write_all(file, bytes, byte_count);
-        if (close(file) && !problem)
-            problem = errno;
-        if (!problem && rename(temporary, path))
-            problem = errno;
-        if (problem)
-            unlink(temporary);
-        else
-            problem = sync_folder(temporary);
+    memcpy(replacement->path, path, path_bytes);
+    replacement->temporary = replacement->path + path_bytes;
+    int file = create_beside(path, replacement->temporary, capacity);
+    if (file < 0) {
+        int problem = errno;
+        free(replacement->path);
+        return problem;
     }
-    free(temporary);
+    replacement->file = file;
+    return 0;
+}
+
+int micap_replacement_write(micap_replacement *replacement, uint64_t offset, const void *bytes, size_t byte_count)
+{
+    const char *at = bytes;
+    while (byte_count) {
+        ssize_t written = pwrite((int)replacement->file, at, byte_count, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        at += written;
+        offset += (uint64_t)written;
+        byte_count -= (size_t)written;
+    }
+    return 0;
+}
+
+int micap_replacement_end(micap_replacement *replacement, int problem)
+{
+    int file = (int)replacement->file;
+    if (!problem)
+        problem = sync_file(file);
+    if (close(file) && !problem)
+        problem = errno;
+    if (!problem && rename(replacement->temporary, replacement->path))
+        problem = errno;
+    if (problem)
+        unlink(replacement->temporary);
+    else
+        problem = sync_folder(replacement->temporary);
+    free(replacement->path);
     return problem;
 }
 

@@ -15,7 +15,28 @@ typedef struct micap_mapping {
 /* Returns 0, or an errno that says why not. */
 int micap_file_map(const char *path, micap_mapping *out_mapping);
 void micap_file_unmap(micap_mapping *mapping);
-int micap_file_replace(const char *path, const void *bytes, size_t byte_count);
+
+/* A file in the making, beside the one whose place it will take. */
+typedef struct micap_replacement {
+    char *path;
+    char *temporary;
+    intptr_t file;
+} micap_replacement;
+
+/* Begin it; write some of it, anywhere; and end it: synced and renamed, or dropped when there was a problem, which is returned
+ * then. Return 0, or an errno. What did not begin needs no end. */
+int micap_replacement_begin(micap_replacement *replacement, const char *path);
+int micap_replacement_write(micap_replacement *replacement, uint64_t offset, const void *bytes, size_t byte_count);
+int micap_replacement_end(micap_replacement *replacement, int problem);
+
+/* All of a file at once. */
+static inline int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
+{
+    micap_replacement replacement;
+    int problem = micap_replacement_begin(&replacement, path);
+    return problem ? problem
+                   : micap_replacement_end(&replacement, micap_replacement_write(&replacement, 0, bytes, byte_count));
+}
 
 /* How a file looks from outside. All zero: there is none. Where the system says little, only the size is known. */
 typedef struct micap_file_stamp {

@@ -40,8 +40,9 @@ static char *window_of(const lease *lease)
 
 static void end_term(lease *lease)
 {
-    if (lease->is_open)
-        mmap(window_of(lease), lease->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (lease->is_open) /* where that fails, a mistake goes unseen */
+        (void)mmap(window_of(lease), lease->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                   -1, 0);
     lease->is_open = false;
     lease->term = (lease->term + 1) % LEASE_TERMS;
 }

@@ -157,18 +157,6 @@ micap_file_stamp micap_file_look(const char *path)
     return stamp;
 }
 
-static int write_all(HANDLE file, const char *bytes, size_t byte_count)
-{
-    while (byte_count) {
-        DWORD written, piece = byte_count > 1u << 30 ? 1u << 30 : (DWORD)byte_count;
-        if (!WriteFile(file, bytes, piece, &written, NULL))
-            return last_problem();
-        bytes += written;
-        byte_count -= written;
-    }
-    return FlushFileBuffers(file) ? 0 : last_problem();
-}
-
 /* A file that was not there, beside the target and named after it. */
 static HANDLE create_beside(const wchar_t *path, wchar_t *out_temporary, size_t capacity)
 {
@@ -183,25 +171,46 @@ static HANDLE create_beside(const wchar_t *path, wchar_t *out_temporary, size_t 
     return INVALID_HANDLE_VALUE;
 }
 
-int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
+int micap_replacement_begin(micap_replacement *replacement, const char *path)
 {
     wchar_t *name = wide(path);
     size_t capacity = name ? wcslen(name) + sizeof ".01234567-01234567" : 0;
     wchar_t *temporary = name ? malloc(capacity * sizeof *temporary) : NULL;
-    if (!temporary) {
+    HANDLE file = temporary ? create_beside(name, temporary, capacity) : INVALID_HANDLE_VALUE;
+    int problem = !temporary ? ENOMEM : file == INVALID_HANDLE_VALUE ? last_problem() : 0;
+    *replacement = (micap_replacement){(char *)name, (char *)temporary, (intptr_t)file};
+    if (problem) {
+        free(temporary);
         free(name);
-        return ENOMEM;
     }
-    HANDLE file = create_beside(name, temporary, capacity);
-    int problem = file == INVALID_HANDLE_VALUE ? last_problem() : 0;
-    if (!problem) {
-        problem = write_all(file, bytes, byte_count);
-        CloseHandle(file);
-        if (!problem && !MoveFileExW(temporary, name, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
-            problem = last_problem();
-        if (problem)
-            DeleteFileW(temporary);
+    return problem;
+}
+
+int micap_replacement_write(micap_replacement *replacement, uint64_t offset, const void *bytes, size_t byte_count)
+{
+    const char *at = bytes;
+    while (byte_count) {
+        DWORD written, piece = byte_count > 1u << 30 ? 1u << 30 : (DWORD)byte_count;
+        OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+        if (!WriteFile((HANDLE)replacement->file, at, piece, &written, &place))
+            return last_problem();
+        at += written;
+        offset += written;
+        byte_count -= written;
     }
+    return 0;
+}
+
+int micap_replacement_end(micap_replacement *replacement, int problem)
+{
+    wchar_t *name = (wchar_t *)(void *)replacement->path, *temporary = (wchar_t *)(void *)replacement->temporary;
+    if (!problem && !FlushFileBuffers((HANDLE)replacement->file))
+        problem = last_problem();
+    CloseHandle((HANDLE)replacement->file);
+    if (!problem && !MoveFileExW(temporary, name, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+        problem = last_problem();
+    if (problem)
+        DeleteFileW(temporary);
     free(temporary);
     free(name);
     return problem;

@@ -175,7 +175,7 @@ static uint64_t rows_in(const mica_pool *pool, size_t bytes, uint64_t rows)
 /* A buffer for that many rows, into which everything moves, column by column. */
 static bool resize(mica_pool *pool, uint64_t rows)
 {
-    size_t offsets[LANES_MAX + 1];
+    size_t offsets[LANES_MAX + 1] = {0};
     if (rows > UINT32_MAX - 1 || rows > SIZE_MAX / 64 / pool->value_bytes)
         return false;
     size_t bytes = bytes_for(pool, rows);

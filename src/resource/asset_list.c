@@ -1,6 +1,6 @@
 /* The resources that the values of a draft refer to. */
 #include "base/hash.h"
-#include "resource/draft.h"
+#include "resource/finish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,26 +35,39 @@ void micap_asset_list_free(micap_asset_list *assets, mica_draft *draft)
     MICAP_RELEASE_ARRAY(&draft->memory, assets->list, assets->capacity);
 }
 
-bool micap_asset_list_note(micap_asset_list *assets, mica_draft *draft, const micap_draft_part *part,
-                           const char *instances)
+static bool note(micap_asset_list *assets, const micap_source *source, const micap_leaves *leaves, const char *values,
+                 uint32_t count)
 {
-    micap_leaves leaves = {0};
-    bool fine = micap_leaves_make_kind(&leaves, &draft->memory, part->type, MICA_KIND_ASSET) ||
-                micap_draft_refuse_memory(draft);
-    if (fine && leaves.count)
-        MICAP_EACH_REFERENCE(&leaves, part->type->size_bytes, instances, part->count, reference)
-        {
-            struct micap_listed_asset wanted = {0}, *found;
-            memcpy(&wanted.path_hash, reference, sizeof wanted.path_hash);
-            if (!fine || !wanted.path_hash)
-                continue;
-            found = assets->count ? bsearch(&wanted, assets->list, assets->count, sizeof wanted, compare_assets) : NULL;
-            if (found)
-                found->used = true;
-            else
-                fine = micap_draft_refuse(draft, MICA_ERROR_INVALID,
-                                          "component %.80s refers to a resource whose path is not known", part->name);
-        }
-    micap_leaves_free(&leaves, &draft->memory);
+    const mica_type *type = source->part->type;
+    MICAP_EACH_REFERENCE(leaves, type->size_bytes, (uintptr_t)values, count, reference)
+    {
+        struct micap_listed_asset wanted = {0}, *found;
+        memcpy(&wanted.path_hash, reference, sizeof wanted.path_hash);
+        if (!wanted.path_hash)
+            continue;
+        found = assets->count ? bsearch(&wanted, assets->list, assets->count, sizeof wanted, compare_assets) : NULL;
+        if (!found)
+            return micap_draft_refuse(source->draft, MICA_ERROR_INVALID,
+                                      "component %.80s refers to a resource whose path is not known",
+                                      source->part->name);
+        found->used = true;
+    }
+    return true;
+}
+
+bool micap_asset_list_note(micap_asset_list *assets, const micap_source *source)
+{
+    micap_memory *memory = &source->draft->memory;
+    const micap_draft_part *part = source->part;
+    micap_leaves leaves;
+    bool fine = micap_leaves_make_kind(&leaves, memory, part->type, MICA_KIND_ASSET) ||
+                micap_draft_refuse_memory(source->draft);
+    const char *own = part->data;
+    for (uint32_t i = 0; fine && leaves.count && i < part->run_count; ++i) {
+        const micap_draft_run *run = &part->runs[i];
+        fine = note(assets, source, &leaves, run->values ? run->values : own, run->count);
+        own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
+    }
+    micap_leaves_free(&leaves, memory);
     return fine;
 }

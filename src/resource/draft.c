@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "resource/draft.h"
 
 #include "base/hash.h"
@@ -16,11 +17,6 @@ bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *forma
     va_end(arguments);
     draft->error.result = result;
     return false;
-}
-
-bool micap_draft_refuse_memory(mica_draft *draft)
-{
-    return micap_draft_refuse(draft, MICA_ERROR_MEMORY, "out of memory");
 }
 
 mica_draft *mica_draft_create(const mica_allocator *allocator)
@@ -43,7 +39,7 @@ void mica_draft_destroy(mica_draft *draft)
     for (uint32_t i = 0; i < draft->part_count; ++i) {
         micap_draft_part *part = &draft->parts[i];
         micap_release(memory, part->data, (size_t)part->data_capacity * part->type->size_bytes, MICAP_ARRAY_ALIGNMENT);
-        MICAP_RELEASE_ARRAY(memory, part->owners, part->owner_capacity);
+        MICAP_RELEASE_ARRAY(memory, part->runs, part->run_capacity);
         MICAP_RELEASE_ARRAY(memory, part->disabled, part->disabled_capacity);
     }
     MICAP_RELEASE_ARRAY(memory, draft->parts, draft->part_capacity);
@@ -182,6 +178,24 @@ uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def 
     return draft->part_count++;
 }
 
+/* Room in what is kept by entity, and in what is from now on. */
+static bool reserve_entities(mica_draft *draft, uint64_t needed, bool has_parent, bool has_name)
+{
+    bool first_parent = has_parent && !draft->parents, first_name = has_name && !draft->names;
+    if (needed > UINT32_MAX / 2 || ((has_parent || draft->parents) &&
+                                    !MICAP_RESERVE(&draft->memory, draft->parents, &draft->parent_capacity, needed)))
+        return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(draft->parents || !has_parent, "there is room for one at least");
+    if (first_parent)
+        memset(draft->parents, 0xFF, draft->entity_count * sizeof *draft->parents);
+    if ((has_name || draft->names) && !MICAP_RESERVE(&draft->memory, draft->names, &draft->name_capacity, needed))
+        return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(draft->names || !has_name, "likewise");
+    if (first_name)
+        memset(draft->names, 0, draft->entity_count * sizeof *draft->names);
+    return true;
+}
+
 uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
 {
     if (parent != MICA_NO_PARENT && parent >= draft->entity_count)
@@ -190,35 +204,58 @@ uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
     if (name && (strchr(name, '/') || !micap_is_utf8(name)))
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "the name \"%.80s\" contains a '/' or is not UTF-8", name),
                MICA_DRAFT_NONE;
-    uint64_t needed = (uint64_t)draft->entity_count + 1;
-    if (!MICAP_RESERVE(&draft->memory, draft->parents, &draft->parent_capacity, needed) ||
-        !MICAP_RESERVE(&draft->memory, draft->names, &draft->name_capacity, needed))
-        return micap_draft_refuse_memory(draft), MICA_DRAFT_NONE;
-    uint32_t text = name && *name ? micap_string_of(&draft->strings, draft, name) : 0;
+    bool has_name = name && *name;
+    if (!reserve_entities(draft, (uint64_t)draft->entity_count + 1, parent != MICA_NO_PARENT, has_name))
+        return MICA_DRAFT_NONE;
+    uint32_t text = has_name ? micap_string_of(&draft->strings, draft, name) : 0;
     if (text == MICAP_NONE)
         return MICA_DRAFT_NONE;
-    draft->parents[draft->entity_count] = parent;
-    draft->names[draft->entity_count] = text;
+    if (draft->parents)
+        draft->parents[draft->entity_count] = parent;
+    if (draft->names)
+        draft->names[draft->entity_count] = text;
     draft->name_count += text != 0;
     return draft->entity_count++;
+}
+
+/* A run that goes on where the last one ended becomes one with it. */
+static bool append_run(mica_draft *draft, micap_draft_part *part, micap_draft_run run)
+{
+    micap_draft_run *last = part->run_count ? &part->runs[part->run_count - 1] : NULL;
+    const char *next = last && last->values ? last->values + (size_t)last->count * part->type->size_bytes : NULL;
+    bool goes_on = last && run.entity == last->entity + last->count && run.values == next;
+    uint64_t run_count = (uint64_t)part->run_count + !goes_on;
+    if ((uint64_t)part->count + run.count > UINT32_MAX / 2 ||
+        !MICAP_RESERVE(&draft->memory, part->runs, &part->run_capacity, run_count))
+        return micap_draft_refuse_memory(draft);
+    MICAP_ASSERT(part->runs, "there is room for one at least");
+    if (goes_on)
+        last->count += run.count;
+    else
+        part->runs[part->run_count++] = run;
+    part->count += run.count;
+    return true;
 }
 
 char *micap_draft_add_run(mica_draft *draft, uint32_t first, uint32_t component, uint32_t count)
 {
     micap_draft_part *part = &draft->parts[component];
-    uint32_t size_bytes = part->type->size_bytes;
-    uint64_t needed = (uint64_t)part->count + count;
-    if (!MICAP_RESERVE(&draft->memory, part->owners, &part->owner_capacity, needed) ||
-        (size_bytes && !micap_array_reserve(&draft->memory, &part->data, &part->data_capacity, needed, size_bytes)))
+    uint32_t size_bytes = part->type->size_bytes, before = part->count;
+    if (size_bytes &&
+        !micap_array_reserve(&draft->memory, &part->data, &part->data_capacity, (uint64_t)before + count, size_bytes))
         return micap_draft_refuse_memory(draft), NULL;
-    char *instances = (char *)part;
-    if (size_bytes) {
-        instances = part->data + (size_t)part->count * size_bytes;
-        memset(instances, 0, (size_t)count * size_bytes);
-    }
-    for (uint32_t i = 0; i < count; ++i)
-        part->owners[part->count++] = first + i;
+    if (!append_run(draft, part, (micap_draft_run){first, count, NULL}))
+        return NULL;
+    if (!size_bytes)
+        return (char *)part;
+    char *instances = part->data + (size_t)before * size_bytes;
+    memset(instances, 0, (size_t)count * size_bytes);
     return instances;
+}
+
+bool micap_draft_lend(mica_draft *draft, uint32_t first, uint32_t component, uint32_t count, const char *values)
+{
+    return append_run(draft, &draft->parts[component], (micap_draft_run){first, count, values});
 }
 
 void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component)
@@ -242,15 +279,20 @@ mica_asset mica_draft_asset(mica_draft *draft, const char *path)
     return micap_asset_of_path(path);
 }
 
-bool mica_draft_disable(mica_draft *draft, uint32_t component)
+bool micap_draft_disable_instance(mica_draft *draft, uint32_t component, uint32_t instance)
 {
-    micap_draft_part *part = component < draft->part_count ? &draft->parts[component] : NULL;
-    if (!part || !part->count || part->role == MICAP_ROLE_SINGLETON)
-        return micap_draft_refuse(draft, MICA_ERROR_INVALID, "there is nothing to switch off");
-    if (part->disabled_count && part->disabled[part->disabled_count - 1] == part->count - 1)
-        return true;
+    micap_draft_part *part = &draft->parts[component];
     if (!MICAP_RESERVE(&draft->memory, part->disabled, &part->disabled_capacity, (uint64_t)part->disabled_count + 1))
         return micap_draft_refuse_memory(draft);
-    part->disabled[part->disabled_count++] = part->count - 1;
+    part->disabled[part->disabled_count++] = instance;
     return true;
+}
+
+bool mica_draft_disable(mica_draft *draft, uint32_t component)
+{
+    const micap_draft_part *part = component < draft->part_count ? &draft->parts[component] : NULL;
+    if (!part || !part->count || part->role == MICAP_ROLE_SINGLETON)
+        return micap_draft_refuse(draft, MICA_ERROR_INVALID, "there is nothing to switch off");
+    bool is_off = part->disabled_count && part->disabled[part->disabled_count - 1] == part->count - 1;
+    return is_off || micap_draft_disable_instance(draft, component, part->count - 1);
 }

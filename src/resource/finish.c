@@ -1,25 +1,23 @@
 /* From a draft to the sections of a file. */
-#include "base/bits.h"
-#include "base/hash.h"
-#include "resource/draft.h"
+#include "resource/finish.h"
 
+#include "base/hash.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct micap_type_list {
-    const mica_type **list;
-    uint32_t count;
-    uint32_t capacity;
-} type_list;
 
 typedef struct micap_finishing {
     mica_draft *draft;
     micap_grouping grouping;
     micap_output output;
-    type_list types;
+    micap_source *sources; /* by rank */
+    micap_workbench bench;
+    const mica_type **types;
+    uint32_t type_count;
+    uint32_t type_capacity;
     micap_asset_list assets;
-    micap_strings
-        strings; /* in the order they are written, so that equal drafts give equal bytes however they were made */
+    micap_strings strings; /* in the order they are written, so that equal drafts give equal bytes however made */
 } finishing;
 
 static uint32_t string_of(finishing *work, const char *text)
@@ -33,10 +31,10 @@ static bool is_same_type(const mica_type *a, const mica_type *b)
                       mica_type_layout_hash(a) == mica_type_layout_hash(b));
 }
 
-static uint32_t find_type(const type_list *types, const mica_type *type)
+static uint32_t find_type(const finishing *work, const mica_type *type)
 {
-    for (uint32_t i = 0; i < types->count; ++i)
-        if (is_same_type(types->list[i], type))
+    for (uint32_t i = 0; i < work->type_count; ++i)
+        if (is_same_type(work->types[i], type))
             return i;
     return MICAP_NONE;
 }
@@ -44,15 +42,14 @@ static uint32_t find_type(const type_list *types, const mica_type *type)
 /* Nested types first: a type's number is higher than those of what it is made of. */
 static bool list_type(finishing *work, const mica_type *type)
 {
-    type_list *types = &work->types;
-    if (find_type(types, type) != MICAP_NONE)
+    if (find_type(work, type) != MICAP_NONE)
         return true;
     for (uint32_t i = 0; i < type->field_count; ++i)
         if (type->fields[i].type && !list_type(work, type->fields[i].type))
             return false;
-    if (!MICAP_RESERVE(&work->draft->memory, types->list, &types->capacity, (uint64_t)types->count + 1))
+    if (!MICAP_RESERVE(&work->draft->memory, work->types, &work->type_capacity, (uint64_t)work->type_count + 1))
         return micap_draft_refuse_memory(work->draft);
-    types->list[types->count++] = type;
+    work->types[work->type_count++] = type;
     return true;
 }
 
@@ -66,7 +63,7 @@ static bool write_fields(finishing *work, micap_field_record *records, const mic
             .offset = field->offset,
             .element_bytes = field->element_bytes,
             .count = field->count,
-            .type = field->type ? find_type(&work->types, field->type) : MICAP_NONE,
+            .type = field->type ? find_type(work, field->type) : MICAP_NONE,
         };
         if (records[i].name == MICAP_NONE)
             return false;
@@ -94,18 +91,18 @@ static bool write_types(finishing *work)
         if (part->role != MICAP_ROLE_TAG && !list_type(work, part->type))
             return false;
     }
-    for (uint32_t i = 0; i < work->types.count; ++i) {
-        field_count += work->types.list[i]->field_count;
-        constant_count += work->types.list[i]->constant_count;
+    for (uint32_t i = 0; i < work->type_count; ++i) {
+        field_count += work->types[i]->field_count;
+        constant_count += work->types[i]->constant_count;
     }
-    micap_type_record *types = micap_output_add(&work->output, draft, MICAP_SECTION_TYPES, work->types.count, 24);
+    micap_type_record *types = micap_output_add(&work->output, draft, MICAP_SECTION_TYPES, work->type_count, 24);
     micap_field_record *fields = micap_output_add(&work->output, draft, MICAP_SECTION_FIELDS, field_count, 24);
     micap_constant_record *constants =
         micap_output_add(&work->output, draft, MICAP_SECTION_CONSTANTS, constant_count, 16);
     if (!types || !fields || !constants)
         return false;
-    for (uint32_t i = 0; i < work->types.count; ++i) {
-        const mica_type *type = work->types.list[i];
+    for (uint32_t i = 0; i < work->type_count; ++i) {
+        const mica_type *type = work->types[i];
         types[i] =
             (micap_type_record){string_of(work, type->name), type->kind,          type->size_bytes, type->alignment,
                                 type->field_count,           type->constant_count};
@@ -144,132 +141,32 @@ static bool write_groups(finishing *work, uint32_t *totals)
     return true;
 }
 
-static void note_firsts(finishing *work, uint32_t rank, uint32_t *first)
-{
-    const micap_grouping *grouping = &work->grouping;
-    const struct micap_output_section *groups = &work->output.sections[0], *columns = groups;
-    while (groups->record.kind != MICAP_SECTION_GROUPS)
-        ++groups;
-    while (columns->record.kind != MICAP_SECTION_COLUMNS)
-        ++columns;
-    for (uint32_t i = 0; i < grouping->group_count; ++i) {
-        const micap_group_record *group = (const micap_group_record *)(const void *)groups->data + i;
-        const micap_column_record *column = (const micap_column_record *)(const void *)columns->data;
-        for (uint32_t at = group->first_column; at < group->first_column + group->column_count; ++at)
-            if (column[at].component == rank)
-                first[i] = column[at].first_instance;
-    }
-}
-
-static int compare_pairs(const void *a, const void *b)
-{
-    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return first < second ? -1 : first > second;
-}
-
-/* Where each instance of a component goes: by its owner's place; instances of one owner stay in order. */
-static bool place_instances(finishing *work, uint32_t rank, uint32_t *targets)
-{
-    mica_draft *draft = work->draft;
-    const micap_draft_part *part = &draft->parts[work->grouping.rank[rank]];
-    const micap_grouping *grouping = &work->grouping;
-    if (part->role == MICAP_ROLE_SINGLETON)
-        return true; /* one, at 0 */
-    size_t bytes = part->repeats ? part->count * sizeof(uint64_t) : grouping->group_count * sizeof(uint32_t);
-    void *scratch = micap_allocate_zeroed(&draft->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    if (!scratch)
-        return micap_draft_refuse_memory(draft);
-    if (part->repeats) {
-        uint64_t *pairs = scratch;
-        for (uint32_t i = 0; i < part->count; ++i)
-            pairs[i] = (uint64_t)grouping->place[part->owners[i]] << 32 | i;
-        qsort(pairs, part->count, sizeof *pairs, compare_pairs);
-        for (uint32_t i = 0; i < part->count; ++i)
-            targets[(uint32_t)pairs[i]] = i;
-    } else {
-        note_firsts(work, rank, scratch);
-        for (uint32_t i = 0; i < part->count; ++i) {
-            uint32_t owner = part->owners[i], group = grouping->group[owner];
-            targets[i] = ((uint32_t *)scratch)[group] + grouping->place[owner] - grouping->group_first[group];
-        }
-    }
-    micap_release(&draft->memory, scratch, bytes, MICAP_ARRAY_ALIGNMENT);
-    return true;
-}
-
-static bool write_references(finishing *work, const micap_draft_part *part, char *instances)
-{
-    mica_draft *draft = work->draft;
-    micap_leaves leaves = {0};
-    bool fine = micap_leaves_make_kind(&leaves, &draft->memory, part->type, MICA_KIND_ENTITY) ||
-                micap_draft_refuse_memory(draft);
-    if (fine && leaves.count)
-        MICAP_EACH_REFERENCE(&leaves, part->type->size_bytes, instances, part->count, reference)
-        {
-            mica_entity entity;
-            memcpy(&entity, reference, sizeof entity);
-            bool is_nil = mica_is_nil(entity); /* whatever its index: a file has one way to write that */
-            if (!is_nil && entity.index >= draft->entity_count)
-                fine = micap_draft_refuse(draft, MICA_ERROR_INVALID,
-                                          "component %.80s refers to entity %u, which there is not", part->name,
-                                          entity.index);
-            else
-                entity = is_nil ? mica_nil() : (mica_entity){work->grouping.place[entity.index], 1};
-            memcpy(reference, &entity, sizeof entity);
-        }
-    micap_leaves_free(&leaves, &draft->memory);
-    return fine;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return first < second ? -1 : first > second;
-}
-
-static bool write_lists(finishing *work, const micap_draft_part *part, const uint32_t *targets,
-                        micap_component_record *record)
+/* The sections of a component, in their order. */
+static bool write_instances(finishing *work, micap_source *source, micap_component_record *record)
 {
     micap_output *output = &work->output;
+    const micap_draft_part *part = source->part;
+    uint32_t *owners = NULL, *disabled = NULL;
+    if (!micap_source_make(source))
+        return false;
+    if (part->role != MICAP_ROLE_TAG) {
+        record->instances = output->count;
+        if (!micap_output_add_source(output, source) || !micap_asset_list_note(&work->assets, source))
+            return false;
+    }
     if (part->repeats) {
         record->owners = output->count;
-        uint32_t *owners = micap_output_add(output, work->draft, MICAP_SECTION_OWNERS, part->count, 4);
+        owners = micap_output_add(output, work->draft, MICAP_SECTION_OWNERS, part->count, 4);
         if (!owners)
             return false;
-        for (uint32_t i = 0; i < part->count; ++i)
-            owners[targets[i]] = work->grouping.place[part->owners[i]];
     }
     if (part->disabled_count) {
         record->disabled = output->count;
-        uint32_t *disabled = micap_output_add(output, work->draft, MICAP_SECTION_DISABLED, part->disabled_count, 4);
+        disabled = micap_output_add(output, work->draft, MICAP_SECTION_DISABLED, part->disabled_count, 4);
         if (!disabled)
             return false;
-        for (uint32_t i = 0; i < part->disabled_count; ++i)
-            disabled[i] = targets[part->disabled[i]];
-        qsort(disabled, part->disabled_count, sizeof *disabled, compare_numbers);
     }
-    return true;
-}
-
-static bool write_instances(finishing *work, uint32_t rank, uint32_t *targets, micap_component_record *record)
-{
-    const micap_draft_part *part = &work->draft->parts[work->grouping.rank[rank]];
-    uint32_t size_bytes = part->type->size_bytes;
-    if (!place_instances(work, rank, targets))
-        return false;
-    if (part->role != MICAP_ROLE_TAG) {
-        record->instances = work->output.count;
-        char *instances =
-            micap_output_add(&work->output, work->draft, MICAP_SECTION_INSTANCES, part->count, size_bytes);
-        if (!instances)
-            return false;
-        for (uint32_t i = 0; i < part->count; ++i)
-            memcpy(instances + (size_t)targets[i] * size_bytes, part->data + (size_t)i * size_bytes, size_bytes);
-        if (!write_references(work, part, instances) ||
-            !micap_asset_list_note(&work->assets, work->draft, part, instances))
-            return false;
-    }
-    return write_lists(work, part, targets, record);
+    return micap_source_list(source, owners, disabled);
 }
 
 static bool write_component(finishing *work, uint32_t rank, micap_component_record *record)
@@ -282,7 +179,7 @@ static bool write_component(finishing *work, uint32_t rank, micap_component_reco
         .name_hash = micap_hash_text(part->name),
         .layout_hash = mica_type_layout_hash(is_tag ? &tag : part->type),
         .name = string_of(work, part->name),
-        .type = is_tag ? MICAP_NONE : find_type(&work->types, part->type),
+        .type = is_tag ? MICAP_NONE : find_type(work, part->type),
         .role = part->role,
         .spawn_order = (uint32_t)part->spawn_order,
         .instance_count = part->count,
@@ -292,48 +189,62 @@ static bool write_component(finishing *work, uint32_t rank, micap_component_reco
     };
     if (part->role == MICAP_ROLE_SINGLETON && part->count != 1)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "the singleton %.80s has no value", part->name);
-    size_t bytes = ((size_t)part->count + 1) * sizeof(uint32_t);
-    uint32_t *targets = micap_allocate_zeroed(&draft->memory, bytes, MICAP_ARRAY_ALIGNMENT);
-    if (!targets)
-        return micap_draft_refuse_memory(draft);
-    bool fine = write_instances(work, rank, targets, record);
-    micap_release(&draft->memory, targets, bytes, MICAP_ARRAY_ALIGNMENT);
-    return fine;
+    micap_source *source = &work->sources[rank];
+    *source =
+        (micap_source){.draft = draft, .grouping = &work->grouping, .bench = &work->bench, .part = part, .rank = rank};
+    return write_instances(work, source, record);
+}
+
+static size_t group_bytes(const finishing *work)
+{
+    return work->grouping.group_count * sizeof(uint32_t);
 }
 
 static bool write_components(finishing *work)
 {
-    uint32_t count = work->draft->part_count;
+    mica_draft *draft = work->draft;
+    uint32_t count = draft->part_count;
     micap_component_record *records =
-        micap_output_add(&work->output, work->draft, MICAP_SECTION_COMPONENTS, count, sizeof *records);
-    uint32_t *totals = micap_allocate_zeroed(&work->draft->memory, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
-    bool fine = records && (totals || micap_draft_refuse_memory(work->draft)) && write_groups(work, totals);
+        micap_output_add(&work->output, draft, MICAP_SECTION_COMPONENTS, count, sizeof *records);
+    uint32_t *totals = micap_allocate_zeroed(&draft->memory, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
+    work->bench.group_firsts = micap_allocate(&draft->memory, group_bytes(work), MICAP_ARRAY_ALIGNMENT);
+    work->sources = micap_allocate_zeroed(&draft->memory, count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
+    bool fine = records &&
+                ((totals && work->bench.group_firsts && work->sources) || micap_draft_refuse_memory(draft)) &&
+                write_groups(work, totals);
     for (uint32_t rank = 0; fine && rank < count; ++rank)
         fine = write_component(work, rank, &records[rank]);
-    micap_release(&work->draft->memory, totals, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
+    micap_release(&draft->memory, totals, count * sizeof *totals, MICAP_ARRAY_ALIGNMENT);
     return fine;
+}
+
+static uint32_t parent_place(const finishing *work, uint32_t entity)
+{
+    const uint32_t *parents = work->draft->parents;
+    return !parents || parents[entity] == MICA_NO_PARENT ? MICA_NO_PARENT
+                                                         : micap_place_of(&work->grouping, parents[entity]);
 }
 
 static bool write_parents(finishing *work)
 {
-    const mica_draft *draft = work->draft;
-    const uint32_t *place = work->grouping.place;
-    uint32_t *parents =
-        micap_output_add(&work->output, work->draft, MICAP_SECTION_PARENTS, draft->entity_count, sizeof *parents);
-    if (!parents)
+    mica_draft *draft = work->draft;
+    const micap_grouping *grouping = &work->grouping;
+    uint32_t count = draft->entity_count;
+    uint32_t *parents = NULL, *order = NULL;
+    if (draft->parents)
+        parents = micap_output_add(&work->output, draft, MICAP_SECTION_PARENTS, count, sizeof *parents);
+    if (!parents && (draft->parents || !micap_output_add_nones(&work->output, draft, MICAP_SECTION_PARENTS, count)))
         return false;
-    bool in_order = true;
-    for (uint32_t i = 0; i < draft->entity_count; ++i) {
-        parents[place[i]] = draft->parents[i] == MICA_NO_PARENT ? MICA_NO_PARENT : place[draft->parents[i]];
-        in_order = in_order && place[i] == i;
+    if (!grouping->in_order) {
+        order = micap_output_add(&work->output, draft, MICAP_SECTION_ORDER, count, sizeof *order);
+        if (!order)
+            return false;
     }
-    if (in_order)
-        return true;
-    uint32_t *order =
-        micap_output_add(&work->output, work->draft, MICAP_SECTION_ORDER, draft->entity_count, sizeof *order);
-    for (uint32_t i = 0; order && i < draft->entity_count; ++i)
-        order[i] = place[i];
-    return order != NULL;
+    for (uint32_t i = 0; parents && i < count; ++i)
+        parents[micap_place_of(grouping, i)] = parent_place(work, i);
+    for (uint32_t i = 0; order && i < count; ++i)
+        order[i] = micap_place_of(grouping, i);
+    return true;
 }
 
 /* What a name is sorted by; the text is found through the draft, which qsort can't pass on. */
@@ -354,7 +265,6 @@ static int compare_names(const void *a, const void *b)
 static bool write_names(finishing *work)
 {
     mica_draft *draft = work->draft;
-    const uint32_t *place = work->grouping.place;
     if (!draft->name_count)
         return true;
     micap_name_record *records =
@@ -364,10 +274,9 @@ static bool write_names(finishing *work)
     bool fine = records && (names || micap_draft_refuse_memory(draft));
     for (uint32_t i = 0, at = 0; fine && i < draft->entity_count; ++i)
         if (draft->names[i])
-            names[at++] =
-                (sorted_name){.parent = draft->parents[i] == MICA_NO_PARENT ? MICA_NO_PARENT : place[draft->parents[i]],
-                              .entity = place[i],
-                              .text = draft->strings.bytes + draft->names[i]};
+            names[at++] = (sorted_name){.parent = parent_place(work, i),
+                                        .entity = micap_place_of(&work->grouping, i),
+                                        .text = draft->strings.bytes + draft->names[i]};
     if (fine)
         qsort(names, draft->name_count, sizeof *names, compare_names);
     for (uint32_t i = 0; fine && i < draft->name_count; ++i) {
@@ -386,9 +295,9 @@ static bool write_assets(finishing *work)
 {
     bool has_field = false;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < work->types.count; ++i)
-        for (uint32_t j = 0; j < work->types.list[i]->field_count; ++j)
-            has_field |= work->types.list[i]->fields[j].kind == MICA_KIND_ASSET;
+    for (uint32_t i = 0; i < work->type_count; ++i)
+        for (uint32_t j = 0; j < work->types[i]->field_count; ++j)
+            has_field |= work->types[i]->fields[j].kind == MICA_KIND_ASSET;
     for (uint32_t i = 0; i < work->assets.count; ++i)
         count += work->assets.list[i].used;
     if (!has_field)
@@ -417,21 +326,74 @@ static bool write_strings(finishing *work)
     return strings != NULL;
 }
 
+static bool make(finishing *work, mica_draft *draft, const mica_draft_finish_def *def)
+{
+    return micap_grouping_make(&work->grouping, draft) && micap_asset_list_make(&work->assets, draft) &&
+           write_types(work) && write_components(work) && write_parents(work) && write_names(work) &&
+           write_assets(work) && write_strings(work) && micap_output_lay_out(&work->output, draft, def);
+}
+
+static void release(finishing *work, mica_draft *draft)
+{
+    micap_output_free(&work->output, draft);
+    for (uint32_t i = 0; work->sources && i < draft->part_count; ++i)
+        if (work->sources[i].draft)
+            micap_source_free(&work->sources[i]);
+    micap_release(&draft->memory, work->sources, draft->part_count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
+    micap_release(&draft->memory, work->bench.group_firsts, group_bytes(work), MICAP_ARRAY_ALIGNMENT);
+    MICAP_RELEASE_ARRAY(&draft->memory, work->bench.pieces, work->bench.piece_capacity);
+    micap_strings_free(&work->strings, draft);
+    micap_grouping_free(&work->grouping, draft);
+    micap_asset_list_free(&work->assets, draft);
+    MICAP_RELEASE_ARRAY(&draft->memory, work->types, work->type_capacity);
+}
+
 mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *def, mica_blob *out_blob)
 {
     static const mica_draft_finish_def defaults = {0};
-    def = def ? def : &defaults;
     *out_blob = (mica_blob){0};
     finishing work = {.draft = draft};
-    bool is_foreign = def->byte_order == (MICAP_IS_BIG_ENDIAN ? MICA_BYTE_ORDER_LITTLE : MICA_BYTE_ORDER_BIG);
-    bool fine = micap_grouping_make(&work.grouping, draft) && micap_asset_list_make(&work.assets, draft) &&
-                write_types(&work) && write_components(&work) && write_parents(&work) && write_names(&work) &&
-                write_assets(&work) && write_strings(&work) &&
-                micap_output_finish(&work.output, draft, def->compression, is_foreign, out_blob);
-    micap_output_free(&work.output, draft);
-    micap_strings_free(&work.strings, draft);
-    micap_grouping_free(&work.grouping, draft);
-    micap_asset_list_free(&work.assets, draft);
-    MICAP_RELEASE_ARRAY(&draft->memory, work.types.list, work.types.capacity);
+    bool fine = make(&work, draft, def ? def : &defaults);
+    if (fine) {
+        mica_allocator allocator = draft->memory.allocator;
+        size_t bytes = work.output.header.file_bytes;
+        micap_sink sink = {.capacity = bytes};
+        sink.buffer = allocator.allocate(bytes, MICAP_ALIGNMENT, allocator.context);
+        mica_blob blob = {sink.buffer, bytes, allocator};
+        fine = sink.buffer ? micap_output_write(&work.output, &sink) : micap_draft_refuse_memory(draft);
+        if (fine)
+            *out_blob = blob;
+        else
+            mica_blob_free(&blob);
+    }
+    release(&work, draft);
+    return fine ? MICA_OK : draft->error.result;
+}
+
+static bool write_file(finishing *work, const char *path)
+{
+    mica_draft *draft = work->draft;
+    micap_replacement file;
+    micap_sink sink = {.file = &file, .capacity = micap_output_buffer_bytes(&work->output)};
+    sink.buffer = micap_allocate(&draft->memory, sink.capacity, MICAP_ALIGNMENT);
+    if (!sink.buffer)
+        return micap_draft_refuse_memory(draft);
+    int problem = micap_replacement_begin(&file, path);
+    bool fine = !problem && micap_output_write(&work->output, &sink);
+    if (!problem) {
+        int written = micap_replacement_end(&file, fine ? 0 : sink.problem ? sink.problem : ECANCELED);
+        problem = fine ? written : sink.problem;
+    }
+    micap_release(&draft->memory, sink.buffer, sink.capacity, MICAP_ALIGNMENT);
+    if (problem)
+        return micap_draft_refuse(draft, MICA_ERROR_FILE, "%.150s: %s", path, strerror(problem));
+    return fine;
+}
+
+mica_result micap_draft_finish_file(mica_draft *draft, const mica_draft_finish_def *def, const char *path)
+{
+    finishing work = {.draft = draft};
+    bool fine = make(&work, draft, def) && write_file(&work, path);
+    release(&work, draft);
     return fine ? MICA_OK : draft->error.result;
 }

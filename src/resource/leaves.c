@@ -71,10 +71,6 @@ bool micap_leaves_cover(const micap_leaves *leaves, uint32_t size_bytes)
 
 void micap_leaves_copy(const micap_leaves *leaves, uint32_t size_bytes, void *to, const void *from, uint64_t count)
 {
-    if (micap_leaves_cover(leaves, size_bytes)) {
-        memcpy(to, from, count * size_bytes);
-        return;
-    }
     char *target = to;
     const char *source = from;
     for (uint64_t value = 0; value < count; ++value, target += size_bytes, source += size_bytes)

@@ -41,11 +41,14 @@ bool micap_delta_bools_hold(const mica_type *type, const char *value)
     return true;
 }
 
-/* Eight lanes that only add and multiply: against accidents, at the speed of memory. The hasher of the world took three
- * quarters of the time that encoding takes (5.0 instead of 2.9 of a copy; without any it is 1.3). */
-static void add_up(uint64_t *lanes, const char *bytes, size_t byte_count)
+/* Eight lanes that only add and multiply: against accidents, at the speed of memory. They are copied so that they stay in
+ * registers: in an array of somebody else's, which the bytes may be part of for all the compiler knows, it takes twice as long. */
+static void add_up(uint64_t *sums, const char *bytes, size_t byte_count)
 {
+    uint64_t lanes[8];
+    memcpy(lanes, sums, sizeof lanes);
     for (; byte_count >= 64; bytes += 64, byte_count -= 64)
+#pragma GCC unroll 8
         for (size_t i = 0; i < 8; ++i) {
             uint64_t word;
             memcpy(&word, bytes + 8 * i, sizeof word);
@@ -53,6 +56,7 @@ static void add_up(uint64_t *lanes, const char *bytes, size_t byte_count)
         }
     for (; byte_count; ++bytes, --byte_count)
         lanes[0] = (lanes[0] + (unsigned char)*bytes + 1) * 0x9e3779b185ebca87u;
+    memcpy(sums, lanes, sizeof lanes);
 }
 
 uint64_t micap_delta_checksum(const char *bytes, size_t byte_count)

@@ -19,24 +19,25 @@ static mica_result refuse_memory(const micap_delta_work *work)
 }
 
 /* The component of this world with a name and layout. The layout of a tag does not matter. */
-static mica_result find_type(const micap_delta_work *work, uint64_t name_hash, const uint64_t *layout_hash,
-                             const micap_type **out)
+static const micap_type *find_type(const micap_delta_work *work, uint64_t name_hash, const uint64_t *layout_hash)
 {
     const micap_components *components = &work->world->components;
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_type *type = micap_type_of(id);
         if (type->name_hash != name_hash)
             continue;
-        if ((layout_hash && type->layout_hash != *layout_hash) || !micap_delta_can_carry(type))
-            return micap_fail(work->world, MICA_ERROR_LAYOUT, (mica_place){0},
-                              "delta: component %s has other fields here than the sender's", type->type.name);
-        *out = type;
-        return MICA_OK;
+        if ((!layout_hash || type->layout_hash == *layout_hash) && micap_delta_can_carry(type))
+            return type;
+        micap_fail(work->world, MICA_ERROR_LAYOUT, (mica_place){0},
+                   "delta: component %s has other fields here than the sender's", type->type.name);
+        return NULL;
     }
-    return micap_fail(work->world, MICA_ERROR_UNKNOWN, (mica_place){0},
-                      "delta: there is no component here with the name hash %016llx: define what the sender sends, or "
-                      "exclude it there",
-                      (unsigned long long)name_hash);
+    micap_fail(
+        work->world, MICA_ERROR_UNKNOWN, (mica_place){0},
+        "delta: there is no component here with the name hash %016llx: define what the sender sends, or exclude it "
+        "there",
+        (unsigned long long)name_hash);
+    return NULL;
 }
 
 static bool values_hold(const micap_type *type, const char *values, uint32_t count)
@@ -116,10 +117,9 @@ static mica_result read_columns(micap_delta_work *work, micap_reader *reader, mi
     table->column = work->columns_count;
     for (uint32_t i = 0; i < table->column_count; ++i) {
         uint64_t name_hash = micap_reader_take64(reader), layout_hash = micap_reader_take64(reader);
-        const micap_type *type;
-        mica_result result = find_type(work, name_hash, &layout_hash, &type);
-        if (result != MICA_OK)
-            return result;
+        const micap_type *type = find_type(work, name_hash, &layout_hash);
+        if (!type)
+            return micap_failure(work->world);
         if (micap_is_pooled(type->id) || type->type.storage == MICA_STORAGE_SINGLETON ||
             type->companion == MICAP_COMPANION_ADDED)
             return refuse(work, reader, "a column is of a component that is kept elsewhere");
@@ -212,9 +212,9 @@ static mica_result read_pool(micap_delta_work *work, micap_reader *reader)
     if (reader->failed || is_direct > 1)
         return refuse(work, reader, "a pool is cut off");
     pool.is_direct = is_direct;
-    mica_result result = find_type(work, name_hash, &layout_hash, &pool.type);
-    if (result != MICA_OK)
-        return result;
+    pool.type = find_type(work, name_hash, &layout_hash);
+    if (!pool.type)
+        return micap_failure(work->world);
     if (!micap_is_pooled(pool.type->id) || !pool.type->type.size_bytes)
         return refuse(work, reader, "a pool is of a component that is kept elsewhere");
     for (uint32_t i = 0; i < work->pools_count; ++i)
@@ -223,6 +223,7 @@ static mica_result read_pool(micap_delta_work *work, micap_reader *reader)
     pool.key = name_hash;
     pool.slice = work->slices_count;
     uint32_t end = 0;
+    mica_result result = MICA_OK;
     for (uint32_t i = 0; result == MICA_OK && i < pool.slice_count; ++i)
         result = read_pool_slice(work, reader, &pool, &end);
     if (result == MICA_OK && !APPEND(work, pools, pool))
@@ -237,9 +238,9 @@ static mica_result read_tags(micap_delta_work *work, micap_reader *reader)
     tags.words = micap_reader_take(reader, (uint64_t)tags.word_count * 8);
     if (!tags.words)
         return refuse(work, reader, "tags are cut off");
-    mica_result result = find_type(work, name_hash, NULL, &tags.type);
-    if (result != MICA_OK)
-        return result;
+    tags.type = find_type(work, name_hash, NULL);
+    if (!tags.type)
+        return micap_failure(work->world);
     if (!micap_is_pooled(tags.type->id) || tags.type->type.size_bytes)
         return refuse(work, reader, "a pool tag is of a component that is none");
     return APPEND(work, tags, tags) ? MICA_OK : refuse_memory(work);
@@ -248,12 +249,11 @@ static mica_result read_tags(micap_delta_work *work, micap_reader *reader)
 static mica_result read_singleton(micap_delta_work *work, micap_reader *reader)
 {
     uint64_t name_hash = micap_reader_take64(reader), layout_hash = micap_reader_take64(reader);
-    micap_delta_value singleton;
     if (reader->failed)
         return refuse(work, reader, "a singleton is cut off");
-    mica_result result = find_type(work, name_hash, &layout_hash, &singleton.type);
-    if (result != MICA_OK)
-        return result;
+    micap_delta_value singleton = {.type = find_type(work, name_hash, &layout_hash)};
+    if (!singleton.type)
+        return micap_failure(work->world);
     singleton.value = micap_reader_take(reader, singleton.type->type.size_bytes);
     if (!singleton.value || singleton.type->type.storage != MICA_STORAGE_SINGLETON ||
         !values_hold(singleton.type, singleton.value, 1))

@@ -1,4 +1,5 @@
 /* A ring of snapshots, by number of the tick. */
+#include "base/assert.h"
 #include "core/report.h"
 #include "snapshot/snapshots.h"
 
@@ -18,6 +19,7 @@ struct mica_history {
 
 static moment *moment_at(const mica_history *history, uint32_t at)
 {
+    MICAP_ASSERT(history->capacity, "a ring has room for one");
     return &history->moments[(history->first + at) % history->capacity];
 }
 

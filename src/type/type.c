@@ -50,15 +50,10 @@ static uint64_t traits_of(const mica_type *type)
            (uint64_t)type->split << 3 | (uint64_t)type->many << 2 | (uint64_t)type->toggle << 1 | type->track_added;
 }
 
-static uint64_t key_of(const mica_type *type, uint64_t name_hash, uint64_t layout_hash)
-{
-    return micap_hash_mix(name_hash ^ micap_hash_mix(layout_hash + traits_of(type)));
-}
-
 static void enter(uint32_t *into, uint32_t capacity, uint32_t id)
 {
     const micap_type *known = atomic_load_explicit(&types[id], memory_order_relaxed);
-    uint64_t at = key_of(&known->type, known->name_hash, known->layout_hash);
+    uint64_t at = micap_hash_mix(known->name_hash);
     while (into[at & (capacity - 1)])
         ++at;
     into[at & (capacity - 1)] = id;
@@ -82,18 +77,39 @@ static bool grow_table(void)
     return true;
 }
 
-/* Returns the slot of the description in the table: its id, or 0 where it would go. */
-static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash, micap_companion companion)
+static bool is_same(const micap_type *known, const mica_type *type, uint64_t layout_hash)
 {
-    for (uint64_t at = key_of(type, name_hash, layout_hash);; ++at) {
+    return known->layout_hash == layout_hash && traits_of(&known->type) == traits_of(type) &&
+           strcmp(known->type.name, type->name) == 0;
+}
+
+/* Returns the slot of the description in the table: its id, or 0 where it would go; then `out_namesake` is some other type of
+ * that name, or NULL. */
+static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash, micap_companion companion,
+                           const micap_type **out_namesake)
+{
+    *out_namesake = NULL;
+    for (uint64_t at = micap_hash_mix(name_hash);; ++at) {
         uint32_t *slot = &table[at & (table_capacity - 1)];
         if (!*slot)
             return slot;
         const micap_type *known = atomic_load_explicit(&types[*slot], memory_order_relaxed);
-        if (known->name_hash == name_hash && known->layout_hash == layout_hash && known->companion == companion &&
-            traits_of(&known->type) == traits_of(type) && strcmp(known->type.name, type->name) == 0)
+        if (known->name_hash != name_hash || known->companion != companion)
+            continue;
+        if (is_same(known, type, layout_hash))
             return slot;
+        *out_namesake = known;
     }
+}
+
+/* Types of one name are a ring. */
+static void publish(micap_type *fresh, const micap_type *namesake)
+{
+    mica_component next = namesake ? namesake->namesake : fresh->id;
+    fresh->namesake = next;
+    atomic_store_explicit(&types[fresh->id], fresh, memory_order_release);
+    if (namesake)
+        __atomic_store_n((mica_component *)&namesake->namesake, fresh->id, __ATOMIC_RELEASE);
 }
 
 static const micap_type *intern_locked(const mica_type *type, micap_companion companion, const char **out_problem);
@@ -179,7 +195,8 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     *out_problem = micap_problem_no_memory;
     if (!grow_table())
         return NULL;
-    uint32_t id = *find_slot(type, name_hash, layout_hash, companion);
+    const micap_type *namesake;
+    uint32_t id = *find_slot(type, name_hash, layout_hash, companion, &namesake);
     if (id)
         return atomic_load_explicit(&types[id], memory_order_relaxed);
 
@@ -198,8 +215,9 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
         goto failed;
     }
     fresh->type.id_cache = fresh->id;
-    atomic_store_explicit(&types[fresh->id], fresh, memory_order_release);
-    *find_slot(type, name_hash, layout_hash, companion) = fresh->id;
+    uint32_t *slot = find_slot(type, name_hash, layout_hash, companion, &namesake);
+    publish(fresh, namesake);
+    *slot = fresh->id;
     return fresh;
 
 failed:
@@ -229,6 +247,11 @@ const micap_type *micap_type_intern(const mica_type *type, const char **out_prob
 const micap_type *micap_type_of(mica_component id)
 {
     return id < MICAP_IDS ? atomic_load_explicit(&types[id], memory_order_acquire) : NULL;
+}
+
+const micap_type *micap_type_namesake(const micap_type *type)
+{
+    return micap_type_of(__atomic_load_n(&type->namesake, __ATOMIC_ACQUIRE));
 }
 
 const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset)

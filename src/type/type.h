@@ -1,5 +1,5 @@
 /* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
- * long as the process and never change, so any thread may read them without a lock. */
+ * long as the process and never change but for the ring of types with one name, so any thread may read them without a lock. */
 #ifndef MICAP_TYPE_TYPE_H
 #define MICAP_TYPE_TYPE_H
 
@@ -42,7 +42,8 @@ typedef struct micap_type {
     uint64_t name_hash;
     uint64_t layout_hash;
     mica_component id;
-    mica_component enabled; /* the companions of this component, 0 where it has none */
+    mica_component namesake; /* the next type of this name, in a ring; mostly itself */
+    mica_component enabled;  /* the companions of this component, 0 where it has none */
     mica_component added;
     micap_companion companion; /* what this is itself */
     bool is_wordy;             /* a few words without functions of its own: copied in line, see micap_copy_few_words */
@@ -76,6 +77,9 @@ static inline bool micap_can_copy(const micap_type *type)
 
 /* The leaf that begins at an offset of the value; NULL when none does. */
 const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset);
+
+/* The next type with the same name, in a ring: itself, where it is the only one. */
+const micap_type *micap_type_namesake(const micap_type *type);
 
 /* NULL for an id that was never given out. */
 const micap_type *micap_type_of(mica_component id);

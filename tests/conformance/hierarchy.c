@@ -13,6 +13,7 @@ static void check_links(void)
     mica_entity car = mica_create(world), wheels[4];
     for (uint32_t i = 0; i < 4; ++i)
         wheels[i] = mica_create_child(world, car);
+    EXPECT(mica_linked_count(world) == 5 && mica_world_get_stats(world).name_count == 0);
     EXPECT(mica_child_count(world, car) == 4 && mica_same(mica_last_child(world, car), wheels[3]));
     EXPECT(mica_place_before(world, wheels[3], wheels[0]) == MICA_OK);
     EXPECT(mica_place_behind(world, wheels[0], wheels[2]) == MICA_OK);

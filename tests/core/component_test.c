@@ -96,6 +96,28 @@ START_TEST(the_use_of_a_name_with_another_layout_is_refused)
 }
 END_TEST
 
+START_TEST(of_many_components_of_one_name_a_world_has_one)
+{
+    mica_component kinds[5];
+    for (uint32_t i = 0; i < COUNT_OF(kinds); ++i) {
+        mica_type type = sketch_type("Purse");
+        type.size_bytes = 8 + 4 * i;
+        kinds[i] = mica_type_intern(&type);
+    }
+    for (uint32_t first = 0; first < COUNT_OF(kinds); ++first) {
+        mica_world *world = open_world(&heard);
+        mica_entity entity = mica_create(world);
+        ck_assert_ptr_nonnull(mica_add_component(world, entity, kinds[first]));
+        for (uint32_t i = 0; i < COUNT_OF(kinds); ++i) {
+            ck_assert((mica_add_component(world, entity, kinds[i]) != NULL) == (i == first));
+            if (i != first)
+                expect_report(&heard, MICA_ERROR_LAYOUT, "Purse");
+        }
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(worlds_may_differ_in_the_layout_behind_a_name)
 {
     reports heard_by_other;
@@ -466,12 +488,13 @@ END_TEST
 TEST_SUITE(component, owned_values_come_back_though_a_later_snapshot_was_dropped, a_defined_component_is_found_by_name,
            a_described_component_is_found_after_its_first_use, a_component_made_at_run_time_works_like_any_other,
            a_duplicate_name_with_another_layout_is_refused_naming_both,
-           the_use_of_a_name_with_another_layout_is_refused, worlds_may_differ_in_the_layout_behind_a_name,
-           malformed_descriptions_are_refused_with_a_report, an_alignment_that_is_no_power_of_two_is_named,
-           an_entity_that_is_too_big_is_refused_clearly, an_entity_too_big_for_all_its_components_is_refused,
-           a_value_of_the_wrong_size_is_refused_naming_both_sizes, an_unknown_component_is_reported_and_harmless,
-           owned_values_survive_moves_between_archetypes, owned_values_are_made_and_dropped_once_whatever_happens,
-           setting_an_owned_value_to_itself_keeps_it, a_construct_or_copy_that_fails_changes_nothing,
-           an_enum_or_flags_type_of_an_odd_size_is_refused, a_wrong_size_without_a_value_does_not_count_as_checked,
+           the_use_of_a_name_with_another_layout_is_refused, of_many_components_of_one_name_a_world_has_one,
+           worlds_may_differ_in_the_layout_behind_a_name, malformed_descriptions_are_refused_with_a_report,
+           an_alignment_that_is_no_power_of_two_is_named, an_entity_that_is_too_big_is_refused_clearly,
+           an_entity_too_big_for_all_its_components_is_refused, a_value_of_the_wrong_size_is_refused_naming_both_sizes,
+           an_unknown_component_is_reported_and_harmless, owned_values_survive_moves_between_archetypes,
+           owned_values_are_made_and_dropped_once_whatever_happens, setting_an_owned_value_to_itself_keeps_it,
+           a_construct_or_copy_that_fails_changes_nothing, an_enum_or_flags_type_of_an_odd_size_is_refused,
+           a_wrong_size_without_a_value_does_not_count_as_checked,
            switches_of_components_with_long_names_are_told_apart,
            no_name_of_a_component_is_taken_by_the_switch_of_another)

@@ -16,6 +16,7 @@ enum {
     BUFFERS = 3,
     SNAPSHOTS = 3,
     CLAIMS_MAX = 12,
+    NEXT = 3 * MICAP_ID_BLOCK, /* reaches into holes */
     PAGES = 6,
     CROWD = 2 * MICAP_PAGE_RECORDS - 100
 };
@@ -38,6 +39,7 @@ typedef struct play {
         mica_snapshot handle;
         uint64_t hash;
         living then;
+        mica_entity next[NEXT]; /* the handles that came first behind it */
     } kept[SNAPSHOTS];
 } play;
 
@@ -153,7 +155,13 @@ static void keep_or_go_back(play *play)
         play->kept[at].handle = mica_snapshot_take(play->world);
         play->kept[at].hash = mica_world_hash(play->world);
         play->kept[at].then = play->now;
+        for (uint32_t i = 0; i < NEXT; ++i)
+            play->kept[at].next[i] = mica_create(play->world);
+        REQUIRE(mica_snapshot_restore(play->world, play->kept[at].handle) == MICA_OK);
     } else if (mica_snapshot_restore(play->world, play->kept[at].handle) == MICA_OK) {
+        for (uint32_t i = 0; i < NEXT; ++i)
+            REQUIRE(mica_same(mica_create(play->world), play->kept[at].next[i]));
+        REQUIRE(mica_snapshot_restore(play->world, play->kept[at].handle) == MICA_OK);
         REQUIRE(mica_world_hash(play->world) == play->kept[at].hash);
         play->now = play->kept[at].then;
     }

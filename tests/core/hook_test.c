@@ -443,6 +443,9 @@ START_TEST(hooks_that_never_end_are_stopped_with_a_report)
     expect_report(&heard, MICA_ERROR_LIMIT, "hook");
     expect_valid(world);
     mica_hook_set(world, Number, MICA_EVENT_ADD, NULL, NULL);
+    mica_query *numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+    uint64_t count = mica_query_count(numbers);
+    ck_assert_msg(mica_flush(world) == MICA_OK && mica_query_count(numbers) == count, "the rest is dropped");
     ck_assert_msg(mica_is_alive(world, mica_create(world, MICA_WITH(Number, {1}))), "and the world works on");
     close_world(world, &heard);
 }

@@ -123,7 +123,9 @@ START_TEST(a_name_dies_with_its_entity)
     mica_world *world = open_world(&heard);
     mica_entity entity = mica_create(world), other = mica_create(world);
     mica_name_set(world, entity, mica_nil(), "mortal");
+    ck_assert_uint_eq(mica_world_get_stats(world).name_count, 1);
     mica_destroy(world, entity);
+    ck_assert_uint_eq(mica_world_get_stats(world).name_count, 0);
     ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "nobody is found");
     ck_assert_msg(mica_name_of(world, entity) == NULL, "the dead have no name");
     ck_assert_msg(mica_name_set(world, other, mica_nil(), "mortal") == MICA_OK, "and the name is free");

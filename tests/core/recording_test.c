@@ -82,6 +82,29 @@ START_TEST(a_trim_leaves_staged_values_where_they_are)
 }
 END_TEST
 
+START_TEST(a_trim_gives_back_what_buffers_held)
+{
+    enum { MANY = 5000 };
+    static mica_entity entities[MANY];
+    size_t bytes[2];
+    for (uint32_t recorded = 0; recorded < 2; ++recorded) {
+        mica_world *world = open_world(&heard);
+        mica_create_many(world, MANY, NULL, 0, entities);
+        mica_commands *commands = mica_commands_create(world);
+        for (uint32_t i = 0; i < MANY; ++i)
+            if (recorded)
+                mica_command_set(commands, entities[MANY - 1 - i], Matrix, {{1}}); /* one by one: not in order */
+            else
+                mica_set(world, entities[MANY - 1 - i], Matrix, {{1}});
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        mica_world_trim(world);
+        bytes[recorded] = mica_world_get_stats(world).memory_bytes;
+        close_world(world, &heard);
+    }
+    ck_assert_msg(bytes[1] < bytes[0] + 4096, "%zu bytes are left, without a buffer %zu", bytes[1], bytes[0]);
+}
+END_TEST
+
 START_TEST(a_clear_leaves_buffers_to_meet_the_dead)
 {
     mica_world *world = open_world(&heard);
@@ -419,13 +442,18 @@ MICA_POOL_WITH(Shield, (.toggle = true), strength)
 /* A switch is for the value that was there when it was recorded: one that comes with the flush is switched on. */
 START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
 {
-    for (int kind = 0; kind < 4; ++kind) {
-        bool is_gone = kind % 2, is_in_two = kind / 2;
+    enum { IN_ONE, IN_TWO, BEHIND_ANOTHER };
+    for (int kind = 0; kind < 6; ++kind) {
+        bool is_gone = kind % 2;
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world, MICA_WITH(Health, {1, 2}), MICA_WITH(Shield, {3}));
         mica_commands *commands = mica_commands_create(world);
+        if (kind / 2 == BEHIND_ANOTHER) {
+            ck_assert(mica_command_enable(commands, entity, Health) && mica_command_enable(commands, entity, Shield));
+            commands = mica_commands_create(world);
+        }
         ck_assert(mica_command_disable(commands, entity, Health) && mica_command_disable(commands, entity, Shield));
-        if (is_in_two)
+        if (kind / 2 == IN_TWO)
             commands = mica_commands_create(world);
         ck_assert(mica_command_set(commands, entity, Health, {4, 5}) &&
                   mica_command_set(commands, entity, Shield, {6}));
@@ -461,8 +489,8 @@ END_TEST
 
 TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            immediate_changes_to_a_recorded_creation_are_refused, a_name_given_early_goes_with_a_dropped_creation,
-           a_trim_leaves_staged_values_where_they_are, a_clear_leaves_buffers_to_meet_the_dead,
-           a_flush_that_a_seal_refuses_changes_nothing_and_can_be_tried_again,
+           a_trim_leaves_staged_values_where_they_are, a_trim_gives_back_what_buffers_held,
+           a_clear_leaves_buffers_to_meet_the_dead, a_flush_that_a_seal_refuses_changes_nothing_and_can_be_tried_again,
            a_recorded_mistake_does_not_stop_the_world_for_ever, recorded_mistakes_are_refused_with_their_place,
            contradictions_between_buffers_end_in_their_order, owned_values_of_several_buffers_are_dropped_once,
            values_may_be_copied_from_other_entities, recorded_values_are_taken_from_variables,

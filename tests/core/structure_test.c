@@ -205,6 +205,26 @@ static void record_pooled(town *town)
     mica_remove(town->world, town->entities[0], Burning);
     mica_flush(town->world);
 }
+/* Nothing is left of it, but pointers from between are void. */
+static void come_and_go(town *town)
+{
+    add(town);
+    mica_remove(town->world, town->entities[SUBJECTS - 1], Mass);
+}
+static void tag_and_untag(town *town)
+{
+    add_pool_tag(town);
+    mica_remove(town->world, town->entities[SUBJECTS - 1], Selected);
+}
+static void burn_and_quench(town *town)
+{
+    add_pooled(town);
+    mica_remove(town->world, town->entities[SUBJECTS - 1], Burning);
+}
+static void live_and_die(town *town)
+{
+    mica_destroy(town->world, mica_create(town->world, MICA_WITH(Velocity), MICA_WITH(Number)));
+}
 static void restore(town *town)
 {
     mica_snapshot_restore(town->world, town->snapshot);
@@ -255,6 +275,10 @@ static const change changes[] = {
     CHANGE(group),
     CHANGE(record),
     CHANGE(record_pooled),
+    CHANGE(come_and_go),
+    CHANGE(tag_and_untag),
+    CHANGE(burn_and_quench),
+    CHANGE(live_and_die),
 };
 
 /* Everything is done once before, to others, so that no edge, chunk, page or pool is new when it counts. */

@@ -159,6 +159,42 @@ START_TEST(whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same)
 }
 END_TEST
 
+/* Nothing but moves, creations or deaths that somebody wants to know of, or of values with functions. */
+START_TEST(a_flush_in_which_nothing_is_simple_is_made_by_one_thread)
+{
+    static mica_entity all[FAMILIES * EACH];
+    uint64_t outcomes[2];
+    for (uint32_t shared = 0; shared < 2; ++shared) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        if (shared)
+            mica_flow_configure(world, &(mica_flow_def){.worker_count = 4, .fixed_seconds = 1, .catch_up_max = 1});
+        const mica_component families[] = {MICA_ID(Family0), MICA_ID(Family1), MICA_ID(Family2)};
+        for (uint32_t i = 0; i < EACH; ++i)
+            all[i] = mica_create_values(world, &(mica_value){families[i % 3], 0, NULL}, 1);
+        mica_hook_set(world, Mass, MICA_EVENT_ADD, tell, NULL);
+        mica_hook_set_destroy(world, tell, NULL);
+        told = 0;
+        for (uint32_t round = 0; round < 3; ++round) {
+            mica_defer(world);
+            for (uint32_t i = 0; i < EACH; ++i)
+                if (round == 0)
+                    mica_set(world, all[i], Mass, {(float)i});
+                else if (round == 1)
+                    mica_add(world, all[i], Text);
+                else
+                    mica_destroy(world, all[i]);
+            ck_assert_int_eq(mica_flush(world), MICA_OK);
+            expect_valid(world);
+        }
+        outcomes[shared] = mica_world_hash(world) * 31 + told;
+        ck_assert_int_eq(texts_alive, 0);
+        close_world(world, &heard);
+    }
+    ck_assert(outcomes[0] == outcomes[1]);
+}
+END_TEST
+
 /* Without memory for the list of families, a flush is made by one thread. */
 START_TEST(a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again)
 {
@@ -228,4 +264,5 @@ END_TEST
 TEST_SUITE(flush, what_a_system_recorded_in_vain_is_tried_again_or_goes_with_it,
            whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same,
            a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again,
-           a_flush_by_many_threads_is_that_of_one, a_world_without_systems_flushes_to_the_same)
+           a_flush_in_which_nothing_is_simple_is_made_by_one_thread, a_flush_by_many_threads_is_that_of_one,
+           a_world_without_systems_flushes_to_the_same)

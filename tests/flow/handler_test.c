@@ -261,28 +261,6 @@ START_TEST(the_system_of_a_mailbox_can_be_switched_off)
 }
 END_TEST
 
-static void remove_box(const mica_frame *frame)
-{
-    ck_assert(mica_system_remove(frame->world, mica_system_find(frame->world, "Health.messages")));
-}
-
-START_TEST(the_system_of_a_mailbox_can_be_removed)
-{
-    reports heard;
-    mica_world *world = open_quiet(&heard);
-    target = mica_create(world, MICA_WITH(Health, {1}), MICA_WITH(Armour, {1}));
-    mica_handler_add(world, MICA_HANDLER(Health, Hit, count));
-    mica_handler_add(world, MICA_HANDLER(Armour, Hit, count));
-    mica_system once = mica_system_add(world, MICA_SYSTEM_ONCE_WITH(remove_box, (.exclusive = true)));
-    mica_system_add(world, MICA_SYSTEM_ONCE(strike_once));
-    mica_step(world, 1);
-    mica_system_remove(world, once);
-    mica_step(world, 1);
-    ck_assert_uint_eq(points, 20); /* of the other */
-    close_world(world, &heard);
-}
-END_TEST
-
 static void bear(const mica_frame *frame)
 {
     mica_entity born = mica_create(frame->world, MICA_WITH(Mind, {0}));
@@ -394,7 +372,7 @@ END_TEST
 TEST_SUITE(handler, a_handler_that_comes_later_tells_the_system_of_every_frame_what_it_declares,
            handlers_that_declare_too_much_together_are_refused, what_is_described_is_added_once,
            tags_and_split_components_hear_without_values, what_nobody_handles_is_gone_with_the_phase,
-           the_system_of_a_mailbox_can_be_switched_off, the_system_of_a_mailbox_can_be_removed,
-           handlers_of_pools_are_found_among_those_that_are_in_use, a_handler_writes_any_stream_that_no_handler_reads,
+           the_system_of_a_mailbox_can_be_switched_off, handlers_of_pools_are_found_among_those_that_are_in_use,
+           a_handler_writes_any_stream_that_no_handler_reads,
            a_component_that_is_new_with_the_flush_hears_what_came_with_it,
            what_a_hook_of_the_flush_sends_comes_with_what_systems_sent, mistakes_are_reported_and_change_nothing)

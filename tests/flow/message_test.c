@@ -347,6 +347,34 @@ START_TEST(a_message_of_every_frame_is_run_by_systems)
 }
 END_TEST
 
+START_TEST(systems_of_handlers_come_and_go_with_them_alone)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_handler_add(world, MICA_HANDLER(Health, Tick, count_visit));
+    mica_message_every_frame(world, Tick, MICA_PHASE_UPDATE);
+    mica_create(world, MICA_WITH(Health, {1}));
+    const char *const names[] = {"Health.messages", "Health.Tick"};
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_system system = mica_system_find(world, names[i]);
+        ck_assert_uint_ne(system.id, 0);
+        ck_assert(!mica_system_remove(world, system));
+        expect_report(&heard, MICA_ERROR_REFUSED, names[i]);
+        ck_assert_int_eq(mica_system_replace(world, system, MICA_SYSTEM_ONCE(answer)), MICA_ERROR_REFUSED);
+        expect_report(&heard, MICA_ERROR_REFUSED, names[i]);
+    }
+    ck_assert_int_eq(mica_handler_add(world, MICA_HANDLER(Health, Hit, count_visit)), MICA_OK);
+    visits = 0;
+    mica_step(world, 1);
+    ck_assert_uint_eq(visits, 1);
+    ck_assert(mica_handler_remove(world, MICA_ID(Health), MICA_ID(Tick), count_visit));
+    ck_assert_uint_eq(mica_system_find(world, "Health.Tick").id, 0);
+    ck_assert(mica_handler_remove(world, MICA_ID(Health), MICA_ID(Hit), count_visit));
+    ck_assert_uint_eq(mica_system_find(world, "Health.messages").id, 0);
+    close_world(world, &heard);
+}
+END_TEST
+
 static void add_inside(const mica_message *message)
 {
     ck_assert_int_eq(mica_handler_add(message->world, MICA_HANDLER(Health, Tick, count_visit)), MICA_ERROR_REFUSED);
@@ -403,4 +431,5 @@ TEST_SUITE(message, a_message_reaches_each_component_with_a_handler,
            handlers_of_one_pair_are_called_in_the_order_they_were_added,
            what_handlers_send_comes_behind_what_is_on_its_way, what_systems_send_is_delivered_behind_the_flush_in_order,
            handlers_are_systems_of_the_schedule_with_what_they_declare, a_message_of_every_frame_is_run_by_systems,
-           mistakes_are_reported_and_change_nothing, running_out_of_memory_is_reported_and_leaves_a_sound_world)
+           systems_of_handlers_come_and_go_with_them_alone, mistakes_are_reported_and_change_nothing,
+           running_out_of_memory_is_reported_and_leaves_a_sound_world)

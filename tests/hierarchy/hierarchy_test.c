@@ -421,6 +421,7 @@ START_TEST(a_million_links_stay_cheap)
             mica_create_child(world, parents[p]);
     for (uint32_t p = 0; p < PARENTS; ++p)
         ck_assert_uint_eq(mica_child_count(world, parents[p]), EACH);
+    ck_assert_uint_eq(mica_linked_count(world), PARENTS + PARENTS * EACH);
     for (uint32_t p = 1; p < PARENTS; ++p)
         ck_assert_int_eq(mica_set_parent(world, parents[p], parents[p - 1]), MICA_OK);
     ck_assert_uint_eq(mica_depth(world, mica_first_child(world, parents[PARENTS - 1])), PARENTS);
@@ -437,11 +438,12 @@ START_TEST(worlds_have_trees_of_their_own)
     reports others;
     mica_world *world = open_world(&others);
     mica_entity parent = mica_create(world);
-    ck_assert_uint_eq(mica_child_count(world, parent), 0);
+    ck_assert_uint_eq(mica_child_count(world, parent) + mica_linked_count(world), 0);
     mica_create_child(world, parent);
     ck_assert_uint_eq(mica_child_count(world, parent), 1);
     ck_assert_int_eq(mica_world_clear(family.world), MICA_OK);
-    ck_assert_uint_eq(mica_child_count(family.world, family.parent), 0);
+    ck_assert_uint_eq(mica_child_count(family.world, family.parent) + mica_linked_count(family.world), 0);
+    ck_assert_uint_eq(mica_linked_count(world), 2);
     expect_valid(family.world);
     close_world(world, &others);
     close_world(family.world, &heard);

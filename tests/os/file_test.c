@@ -62,6 +62,23 @@ START_TEST(a_file_is_what_was_written_last)
 }
 END_TEST
 
+START_TEST(a_replacement_is_written_anywhere_and_shows_when_it_ends)
+{
+    open_folder();
+    micap_replacement replacement;
+    ck_assert_int_eq(micap_file_replace(path, "old", 3), 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+        ck_assert_int_eq(micap_replacement_begin(&replacement, path), 0);
+        ck_assert_int_eq(micap_replacement_write(&replacement, 5, "last", 4), 0);
+        ck_assert_int_eq(micap_replacement_write(&replacement, 0, "first", 5), 0);
+        expect_content("old");
+        ck_assert_int_eq(micap_replacement_end(&replacement, i ? 0 : EINVAL), i ? 0 : EINVAL); /* dropped at first */
+        expect_content(i ? "firstlast" : "old");
+    }
+    ck_assert_uint_eq(close_folder(), 1);
+}
+END_TEST
+
 START_TEST(what_can_not_be_mapped_says_why)
 {
     micap_mapping mapping;
@@ -128,5 +145,6 @@ START_TEST(names_that_are_taken_are_passed_over)
 }
 END_TEST
 
-TEST_SUITE(file, a_file_is_what_was_written_last, what_can_not_be_mapped_says_why,
-           a_file_that_can_not_be_replaced_stays_as_it_is, names_that_are_taken_are_passed_over)
+TEST_SUITE(file, a_file_is_what_was_written_last, a_replacement_is_written_anywhere_and_shows_when_it_ends,
+           what_can_not_be_mapped_says_why, a_file_that_can_not_be_replaced_stays_as_it_is,
+           names_that_are_taken_are_passed_over)

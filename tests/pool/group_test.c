@@ -261,6 +261,12 @@ START_TEST(a_group_that_makes_no_sense_is_refused)
     }
     ck_assert_int_eq(mica_group_components(world, &a, 1), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "not 2 to 8");
+    mica_component crowd[MICA_GROUP_POOLS_MAX + 1];
+    for (uint32_t i = 0; i < COUNT_OF(crowd); ++i)
+        crowd[i] = variant_component(&map, (char)('m' + i));
+    ck_assert_int_eq(mica_group_components(world, crowd, COUNT_OF(crowd)), MICA_ERROR_LIMIT);
+    expect_report(&heard, MICA_ERROR_LIMIT, "not 2 to 8");
+    ck_assert_int_eq(mica_group_components(world, crowd, MICA_GROUP_POOLS_MAX), MICA_OK);
     const mica_component good[] = {a, b}, again[] = {b, c};
     mica_defer(world);
     ck_assert_int_eq(mica_group_components(world, good, 2), MICA_ERROR_REFUSED);
