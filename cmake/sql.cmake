@@ -3,7 +3,7 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 function(mica_sql_library target core)
     mica_module(${target} sql)
-    target_link_libraries(${target} PUBLIC ${core} PRIVATE PkgConfig::SQLITE m)
+    target_link_libraries(${target} PUBLIC ${core} PRIVATE PkgConfig::SQLITE)
 endfunction()
 
 add_library(mica_sql)

@@ -29,8 +29,8 @@ static bool whole_number(sqlite3_value *value, int64_t *out)
     double real = sqlite3_value_double(value);
     *out = sqlite3_value_int64(value);
     int type = sqlite3_value_type(value);
-    return type == SQLITE_INTEGER || (type == SQLITE_FLOAT && real >= -9223372036854775808.0 &&
-                                      real < 9223372036854775808.0 && real == floor(real));
+    /* What is larger than any integer becomes the largest, which as a real is rounded to 2^63. */
+    return type == SQLITE_INTEGER || (type == SQLITE_FLOAT && (double)*out == real && real < 9223372036854775808.0);
 }
 
 /* From `least` to `most`, which for 8 bytes is everything. */
