@@ -77,20 +77,32 @@ static const char *const statements[] = {
     "delete from entities where slot > 5",
 };
 
-/* Runs a statement with the k-th allocation failing, of SQLite or of the world. Returns whether one failed. */
-static bool run_failing(const char *statement, uint64_t k, bool of_world)
+/* Whose memory fails: SQLite's, from the beginning or when the statement is compiled already, or the world's. */
+typedef enum failing { OF_SQLITE, OF_SQLITE_RUNNING, OF_WORLD } failing;
+
+/* Runs a statement with the k-th allocation failing. Returns whether one failed. */
+static bool run_failing(const char *statement, uint64_t k, failing which)
 {
     mica_world *world = make_world();
     mica_define(world, Position);
     sqlite3 *database = mica_sql_open(world, NULL);
     uint64_t before = mica_world_hash(world);
     failures = 0;
-    if (of_world)
+    sqlite3_stmt *compiled = NULL;
+    if (which == OF_SQLITE_RUNNING)
+        REQUIRE(sqlite3_prepare_v2(database, statement, -1, &compiled, NULL) == SQLITE_OK);
+    if (which == OF_WORLD)
         faulty_allocator_fail_at(&faulty, k, false);
     else
         countdown = k;
-    ask(database, statement);
-    bool failed = of_world ? faulty.failures != 0 : failures != 0;
+    if (compiled) {
+        while (sqlite3_step(compiled) == SQLITE_ROW)
+            ;
+        snprintf(answer, sizeof answer, "%s", sqlite3_finalize(compiled) == SQLITE_OK ? "" : "error: ");
+    } else {
+        ask(database, statement);
+    }
+    bool failed = faulty.failures + failures != 0;
     countdown = 0;
     faulty_allocator_fail_at(&faulty, 0, false);
     if (strncmp(answer, "error: ", 7) == 0)
@@ -109,9 +121,9 @@ static bool run_failing(const char *statement, uint64_t k, bool of_world)
 START_TEST(statements_fail_cleanly_at_every_allocation)
 {
     use_failing_malloc();
-    for (uint32_t of_world = 0; of_world < 2; ++of_world)
+    for (failing which = OF_SQLITE; which <= OF_WORLD; ++which)
         for (uint32_t i = 0; i < COUNT_OF(statements); ++i)
-            for (uint64_t k = 1, step = 1; run_failing(statements[i], k, of_world); k += step)
+            for (uint64_t k = 1, step = 1; run_failing(statements[i], k, which); k += step)
                 step = k < 60 ? 1 : k / 20; /* what comes late is many times the same */
 }
 END_TEST

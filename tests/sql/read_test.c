@@ -72,6 +72,46 @@ START_TEST(every_kind_of_field_reads_as_documented)
 }
 END_TEST
 
+typedef struct Fighter {
+    bool ready;
+    int8_t luck;
+    Mood mood;
+    Skills skills;
+    double wealth;
+    float speed[3];
+    mica_entity rival;
+    mica_asset shape;
+    char name[8];
+} Fighter;
+MICA_STRUCT(Fighter, ready, luck, (mood, Mood), (skills, Skills), wealth, speed, rival, shape, name)
+typedef struct Party { Fighter fighters[17]; } Party;
+MICA_COMPONENT(Party, (fighters, Fighter))
+
+START_TEST(long_arrays_of_everything_are_json)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity rival = mica_create(world);
+    Party party = {
+        .fighters = {{true, -3, MOOD_CALM, SKILL_CLIMB, 0.5, {1, INFINITY, -INFINITY}, rival, {6}, "a\"\\\n"},
+                     {false, 4, (Mood)2, (Skills)64, 2, {NAN, 0, 0}, {0, 0}, {0}, "12345678"}}};
+    memcpy(party.fighters[1].name, "12345678", 8);
+    mica_create(world, MICA_FROM(Party, &party));
+    sqlite3 *database = mica_sql_open(world, NULL);
+    static const exchange exchanges[] = {
+        {"select json_extract(fighters, '$[0]') from Party",
+         "{\"ready\":true,\"luck\":-3,\"mood\":\"MOOD_CALM\",\"skills\":\"SKILL_CLIMB\",\"wealth\":0.5,\"speed\":[1.0,9e999,"
+         "-9e999],\"rival\":4294967297,\"shape\":6,\"name\":\"a\\\"\\\\\\u000a\"}\n"},
+        {"select json_extract(fighters, '$[1]') from Party",
+         "{\"ready\":false,\"luck\":4,\"mood\":2,\"skills\":64,\"wealth\":2.0,\"speed\":[null,0.0,0.0],\"rival\":null,"
+         "\"shape\":null,\"name\":\"12345678\"}\n"},
+        {"select count(*), sum(json_extract(value, '$.luck')) from Party, json_each(Party.fighters)", "17|1\n"},
+    };
+    expect_answers(database, exchanges, COUNT_OF(exchanges));
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(names_that_are_taken_get_a_line_behind_them)
 {
     mica_world *world = open_world(&heard);
@@ -401,8 +441,9 @@ START_TEST(more_fields_than_a_table_has_columns_are_left_out)
 }
 END_TEST
 
-TEST_SUITE(read, every_kind_of_field_reads_as_documented, names_that_are_taken_get_a_line_behind_them,
-           every_storage_has_a_table, tables_say_what_the_world_says_however_it_is_kept, joins_on_entity_are_looked_up,
+TEST_SUITE(read, every_kind_of_field_reads_as_documented, long_arrays_of_everything_are_json,
+           names_that_are_taken_get_a_line_behind_them, every_storage_has_a_table,
+           tables_say_what_the_world_says_however_it_is_kept, joins_on_entity_are_looked_up,
            entities_have_names_and_families, a_statement_ends_when_the_program_changes_structure,
            worlds_share_a_connection_under_prefixes_and_may_be_read_only,
            more_fields_than_a_table_has_columns_are_left_out)
