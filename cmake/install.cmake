@@ -6,7 +6,7 @@ install(TARGETS mica mica_module EXPORT mica-targets)
 install(DIRECTORY include/mica TYPE INCLUDE)
 install(EXPORT mica-targets NAMESPACE mica:: DESTINATION ${package_dir})
 # In a file of their own: who uses the core alone need not have the libraries that modules stand on.
-if(MICA_RESOURCE)
+if(mica_modules)
     install(TARGETS ${mica_modules} EXPORT mica-modules)
     install(EXPORT mica-modules NAMESPACE mica:: DESTINATION ${package_dir})
     if(TARGET mica_tool)

@@ -21,6 +21,9 @@ list(APPEND mica_modules mica_json)
 # The tool uses what is inside the modules: it is linked with them statically, or it would not find it.
 if(NOT BUILD_SHARED_LIBS)
     file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/*.c)
+    if(NOT MICA_SQL)
+        list(REMOVE_ITEM tool_sources ${PROJECT_SOURCE_DIR}/src/cli/sql.c)
+    endif()
     add_executable(mica_tool ${tool_sources})
     set_target_properties(mica_tool PROPERTIES OUTPUT_NAME mica)
     target_include_directories(mica_tool PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -28,6 +31,10 @@ if(NOT BUILD_SHARED_LIBS)
                                PROJECT_MAJOR=${PROJECT_VERSION_MAJOR} PROJECT_MINOR=${PROJECT_VERSION_MINOR})
     # mica run: modules use the Mica in the tool, all of it, wherever they were built. What is not mica_... stays hidden.
     target_link_libraries(mica_tool PRIVATE mica::json mica::resource Threads::Threads ${CMAKE_DL_LIBS})
+    if(MICA_SQL)
+        target_compile_definitions(mica_tool PRIVATE MICA_WITH_SQL)
+        target_link_libraries(mica_tool PRIVATE mica::sql PkgConfig::SQLITE)
+    endif()
     set_target_properties(mica_tool PROPERTIES
         LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,mica,mica_resource,mica_json
         ENABLE_EXPORTS ON

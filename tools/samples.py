@@ -188,7 +188,7 @@ def fragment_program(page, blocks, language, prelude):
 class Runner:
     def __init__(self, build, root=ROOT):
         self.build, self.root = build.resolve(), root
-        self.libraries = [str(self.build / f"lib{name}.a") for name in ("mica_json", "mica_resource", "mica")]
+        self.libraries = [str(self.build / f"lib{name}.a") for name in ("mica_sql", "mica_json", "mica_resource", "mica")]
         self.environment = dict(os.environ, PATH=f"{self.build}{os.pathsep}{os.environ['PATH']}")
 
     def run(self, command, folder, what):
@@ -206,7 +206,7 @@ class Runner:
         path, program = folder / (name + SUFFIXES[language]), folder / name
         path.write_text(source, encoding="utf-8")
         self.run([*COMPILERS[language], f"-I{ROOT / 'include'}", str(path), "-o", str(program), *self.libraries,
-                  "-lzstd", "-ljansson", "-lpthread", "-lm"], folder, "compiling")
+                  "-lzstd", "-ljansson", "-lsqlite3", "-lpthread", "-lm"], folder, "compiling")
         return program
 
     def check_program(self, block, folder, page):

@@ -29,6 +29,7 @@ else
     need_library libxxhash libxxhash-dev
     need_library libzstd libzstd-dev
     need_library jansson libjansson-dev
+    need_library sqlite3 libsqlite3-dev
 fi
 if [ "${1:-build}" = deb ]; then
     need file file

@@ -33,7 +33,7 @@ def preset(name, *test_prefix):
             [*test_prefix, "ctest", "--preset", name, "--parallel", str(os.cpu_count())]]
 
 
-LIBRARIES = ("mica", "mica_resource", "mica_json")
+LIBRARIES = ("mica", "mica_resource", "mica_json", "mica_sql")
 RELEASE = [["cmake", "--preset", "release"], ["cmake", "--build", "--preset", "release"]]
 
 # Quick ones first. Each stage is a list of commands; what several stages need is built once.

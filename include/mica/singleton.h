@@ -16,6 +16,10 @@ MICA_BEGIN
  * Threads: owner on first use, reader later. */
 MICA_API const void *mica_singleton_get(mica_world *world, mica_component component);
 
+/* Returns whether the value is there, since somebody has asked for it: for tools, which want to look without using it.
+ * Threads: reader. */
+MICA_API bool mica_singleton_is_used(const mica_world *world, mica_component component);
+
 /* Returns the world's one value to change, or NULL. Threads: owner. */
 MICA_API void *mica_singleton_write(mica_world *world, mica_component component);
 

@@ -54,6 +54,10 @@ typedef uint64_t mica_version;
 /* Returns a mark: what is written, added or removed from now on is newer than it. Threads: owner. */
 MICA_API mica_version mica_world_mark(mica_world *world);
 
+/* Returns a count that grows when entities, components or rows come, go or move: while it stays the same, so do views and
+ * pointers to components. For who keeps a loop open while others run. Threads: reader. */
+MICA_API mica_version mica_world_structure(const mica_world *world);
+
 /* Returns a hash of everything a program can observe: handles, the order of rows, described fields (never padding),
  * singletons, names, and messages that are kept in streams. Equal on every machine and for every number of threads. Threads: reader. */
 MICA_API uint64_t mica_world_hash(const mica_world *world);

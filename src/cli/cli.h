@@ -27,6 +27,7 @@ typedef struct options {
     mica_byte_order byte_order;
     int compression;
     bool json;
+    bool csv;
     bool force;
     bool quiet;
     bool help;
@@ -63,6 +64,7 @@ int run_diff(const options *options);
 int run_schema(const options *options);
 int run_run(const options *options);
 int run_replay(const options *options);
+int run_sql(const options *options);
 
 /* What mica diff does with two recordings. */
 int diff_recordings(const options *options);

@@ -90,6 +90,22 @@ const command commands[] = {
      "  mica run --module ./libgame.so --record run.micarec --detail slices level.mica\n"
      "  mica replay --module ./libgame.so run.micarec level.mica\n",
      "mwruq", 1, INPUTS_MAX, run_replay},
+#ifdef MICA_WITH_SQL
+    {"sql", "ask a resource, or change it, in SQL",
+     "mica sql [-o OUT] [--json | --csv] FILE [STATEMENTS]\n\n"
+     "Each component of the file is a table with a row per entity; entities, components and fields are further ones: see\n"
+     "include/mica/sql.h. Without STATEMENTS, they are read from standard input.\n\n"
+     "  -o, --output FILE      save the outcome there; without it, the tables can't be written. Nothing is saved when a\n"
+     "                         statement fails\n"
+     "  -j, --json             an object per row, each on a line\n"
+     "  -C, --csv              comma-separated values, names first\n"
+     "  -r, --root FOLDER      where resources are that the file refers to, for saving; its folder unless said\n"
+     "  -b, --byte-order ORDER little or big, and\n"
+     "  -c, --compress[=LEVEL] as for mica compile\n\n"
+     "  mica sql level.mica \"select name, x, y from Position join entities using (entity)\"\n"
+     "  mica sql level.mica \"update Health set current = maximum\" -o healed.mica\n",
+     "ojCrbc", 1, 2, run_sql},
+#endif
     {0},
 };
 
@@ -198,7 +214,8 @@ int main(int argument_count, char **arguments)
     if (options.input_count < command->inputs_min || options.input_count > command->inputs_max)
         return complain("%s: expected %s; try mica help %s", command->name,
                         command->inputs_max == 1   ? "one file"
-                        : command->inputs_max == 2 ? "two files"
+                        : command->inputs_min == 2 ? "two files"
+                        : command->inputs_max == 2 ? "a file and perhaps statements"
                                                    : "a file",
                         command->name);
     return command->run(&options);

@@ -16,6 +16,7 @@ static const option known[] = {
     {"module", 'm', WITH},   {"frames", 'n', WITH},    {"dt", 't', WITH},         {"workers", 'w', WITH},
     {"save", 'S', WITH},     {"expect", 'x', WITH},    {"skip-unknown", 'u', WITHOUT},
     {"root", 'r', WITH},     {"record", 'R', WITH},    {"detail", 'D', WITH},     {"systems", 'y', WITHOUT},
+    {"csv", 'C', WITHOUT},
     {"help", 'h', WITHOUT},
 };
 
@@ -101,6 +102,7 @@ static bool set(options *options, char letter, const char *value)
     case 'f': options->force = true; return true;
     case 'q': options->quiet = true; return true;
     case 'j': options->json = true; return true;
+    case 'C': options->csv = true; return true;
     case 'h': options->help = true; return true;
     case 's':
         if (options->schema_count == sizeof options->schemas / sizeof *options->schemas)

@@ -47,3 +47,9 @@ void *mica_singleton_write(mica_world *world, mica_component component)
     micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
 }
+
+bool mica_singleton_is_used(const mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_find(&world->components, component);
+    return used && used->singleton && !used->is_unborn;
+}

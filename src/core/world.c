@@ -166,6 +166,11 @@ mica_version mica_world_mark(mica_world *world)
     return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 
+mica_version mica_world_structure(const mica_world *world)
+{
+    return world->structure;
+}
+
 uint64_t micap_entity_count(const mica_world *world)
 {
     uint64_t count = 0;

@@ -58,9 +58,10 @@ static void check_components(void)
     print_hash("name", 0, mica_component_name_hash(place));
     print_hash("layout", 0, mica_component_layout_hash(MICA_ID(Being)));
 
+    EXPECT(!mica_singleton_is_used(world, MICA_ID(Total)));
     Total *total = mica_write_the(world, Total);
     total->sum = 0.1;
-    EXPECT(mica_get_the(world, Total) == total);
+    EXPECT(mica_get_the(world, Total) == total && mica_singleton_is_used(world, MICA_ID(Total)));
     print_hash("singleton", 0, mica_world_hash(world));
     close_world(world, 0);
 }

@@ -65,7 +65,7 @@ static void check_terms(mica_world *world)
 static void check_loops(mica_world *world)
 {
     mica_query *moving = mica_query_create(world, MICA_QUERY(MICA_WRITE(Place), MICA_READ(Speed)));
-    mica_version mark = mica_world_mark(world);
+    mica_version mark = mica_world_mark(world), structure = mica_world_structure(world);
     for (mica_view view = mica_query_begin(moving); mica_view_next(&view);) {
         Place *place = mica_write(&view, Place);
         EXPECT(place == mica_view_write_at(&view, 0));
@@ -73,6 +73,7 @@ static void check_loops(mica_world *world)
         for (uint32_t i = 0; i < view.count; ++i)
             place[i].x += speed[i].x;
     }
+    EXPECT(mica_world_structure(world) == structure);
     mica_query *changed = mica_query_create(world, MICA_QUERY(MICA_CHANGED(Place)));
     uint64_t count = 0;
     for (mica_view view = mica_query_begin_since(changed, mark); mica_view_next(&view);)

@@ -3,6 +3,8 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <string.h>
 
 static reports heard;
@@ -17,7 +19,16 @@ MICA_COMPONENT_WITH(Motto,
 START_TEST(a_singleton_is_zero_at_first_and_never_moves)
 {
     mica_world *world = open_world(&heard);
+    ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "nobody has asked for it");
+    mica_define(world, Clock);
+    ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "nor is it used by being known");
+    mica_snapshot before = mica_snapshot_take(world);
+    mica_write_the(world, Clock)->ticks = 3;
+    mica_snapshot_restore(world, before);
+    ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "before, it was not used");
+    mica_snapshot_drop(world, before);
     const Clock *clock = mica_get_the(world, Clock);
+    ck_assert_msg(mica_singleton_is_used(world, MICA_ID(Clock)), "now somebody has");
     ck_assert_msg(clock && clock->seconds == 0 && clock->ticks == 0, "zero at first");
     mica_write_the(world, Clock)->ticks = 5;
     ck_assert_msg(clock->ticks == 5, "what is written is seen");

@@ -258,8 +258,29 @@ START_TEST(all_memory_comes_from_and_goes_back_to_the_allocator)
 }
 END_TEST
 
+START_TEST(the_count_of_structure_grows_with_changes_that_move_rows_and_with_no_others)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    mica_version structure = mica_world_structure(world);
+    mica_set(world, entity, Number, {2});
+    mica_write(world, entity, Number)->value = 3;
+    mica_name_set(world, entity, mica_nil(), "name");
+    mica_query_destroy(mica_query_create(world, MICA_QUERY(MICA_READ(Number))));
+    mica_flush(world);
+    ck_assert_msg(mica_world_structure(world) == structure, "values, names and queries are no structure");
+    mica_set(world, entity, Position, {0});
+    ck_assert_msg(mica_world_structure(world) > structure, "adding a component is");
+    structure = mica_world_structure(world);
+    mica_destroy(world, entity);
+    ck_assert_msg(mica_world_structure(world) > structure, "so is destroying an entity");
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(world, worlds_live_side_by_side, malformed_defs_make_no_world, chunks_of_any_size_work_or_are_refused,
            the_defaults_are_as_documented, clear_keeps_everything_but_the_entities,
            clear_frees_handles_in_the_order_of_destroying_from_the_last_row_on, clear_is_refused_while_recording,
            the_last_error_is_taken_once, stats_count_what_is_there,
-           all_memory_comes_from_and_goes_back_to_the_allocator)
+           all_memory_comes_from_and_goes_back_to_the_allocator,
+           the_count_of_structure_grows_with_changes_that_move_rows_and_with_no_others)

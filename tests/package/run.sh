@@ -22,6 +22,7 @@ build_consumer() { # name, cmake arguments...
     answer "$name" "$scratch/$name/consumer"
     answer "$name, C++" "$scratch/$name/consumer_cpp"
     answer "$name, resource" "$scratch/$name/resource_consumer"
+    answer "$name, SQL" "$scratch/$name/sql_consumer"
 }
 
 # An old stage could hide a header that is no longer installed.
@@ -55,6 +56,11 @@ gcc -std=c17 "$source/examples/level.c" -o "$scratch/level_by_pkg_config" \
     $(pkg-config --cflags --libs mica_json)
 "$scratch/level_by_pkg_config" | diff "$source/examples/expected/level.txt" -
 echo "pkg-config, JSON: ok"
+# shellcheck disable=SC2046
+gcc -std=c17 "$source/examples/sql.c" -o "$scratch/sql_by_pkg_config" \
+    $(pkg-config --cflags --libs mica_sql)
+"$scratch/sql_by_pkg_config" | diff "$source/examples/expected/sql.txt" -
+echo "pkg-config, SQL: ok"
 
 build_consumer subdirectory -DMICA_SOURCE="$source"
 build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON

@@ -1,0 +1,158 @@
+#include "sql/sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As micap_describe_leaves: shorter arrays have a column per element. */
+enum { SPLIT_ARRAY_MAX = 4 };
+
+static mica_kind kind_of(const mica_field *field)
+{
+    return field->type ? field->type->kind : field->kind;
+}
+
+static bool is_taken(const micap_sql_table *table, const char *name)
+{
+    if ((table->entity_column >= 0 && sqlite3_stricmp(name, "entity") == 0) ||
+        (table->instance_column >= 0 && sqlite3_stricmp(name, "instance") == 0) ||
+        (table->enabled_column >= 0 && sqlite3_stricmp(name, "enabled") == 0))
+        return true;
+    for (uint32_t i = 0; i < table->column_count; ++i)
+        if (sqlite3_stricmp(name, table->columns[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* The path with as many '_' behind it as it takes; NULL when memory is short. */
+static char *free_name(const micap_sql_table *table, const char *path)
+{
+    char *name = sqlite3_mprintf("%s", path);
+    while (name && is_taken(table, name)) {
+        char *longer = sqlite3_mprintf("%s_", name);
+        sqlite3_free(name);
+        name = longer;
+    }
+    return name;
+}
+
+static bool add_column(micap_sql_table *table, const char *path, micap_sql_column column)
+{
+    if (table->column_count == MICAP_SQL_COLUMNS_MAX)
+        return true;
+    if (table->column_count == table->column_capacity) {
+        uint32_t capacity = table->column_capacity ? 2 * table->column_capacity : 8;
+        micap_sql_column *columns = sqlite3_realloc64(table->columns, capacity * sizeof *columns);
+        if (!columns)
+            return false;
+        table->columns = columns;
+        table->column_capacity = capacity;
+    }
+    column.name = free_name(table, path);
+    if (!column.name)
+        return false;
+    table->columns[table->column_count++] = column;
+    return true;
+}
+
+static bool add_fields(micap_sql_table *table, const mica_type *type, const char *prefix, uint32_t base);
+
+/* An element of an array, or a field that is none. */
+static bool add_element(micap_sql_table *table, const mica_field *field, const char *path, uint32_t base, uint32_t at)
+{
+    uint32_t offset = base + field->offset + at * field->element_bytes;
+    bool is_struct = kind_of(field) == MICA_KIND_STRUCT;
+    bool is_whole = field->count > SPLIT_ARRAY_MAX;
+    char *name = field->count > 1 ? sqlite3_mprintf("%s[%u]", path, at) : sqlite3_mprintf("%s", path);
+    bool done = name && (is_struct ? add_fields(table, field->type, name, offset)
+                                   : add_column(table, name,
+                                                (micap_sql_column){
+                                                    .field = field,
+                                                    .offset = offset,
+                                                    .leaf = is_whole ? base + field->offset : offset,
+                                                    .leaf_bytes = field->element_bytes * (is_whole ? field->count : 1),
+                                                }));
+    sqlite3_free(name);
+    return done;
+}
+
+static bool add_field(micap_sql_table *table, const mica_field *field, const char *path, uint32_t base)
+{
+    mica_kind kind = kind_of(field);
+    bool is_text = kind == MICA_KIND_CHAR && field->count > 1;
+    /* A split component has no whole value to make a list of; and its leaves are few. */
+    bool is_list = field->count >= MICAP_SQL_LIST_MIN && !(table->type->split && kind == MICA_KIND_STRUCT);
+    if (is_text || is_list)
+        return add_column(table, path,
+                          (micap_sql_column){
+                              .field = field,
+                              .offset = base + field->offset,
+                              .leaf = base + field->offset,
+                              .leaf_bytes = field->element_bytes * field->count,
+                              .form = is_text ? MICAP_SQL_TEXT : MICAP_SQL_LIST,
+                          });
+    bool done = true;
+    for (uint32_t i = 0; done && i < field->count && table->column_count < MICAP_SQL_COLUMNS_MAX; ++i)
+        done = add_element(table, field, path, base, i);
+    return done;
+}
+
+static bool add_fields(micap_sql_table *table, const mica_type *type, const char *prefix, uint32_t base)
+{
+    bool done = true;
+    for (uint32_t i = 0; done && i < type->field_count; ++i) {
+        char *path = sqlite3_mprintf("%s%s%s", prefix, *prefix ? "." : "", type->fields[i].name);
+        done = path && add_field(table, &type->fields[i], path, base);
+        sqlite3_free(path);
+    }
+    return done;
+}
+
+bool micap_sql_columns_make(micap_sql_table *table)
+{
+    int count = 0;
+    bool has_entity = table->type->storage != MICA_STORAGE_SINGLETON;
+    table->entity_column = has_entity ? count++ : -1;
+    table->instance_column = table->type->many ? count++ : -1;
+    table->enabled_column = has_entity && table->type->toggle ? count++ : -1;
+    table->first_field = count;
+    return add_fields(table, table->type, "", 0);
+}
+
+void micap_sql_columns_free(micap_sql_table *table)
+{
+    for (uint32_t i = 0; i < table->column_count; ++i)
+        sqlite3_free(table->columns[i].name);
+    sqlite3_free(table->columns);
+}
+
+/* Enums and flags have none: they are text or integers, and are compared as what they are. */
+static const char *affinity_of(const micap_sql_column *column)
+{
+    if (column->form != MICAP_SQL_SCALAR)
+        return " TEXT";
+    switch (kind_of(column->field)) {
+    case MICA_KIND_F32:
+    case MICA_KIND_F64: return " REAL";
+    case MICA_KIND_ENUM:
+    case MICA_KIND_FLAGS: return "";
+    default: return " INTEGER";
+    }
+}
+
+char *micap_sql_declaration(const micap_sql_table *table)
+{
+    sqlite3_str *text = sqlite3_str_new(table->session->database);
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
+    if (table->entity_column >= 0)
+        sqlite3_str_appendall(text, "entity INTEGER,");
+    if (table->instance_column >= 0)
+        sqlite3_str_appendall(text, "instance INTEGER,");
+    if (table->enabled_column >= 0)
+        sqlite3_str_appendall(text, "enabled INTEGER,");
+    for (uint32_t i = 0; i < table->column_count; ++i)
+        sqlite3_str_appendf(text, "\"%w\"%s,", table->columns[i].name, affinity_of(&table->columns[i]));
+    char *declaration = sqlite3_str_finish(text);
+    if (declaration)
+        declaration[strlen(declaration) - 1] = ')';
+    return declaration;
+}
