@@ -1,6 +1,8 @@
 /* Numbers, names and lists from the bytes of a field. */
 #include "sql/sql.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 int64_t micap_sql_load(const void *at, uint32_t bytes, bool is_signed)
@@ -153,6 +155,7 @@ static void append_field(sqlite3_str *text, const mica_field *field, const char 
 
 static void append_fields(sqlite3_str *text, const mica_type *type, const char *at)
 {
+    MICAP_ASSERT(type, "a field that is a struct says which");
     sqlite3_str_appendchar(text, 1, '{');
     for (uint32_t i = 0; i < type->field_count; ++i) {
         if (i)
