@@ -39,6 +39,32 @@ START_TEST(a_snapshot_takes_links_back_whatever_was_restored_before)
 }
 END_TEST
 
+/* They die as runs of rows, with what they own. */
+START_TEST(children_that_own_something_come_back_with_it)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity parent = mica_create(world), children[50];
+    for (uint32_t i = 0; i < COUNT_OF(children); ++i) {
+        children[i] = mica_create_child(world, parent);
+        Text text = text_make("a name of some length");
+        ck_assert(mica_set_from(world, children[i], Text, &text));
+        text_drop(&text);
+    }
+    mica_snapshot before = mica_snapshot_take(world);
+    uint64_t hash = mica_world_hash(world);
+    for (uint32_t round = 0; round < 2; ++round) {
+        ck_assert(mica_destroy(world, parent) && !mica_is_alive(world, children[7]));
+        ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        for (uint32_t i = 0; i < COUNT_OF(children); ++i)
+            ck_assert_str_eq(mica_get(world, children[i], Text)->characters, "a name of some length");
+        expect_valid(world);
+    }
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
 START_TEST(a_word_on_children_is_taken_back_with_the_death_it_came_with)
 {
     mica_world *world = open_world(&heard);
@@ -141,6 +167,6 @@ START_TEST(a_clone_has_the_tree_without_empty_pages)
 END_TEST
 
 TEST_SUITE(state, a_snapshot_takes_links_back_whatever_was_restored_before,
-           a_word_on_children_is_taken_back_with_the_death_it_came_with,
+           children_that_own_something_come_back_with_it, a_word_on_children_is_taken_back_with_the_death_it_came_with,
            matrices_follow_a_snapshot_that_had_not_seen_all_that_moved, trees_over_indices_far_apart_have_their_places,
            a_clone_has_the_tree_without_empty_pages)
