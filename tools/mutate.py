@@ -247,9 +247,11 @@ def main():
         print(f"{len(survivors)} survivors meet sanitizers", flush=True)
         bench = Bench(options.jobs, BUILD / "sanitized", SANITIZERS)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            outcomes = list(zip(survivors, pool.map(bench.try_fault, survivors)))
-        print(*(f"caught    {fault}  {outcome} with sanitizers" for fault, outcome in outcomes if outcome), sep="\n")
-        survivors = [fault for fault, outcome in outcomes if not outcome]
+            running = {pool.submit(bench.try_fault, fault): fault for fault in survivors}
+            for done in concurrent.futures.as_completed(running):
+                if outcome := done.result():
+                    survivors.remove(running[done])
+                    print(f"caught    {running[done]}  {outcome} with sanitizers", flush=True)
         caught = options.count - len(survivors)
     print("", *(f"survived: {fault}" for fault in survivors), f"{caught} of {options.count} caught", sep="\n")
     return 0 if caught >= CAUGHT_MIN * options.count else 1
