@@ -164,14 +164,4 @@ static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
     return SQLITE_OK;
 }
 
-const sqlite3_module micap_sql_catalog_module = {.xConnect = connect_table,
-                                                 .xBestIndex = best_index,
-                                                 .xDisconnect = micap_sql_disconnect,
-                                                 .xDestroy = micap_sql_disconnect,
-                                                 .xOpen = open_cursor,
-                                                 .xClose = close_cursor,
-                                                 .xFilter = filter,
-                                                 .xNext = next,
-                                                 .xEof = at_end,
-                                                 .xColumn = column,
-                                                 .xRowid = row_of};
+const sqlite3_module micap_sql_catalog_module = {MICAP_SQL_READING};

@@ -256,18 +256,5 @@ static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
     return table->type->many ? note_generation(table, entity) : SQLITE_OK;
 }
 
-#define READING                                                                                                        \
-    .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \
-    .xDestroy = micap_sql_disconnect, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next,   \
-    .xEof = at_end, .xColumn = column, .xRowid = row_of
-
-const sqlite3_module micap_sql_component_reader = {READING};
-const sqlite3_module micap_sql_component_module = {READING,
-                                                   .iVersion = 2,
-                                                   .xUpdate = micap_sql_update,
-                                                   .xBegin = micap_sql_begin,
-                                                   .xCommit = micap_sql_commit,
-                                                   .xRollback = micap_sql_rollback,
-                                                   .xSavepoint = micap_sql_savepoint,
-                                                   .xRelease = micap_sql_release,
-                                                   .xRollbackTo = micap_sql_rollback_to};
+const sqlite3_module micap_sql_component_reader = {MICAP_SQL_READING};
+const sqlite3_module micap_sql_component_module = {MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = micap_sql_update};

@@ -278,18 +278,5 @@ static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return code;
 }
 
-#define READING                                                                                                        \
-    .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \
-    .xDestroy = micap_sql_disconnect, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next,   \
-    .xEof = at_end, .xColumn = column, .xRowid = row_of
-
-const sqlite3_module micap_sql_entities_reader = {READING};
-const sqlite3_module micap_sql_entities_module = {READING,
-                                                  .iVersion = 2,
-                                                  .xUpdate = update,
-                                                  .xBegin = micap_sql_begin,
-                                                  .xCommit = micap_sql_commit,
-                                                  .xRollback = micap_sql_rollback,
-                                                  .xSavepoint = micap_sql_savepoint,
-                                                  .xRelease = micap_sql_release,
-                                                  .xRollbackTo = micap_sql_rollback_to};
+const sqlite3_module micap_sql_entities_reader = {MICAP_SQL_READING};
+const sqlite3_module micap_sql_entities_module = {MICAP_SQL_READING, MICAP_SQL_WRITING, .xUpdate = update};

@@ -199,4 +199,14 @@ int micap_sql_savepoint(sqlite3_vtab *vtab, int savepoint);
 int micap_sql_release(sqlite3_vtab *vtab, int savepoint);
 int micap_sql_rollback_to(sqlite3_vtab *vtab, int savepoint);
 
+/* What a kind of table fills its module with: its own functions, by the names they have in each file, and the transactions of
+ * those that can be written. */
+#define MICAP_SQL_READING                                                                                              \
+    .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = micap_sql_disconnect,                          \
+    .xDestroy = micap_sql_disconnect, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next,   \
+    .xEof = at_end, .xColumn = column, .xRowid = row_of
+#define MICAP_SQL_WRITING                                                                                              \
+    .iVersion = 2, .xBegin = micap_sql_begin, .xCommit = micap_sql_commit, .xRollback = micap_sql_rollback,            \
+    .xSavepoint = micap_sql_savepoint, .xRelease = micap_sql_release, .xRollbackTo = micap_sql_rollback_to
+
 #endif
