@@ -71,7 +71,7 @@ class Sources:
 
     def __init__(self):
         self.texts = {path.relative_to(ROOT / "src").as_posix(): path.read_text(encoding="utf-8")
-                      for layer in LAYERS for path in sorted((ROOT / "src" / layer).glob("*.[ch]"))}
+                      for layer in LAYERS for path in sorted((ROOT / "src" / layer).rglob("*.[ch]"))}
         self.local = {name: local_names(text) | set(re.findall(r"^\w[^;={(#]*?\b(micap_\w+)\(", text, re.MULTILINE))
                       for name, text in self.texts.items()}
         self.owners = {ending: collections.Counter(word for name, words in self.local.items() if name.endswith(ending) for word in words)

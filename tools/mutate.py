@@ -102,9 +102,9 @@ class Bench:
         self.folder = folder
         self.flags = flags
         self.objects = {}
-        sources = [path for layer in LIBRARY for path in sorted((ROOT / "src" / layer).glob("*.c"))]
+        sources = [path for layer in LIBRARY for path in sorted((ROOT / "src" / layer).rglob("*.c"))]
         support = sorted((ROOT / "tests/support").glob("*.c"))
-        tests = [path for layer in TESTED for path in sorted((ROOT / "tests" / layer).glob("*_test.c"))
+        tests = [path for layer in TESTED for path in sorted((ROOT / "tests" / layer).rglob("*_test.c"))
                  if path.relative_to(ROOT / "tests").as_posix() not in LEFT_OUT]
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "object").mkdir(parents=True)
@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="only the faults that would be drawn first")
     options = parser.parse_args()
-    faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).glob("*.c")) for fault in faults_of(path)
+    faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).rglob("*.c")) for fault in faults_of(path)
               if fault.path not in SPARED]
     equal = {tuple(line.split(" | ")[:3]) for line in EQUAL.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
     faults = [fault for fault in faults if (fault.path, fault.original, fault.what) not in equal]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs every check of the house and ends with a summary: one line per stage, then `N passed, N failed`.
+"""Runs the checks of the project. Ends with one line per stage and `N passed, N failed`, which counts stages and tests.
 
-    test.py [STAGE...]         all stages, or only these
+    check.py [STAGE...]        every stage, or only these
+    check.py --long [STAGE...] the stages of `make check-long`, which take hours, or only these
 
-The output of each stage goes to build/log/STAGE.log; when it fails, the end of it is shown.
+The output of each stage goes to build/log/STAGE.log. If a stage fails, the end of its output is shown.
 """
 import os
 import pathlib
@@ -18,7 +19,7 @@ SHOWN_LINES = 60
 
 
 def without_address_randomization():
-    """Thread sanitizer runtimes of this age can't live with the randomization of newer kernels."""
+    """Older thread sanitizer runtimes fail with the address randomization of newer kernels."""
     command = ["setarch", "--addr-no-randomize"]
     try:
         works = subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
@@ -36,12 +37,12 @@ def preset(name, *test_prefix):
 LIBRARIES = ("mica", "mica_resource", "mica_json", "mica_sql")
 RELEASE = [["cmake", "--preset", "release"], ["cmake", "--build", "--preset", "release"]]
 
-# Quick ones first. Each stage is a list of commands; what several stages need is built once.
+# `make test` runs the stage release, so `make check` begins with it; then quick stages first. A stage is a list of commands.
 STAGES = {
+    "release": preset("release"),
     "style": [["python3", "tools/style_test.py"], ["python3", "tools/style.py"]],
     "format": [["python3", "tools/format.py", "--check"]],
     "headers": [["sh", "tools/headers.sh"]],
-    "release": preset("release"),
     "symbols": [*RELEASE, ["cmake", "--build", "--preset", "release", "--target", *(f"{name}_shared" for name in LIBRARIES)],
                 ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
@@ -60,16 +61,33 @@ STAGES = {
 }
 
 
-def run_stage(name, broken):
-    """Returns (passed, tests passed, tests failed) of a stage. `broken` collects commands that failed, with the stage:
-    what failed once, the release build for example, is neither run nor shown again."""
+def random_test(program, **settings):
+    """A randomised test of the release build with a new seed, which is in the log."""
+    settings = {"MICA_TEST_SEED": int(time.time()), "CK_TIMEOUT_MULTIPLIER": 100, **settings}
+    return [*RELEASE, ["env", *(f"{name}={value}" for name, value in settings.items()), f"build/release/tests/{program}"]]
+
+
+LONG_STAGES = {
+    "model": random_test("test_core_model", MICA_TEST_STEPS=200_000_000),
+    "hostile": random_test("test_resource_hostile", MICA_TEST_ROUNDS=2_000_000),
+    "snapshot": random_test("test_snapshot_snapshot", MICA_TEST_TICKS=600_000_000),
+    "fuzz": [["env", "MICA_FUZZ_SEED=0", "sh", "tools/fuzz.sh", "1800"]],
+    "conformance": [["python3", "tools/conformance.py"]],
+    "mutate": [["python3", "tools/mutate.py"]],
+    "analyse": [["sh", "tools/analyse.sh"]],
+}
+
+
+def run_stage(name, commands, broken):
+    """Returns (passed, tests passed, tests failed) of a stage. `broken` maps each command that failed to its stage. A command
+    that failed once, for example the release build, is not run or shown again."""
     path = LOG / f"{name}.log"
     passed = True
     with open(path, "w", encoding="utf-8") as log:
-        for command in map(tuple, STAGES[name]):
+        for command in map(tuple, commands):
             print("$", *command, file=log, flush=True)
             if command in broken:
-                print(f"failed in the stage {broken[command]} already", file=log, flush=True)
+                print(f"already failed in stage {broken[command]}", file=log, flush=True)
                 passed = False
             elif subprocess.run(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, check=False).returncode != 0:
                 broken[command] = name
@@ -86,17 +104,19 @@ def run_stage(name, broken):
 
 
 def main():
-    names = sys.argv[1:] or list(STAGES)
-    unknown = [name for name in names if name not in STAGES]
+    arguments = sys.argv[1:]
+    stages = LONG_STAGES if "--long" in arguments else STAGES
+    names = [name for name in arguments if name != "--long"] or list(stages)
+    unknown = [name for name in names if name not in stages]
     if unknown:
-        sys.exit(f"no such stage: {' '.join(unknown)}; there are: {' '.join(STAGES)}")
+        sys.exit(f"unknown stage: {' '.join(unknown)}; the stages are: {' '.join(stages)}")
     LOG.mkdir(parents=True, exist_ok=True)
 
     broken, summary, passed_count, failed_count = {}, [], 0, 0
     for name in names:
         print(f"{name} ...", flush=True)
         start = time.monotonic()
-        passed, tests_passed, tests_failed = run_stage(name, broken)
+        passed, tests_passed, tests_failed = run_stage(name, stages[name], broken)
         seconds = time.monotonic() - start
         detail = f"{tests_passed} of {tests_passed + tests_failed} tests" if tests_passed + tests_failed else ""
         summary.append(f"{'passed' if passed else 'FAILED'}  {name:10}{seconds:7.1f} s   {detail}".rstrip())
