@@ -2,7 +2,7 @@
 find_package(PkgConfig REQUIRED)
 
 function(mica_module target folder)
-    file(GLOB module_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
+    file(GLOB_RECURSE module_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
     target_sources(${target} PRIVATE ${module_sources})
     mica_library(${target})
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${folder})

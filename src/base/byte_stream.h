@@ -1,7 +1,7 @@
 /* Bytes on their way out and in: little-endian whatever the machine. A writer that ran out of memory, and a reader that ran out
  * of bytes, stay failed: who uses them asks once, at the end. */
-#ifndef MICAP_SNAPSHOT_BYTES_H
-#define MICAP_SNAPSHOT_BYTES_H
+#ifndef MICAP_BASE_BYTE_STREAM_H
+#define MICAP_BASE_BYTE_STREAM_H
 
 #include "base/bits.h"
 #include "base/memory.h"

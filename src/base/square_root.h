@@ -1,6 +1,6 @@
 /* The square root of machines that have no instruction for it. */
-#ifndef MICAP_BASE_ROOT_H
-#define MICAP_BASE_ROOT_H
+#ifndef MICAP_BASE_SQUARE_ROOT_H
+#define MICAP_BASE_SQUARE_ROOT_H
 
 #include "base/float_bits.h"
 

@@ -1,4 +1,4 @@
-#include "base/keep.h"
+#include "base/undo_log.h"
 
 #include "base/bits.h"
 #include "base/hash.h"

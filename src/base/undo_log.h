@@ -11,8 +11,8 @@
  * A place is a kind, a number and a part. The keeper knows nothing about what they mean. Threads may keep at once: places are
  * spread over stripes, each with a lock, and a place is kept under the lock of its stripe, so that nobody writes to it before
  * its old bytes are safe. When memory is short the log is lost, with all before it, since they need it; the write goes on. */
-#ifndef MICAP_BASE_KEEP_H
-#define MICAP_BASE_KEEP_H
+#ifndef MICAP_BASE_UNDO_LOG_H
+#define MICAP_BASE_UNDO_LOG_H
 
 #include "base/arena.h"
 #include "base/assert.h"

@@ -1,6 +1,6 @@
-#include "hierarchy/change.h"
+#include "hierarchy/link_change.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 
 static bool is_above(const micap_hierarchy *hierarchy, uint32_t ancestor, uint32_t index)
 {

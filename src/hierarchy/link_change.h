@@ -1,7 +1,7 @@
 /* One change of a link, made at once or recorded as a note: checked, applied, and taken back where a list of them must be whole or
  * a flush can't be made. */
-#ifndef MICAP_HIERARCHY_CHANGE_H
-#define MICAP_HIERARCHY_CHANGE_H
+#ifndef MICAP_HIERARCHY_LINK_CHANGE_H
+#define MICAP_HIERARCHY_LINK_CHANGE_H
 
 #include "hierarchy/links.h"
 

@@ -1,5 +1,5 @@
 /* The hierarchy, as snapshots need it: links are kept by blocks before they change, the rest is copied. */
-#include "hierarchy/save.h"
+#include "hierarchy/links_snapshot.h"
 
 #include "hierarchy/transforms.h"
 

@@ -1,11 +1,11 @@
 /* Recordings. A file is a header and records, one behind the other, each with its size and checksum: docs/format.md. Other than
  * a resource it has no table of sections, whose sizes are known only at the end: a recording must be whole up to the
  * frame in which the program crashed. */
-#ifndef MICAP_SNAPSHOT_RECORD_H
-#define MICAP_SNAPSHOT_RECORD_H
+#ifndef MICAP_RECORDING_RECORDING_H
+#define MICAP_RECORDING_RECORDING_H
 
 #include "mica/record.h"
-#include "snapshot/bytes.h"
+#include "base/byte_stream.h"
 #include "snapshot/hash_tree.h"
 
 #include <stdio.h>

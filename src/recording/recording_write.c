@@ -1,9 +1,9 @@
 /* Writing recordings, frame by frame. */
-#include "snapshot/record.h"
+#include "recording/recording.h"
 
-#include "core/report.h"
-#include "core/world.h"
-#include "flow/flow.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "flow/schedule/flow.h"
 
 #include <errno.h>
 

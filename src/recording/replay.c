@@ -1,8 +1,8 @@
 /* Running a recording again, and comparing recordings. */
-#include "snapshot/record.h"
+#include "recording/recording.h"
 
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/frame.h"
 
 static uint64_t word_of(const micap_diary_entry *record, uint32_t index)

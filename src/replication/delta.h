@@ -13,12 +13,12 @@
  *
  * A table is an archetype of the sender's, known by the hash of its components' names. Words are little-endian, values and handles as
  * they lie: the mark tells machines apart. */
-#ifndef MICAP_SNAPSHOT_DELTA_H
-#define MICAP_SNAPSHOT_DELTA_H
+#ifndef MICAP_REPLICATION_DELTA_H
+#define MICAP_REPLICATION_DELTA_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "mica/delta.h"
-#include "snapshot/bytes.h"
+#include "base/byte_stream.h"
 
 #define MICAP_DELTA_MAGIC "MDLT\r\n\x1a\n"
 

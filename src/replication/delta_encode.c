@@ -1,11 +1,11 @@
 /* From a world to bytes. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
 #include "base/hash.h"
-#include "core/report.h"
-#include "core/world_hash.h"
+#include "core/world/report.h"
+#include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
-#include "snapshot/delta.h"
+#include "replication/delta.h"
 
 static bool is_excluded(const mica_sender *sender, const micap_type *type)
 {

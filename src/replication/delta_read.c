@@ -1,6 +1,6 @@
 /* From bytes to lists. Nothing behind this file looks at a size, a count or a hash again. */
-#include "core/report.h"
-#include "snapshot/replica.h"
+#include "core/world/report.h"
+#include "replication/replica.h"
 
 #define APPEND(work, list, ...)                                                                                        \
     (MICAP_RESERVE(&(work)->world->memory, (work)->list, &(work)->list##_capacity, (uint64_t)(work)->list##_count + 1) \

@@ -1,10 +1,10 @@
 /* Replicas: who is who, and the door. */
-#include "snapshot/replica.h"
+#include "replication/replica.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "core/hooks.h"
-#include "core/report.h"
+#include "core/events/hooks.h"
+#include "core/world/report.h"
 #include "mica/entity.h"
 
 static uint32_t start_of(const micap_twins *twins, uint32_t index)

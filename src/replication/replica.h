@@ -6,10 +6,10 @@
  *     replica_apply.c  doing it, which can't fail
  *     replica_rest.c   names and links
  */
-#ifndef MICAP_SNAPSHOT_REPLICA_H
-#define MICAP_SNAPSHOT_REPLICA_H
+#ifndef MICAP_REPLICATION_REPLICA_H
+#define MICAP_REPLICATION_REPLICA_H
 
-#include "snapshot/delta.h"
+#include "replication/delta.h"
 
 /* A slice of a table or pool, in the bytes of the delta. */
 typedef struct micap_delta_slice {

@@ -1,10 +1,10 @@
 /* Doing what was planned. Nothing here can fail. */
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
-#include "snapshot/replica.h"
+#include "replication/replica.h"
 
 static void destroy_dead(micap_delta_work *work)
 {

@@ -1,9 +1,9 @@
 /* Names and links of a replica, through the doors that everybody uses. */
-#include "core/report.h"
+#include "core/world/report.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
 #include "mica/name.h"
-#include "snapshot/replica.h"
+#include "replication/replica.h"
 
 /* Names may have changed places: all of the sender's go before they come. */
 static void unname_all(micap_delta_work *work)

@@ -1,9 +1,9 @@
 /* What a delta asks for: who comes, goes and changes components. Everything that can be wrong or run short is found here. */
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/set.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
 #include "mica/singleton.h"
-#include "snapshot/replica.h"
+#include "replication/replica.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-/* The snapshots of a world: for each a log of what changed since (base/keep.h), and a copy of what there is one of.
+/* The snapshots of a world: for each a log of what changed since (base/undo_log.h), and a copy of what there is one of.
  *
  *     snapshot.c   taking, restoring, dropping        state.c    what is copied when one is taken
  *     history.c    the last ticks                     clone.c    a world like another */
-#ifndef MICAP_SNAPSHOT_SNAPSHOTS_H
-#define MICAP_SNAPSHOT_SNAPSHOTS_H
+#ifndef MICAP_SNAPSHOT_SNAPSHOT_H
+#define MICAP_SNAPSHOT_SNAPSHOT_H
 
-#include "core/keep.h"
+#include "core/undo/copy_on_write.h"
 #include "mica/snapshot.h"
 
 /* Handles that a buffer of commands has in stock. */

@@ -1,7 +1,7 @@
 /* What is copied when a snapshot is taken: what there is one of, or few. */
-#include "core/part.h"
-#include "core/removals.h"
-#include "snapshot/snapshots.h"
+#include "core/query/view.h"
+#include "core/events/removals.h"
+#include "snapshot/snapshot.h"
 
 static bool save_stock(mica_world *world, micap_saved *saved, const mica_commands *commands)
 {

@@ -1,10 +1,10 @@
 /* Command buffers: making, emptying and dropping them. */
 #include "base/assert.h"
 #include "base/bits.h"
-#include "core/commands.h"
+#include "core/commands/command_buffer.h"
 
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 void micap_commands_init(mica_commands *commands, mica_world *world)
 {

@@ -1,12 +1,12 @@
 /* Recorded changes. A buffer keeps one target per entity it touches, in order of first touch, and per target one command
  * per component: the last word on it. So a flush finds the net change of an entity ready, and moves it once. Of a pool with
  * many instances per entity the commands are a list instead, which is gone through. */
-#ifndef MICAP_CORE_COMMANDS_H
-#define MICAP_CORE_COMMANDS_H
+#ifndef MICAP_CORE_COMMANDS_COMMAND_BUFFER_H
+#define MICAP_CORE_COMMANDS_COMMAND_BUFFER_H
 
-#include "core/archetype.h"
-#include "core/here.h"
-#include "core/strip.h"
+#include "core/storage/archetype.h"
+#include "core/world/thread_context.h"
+#include "core/commands/strip.h"
 #include "mica/command.h"
 
 typedef enum micap_operation {

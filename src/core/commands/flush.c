@@ -3,12 +3,12 @@
  * that a flush is whole, and one that runs out of memory can be tried again. */
 #include "base/bits.h"
 #include "base/hash.h"
-#include "core/hooks.h"
-#include "core/pooled.h"
-#include "core/checked.h"
-#include "core/report.h"
-#include "core/set.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
+#include "core/world/world.h"
 
 enum { ROUNDS_MAX = 256 }; /* hooks that record, whose changes run hooks that record, ... */
 

@@ -1,8 +1,8 @@
 /* The flush: from recordings to one move per entity. It plans first, reading only, and then applies what can't fail. */
-#ifndef MICAP_CORE_FLUSH_H
-#define MICAP_CORE_FLUSH_H
+#ifndef MICAP_CORE_COMMANDS_FLUSH_H
+#define MICAP_CORE_COMMANDS_FLUSH_H
 
-#include "core/commands.h"
+#include "core/commands/command_buffer.h"
 
 /* What a flush works with; kept between flushes. */
 typedef struct micap_flush {

@@ -1,10 +1,10 @@
 /* Applying the net change of one entity: at most one move. */
 #include "base/assert.h"
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/watch.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/events/watch.h"
+#include "core/world/world.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)

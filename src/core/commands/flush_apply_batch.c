@@ -4,7 +4,7 @@
  * The outcome is that of one move after the other, row by row: where a hole is filled with the last row, a run of holes
  * from the first to the last is filled with the last rows from the last to the first. */
 #include "base/assert.h"
-#include "core/row_run.h"
+#include "core/storage/row_batch.h"
 
 static bool is_simple(const micap_target *target)
 {

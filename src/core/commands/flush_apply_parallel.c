@@ -6,7 +6,7 @@
  * Only for changes of rows that nobody watches: no hooks, no values with functions of their own. Pools are tables of the world
  * and not of an archetype: they are changed afterwards, by one thread in the order of the flush, and so are handles of the
  * dead freed, and emptied chunks. */
-#include "core/world.h"
+#include "core/world/world.h"
 
 enum { TARGETS_MIN = 2048 }; /* fewer are applied before anybody is awake */
 

@@ -1,7 +1,7 @@
 /* The first step of a flush: one list of targets, in order of buffer and of first touch. An entity that several buffers
  * touch gets a merged copy, in which later buffers have the last word. The recordings are only read. */
 #include "base/bits.h"
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* Memory of the plan, for merged targets; given back when the flush is over. */
 static void *plan(mica_world *world, size_t bytes)

@@ -1,6 +1,6 @@
 /* Notes of modules in the stream of recorded changes: kept in the stage of the recording, applied and taken back by the flush. */
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes, mica_place place)
 {

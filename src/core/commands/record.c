@@ -1,9 +1,9 @@
 /* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
 #include "base/assert.h"
 #include "base/bits.h"
-#include "core/checked.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/split.h"
 
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)

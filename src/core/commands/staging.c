@@ -1,4 +1,4 @@
-#include "core/stage.h"
+#include "core/commands/staging.h"
 
 #include "base/bits.h"
 #include "os/pages.h"

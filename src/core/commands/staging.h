@@ -1,6 +1,6 @@
 /* A stage: memory that stays where it is until everything in it is done with, in a chain of blocks. */
-#ifndef MICAP_CORE_STAGE_H
-#define MICAP_CORE_STAGE_H
+#ifndef MICAP_CORE_COMMANDS_STAGING_H
+#define MICAP_CORE_COMMANDS_STAGING_H
 
 #include "base/memory.h"
 

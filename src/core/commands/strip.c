@@ -1,7 +1,7 @@
 /* Recording into strips, and making targets of them. */
-#include "core/strip.h"
+#include "core/commands/strip.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 enum { CHANGES_FIRST = 32, BLOCK_BYTES_MAX = 1 << 20 };
 

@@ -1,11 +1,11 @@
 /* A strip: how most recordings begin, and many remain. It is the same change of one component, recorded at one place, for entities
  * of rising index: plain arrays of entities and values, 8 bytes and a value per change instead of 144. A flush of nothing else applies it
  * column by column; anything else that is recorded, or has to be asked of a target, unrolls it into targets first. */
-#ifndef MICAP_CORE_STRIP_H
-#define MICAP_CORE_STRIP_H
+#ifndef MICAP_CORE_COMMANDS_STRIP_H
+#define MICAP_CORE_COMMANDS_STRIP_H
 
 #include "base/assert.h"
-#include "core/stage.h"
+#include "core/commands/staging.h"
 #include "mica/command.h"
 #include "type/type.h"
 

@@ -1,9 +1,9 @@
 /* Applying strips: all entities are in one archetype and go to another, or into one pool or out of it. Several buffers count as one
  * when they recorded the same, and each goes on behind the last entity of the one before it: so it is when one system worked on
  * the rows of a chunk in pieces. */
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/row_run.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/storage/row_batch.h"
 
 /* The first buffer from here on that has something to apply, or NULL. */
 static const mica_commands *next_used(const mica_commands *commands)

@@ -1,10 +1,10 @@
 #include "mica/batch.h"
 
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 typedef struct micap_batch_group {
     micap_archetype *archetype;

@@ -1,8 +1,8 @@
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/bulk.h"
 
 /* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */

@@ -1,8 +1,8 @@
 /* A copy of an entity, with everything it has, at once or recorded: all of it or nothing. */
 #include "base/bits.h"
-#include "core/hooks.h"
-#include "core/pooled.h"
-#include "core/report.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
 #include "mica/split.h"
 
 /* What cloning needs, in one allocation. */

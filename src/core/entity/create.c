@@ -1,12 +1,12 @@
 /* Creating entities, one at a time. */
 #include "base/assert.h"
 #include "base/bits.h"
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/set.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
+#include "core/world/world.h"
 #include "mica/split.h"
 
 static const mica_place no_place = {0};

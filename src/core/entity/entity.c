@@ -1,12 +1,12 @@
 /* What is done to one entity at once, outside of recording. */
 #include "base/assert.h"
-#include "core/checked.h"
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/watch.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
+#include "core/world/world.h"
 #include "mica/entity.h"
 
 static const mica_place no_place = {0};

@@ -1,8 +1,8 @@
 /* How rows begin and end: what creating one and many, cloning, destroying and the flush share. */
-#ifndef MICAP_CORE_LIFE_H
-#define MICAP_CORE_LIFE_H
+#ifndef MICAP_CORE_ENTITY_LIFE_H
+#define MICAP_CORE_ENTITY_LIFE_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* Destroys the entity of a row; its hooks are run by the caller, or with the second. */
 void micap_destroy_row(mica_world *world, micap_spot spot);

@@ -1,8 +1,8 @@
 /* The functions of mica/pool.h: what only pools can do. */
-#include "core/checked.h"
-#include "core/hooks.h"
-#include "core/pooled.h"
-#include "core/report.h"
+#include "core/world/access_check.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
 #include "mica/pool.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "core/pooled.h"
+#include "core/entity/pool_component.h"
 
-#include "core/hooks.h"
-#include "core/report.h"
-#include "core/watch.h"
+#include "core/events/hooks.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
 
 static const mica_place no_place = {0};
 

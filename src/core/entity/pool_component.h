@@ -1,8 +1,8 @@
 /* What the one door of entity.h does for components in pools. */
-#ifndef MICAP_CORE_POOLED_H
-#define MICAP_CORE_POOLED_H
+#ifndef MICAP_CORE_ENTITY_POOL_COMPONENT_H
+#define MICAP_CORE_ENTITY_POOL_COMPONENT_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* NULL when the world does not use the component yet. */
 static inline mica_pool *micap_pool_of(const mica_world *world, mica_component component)

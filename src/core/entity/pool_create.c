@@ -1,8 +1,8 @@
 /* Rows that come into being, one or many at once. Values are made before anything changes: in place, behind the rows there
  * are. Only where a row of the dead is still in the way, whose going moves others, they are made elsewhere first. */
-#include "core/hooks.h"
-#include "core/pooled.h"
-#include "core/report.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
 
 static const mica_place no_place = {0};
 

@@ -1,8 +1,8 @@
 /* Adding to and removing from a pool without a look left or right: packed rows of plain values found by a map, or bits of a tag;
  * no hooks, no groups, no dead, no snapshots. What is not that simple is a call at the end, so that the short way keeps nothing on
  * the stack. */
-#include "core/life.h"
-#include "core/pooled.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
 
 static inline bool is_short(const mica_world *world, const mica_pool *pool)
 {

@@ -1,7 +1,7 @@
 #include "mica/ref.h"
 
-#include "core/checked.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/world/world.h"
 
 const void *mica_ref_read_value(const mica_world *world, mica_ref *ref)
 {

@@ -1,10 +1,10 @@
 /* Components whose fields lie in columns of their own. In chunks a leaf is a hidden component, in a pool a lane. */
 #include "mica/split.h"
 
-#include "core/join.h"
-#include "core/part.h"
-#include "core/pooled.h"
-#include "core/report.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
 
 static const mica_place no_place = {0};
 

@@ -1,7 +1,7 @@
-#include "core/hooks.h"
-#include "core/removals.h"
-#include "core/report.h"
-#include "core/watch.h"
+#include "core/events/hooks.h"
+#include "core/events/removals.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,

@@ -1,8 +1,8 @@
 /* Running hooks. The world records while a hook runs, so that nothing moves under the operation that called it. */
-#ifndef MICAP_CORE_HOOKS_H
-#define MICAP_CORE_HOOKS_H
+#ifndef MICAP_CORE_EVENTS_HOOKS_H
+#define MICAP_CORE_EVENTS_HOOKS_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* The hook, then the watches, of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,

@@ -1,7 +1,7 @@
-#include "core/removals.h"
+#include "core/events/removals.h"
 
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 static void update_hooks(mica_world *world, const micap_component *component)
 {

@@ -1,6 +1,6 @@
 /* Lists of entities that lost a component. They are filled where remove hooks run. */
-#ifndef MICAP_CORE_REMOVALS_H
-#define MICAP_CORE_REMOVALS_H
+#ifndef MICAP_CORE_EVENTS_REMOVALS_H
+#define MICAP_CORE_EVENTS_REMOVALS_H
 
 #include "mica/removal.h"
 

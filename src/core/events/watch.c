@@ -1,6 +1,6 @@
-#include "core/watch.h"
+#include "core/events/watch.h"
 
-#include "core/hooks.h"
+#include "core/events/hooks.h"
 
 static micap_watch **list_of(mica_world *world, mica_event_kind kind, mica_component component)
 {

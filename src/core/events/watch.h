@@ -1,9 +1,9 @@
 /* Watches: what layers above want to be told beside the one hook of the user. A component has a list per event, called in
  * the order they were added, behind the hook. */
-#ifndef MICAP_CORE_WATCH_H
-#define MICAP_CORE_WATCH_H
+#ifndef MICAP_CORE_EVENTS_WATCH_H
+#define MICAP_CORE_EVENTS_WATCH_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* Events beyond those that have hooks. */
 #define MICAP_WATCH_ENABLE ((mica_event_kind)MICA_EVENT_KINDS)

@@ -1,9 +1,9 @@
-#include "core/query.h"
+#include "core/query/query.h"
 
 #include "base/assert.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/singleton.h"
 
 #include <stdio.h>

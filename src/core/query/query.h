@@ -1,8 +1,8 @@
 /* A query: terms, compiled into what an archetype must have, and the list of archetypes that match. */
-#ifndef MICAP_CORE_QUERY_H
-#define MICAP_CORE_QUERY_H
+#ifndef MICAP_CORE_QUERY_QUERY_H
+#define MICAP_CORE_QUERY_QUERY_H
 
-#include "core/rows.h"
+#include "core/storage/rows.h"
 #include "pool/pool.h"
 #include "mica/query.h"
 

@@ -1,10 +1,10 @@
 /* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
 #include "base/assert.h"
-#include "core/hooks.h"
-#include "core/life.h"
-#include "core/pooled.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/bulk.h"
 
 typedef struct micap_selection {

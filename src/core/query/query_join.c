@@ -1,7 +1,7 @@
-#include "core/join.h"
+#include "core/query/query_join.h"
 
-#include "core/part.h"
-#include "core/pooled.h"
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
 
 /* Whether a row of a pool satisfies a term. */
 static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t row, mica_version since)

@@ -1,10 +1,10 @@
 /* Queries with terms on pools. Such a query has a driver, whose rows it walks: the archetypes it matches, or the smallest
  * pool that must be there. Everything else is looked up for each of the driver's rows, and rows that follow each other
  * in all that the query reads come as one view. */
-#ifndef MICAP_CORE_JOIN_H
-#define MICAP_CORE_JOIN_H
+#ifndef MICAP_CORE_QUERY_QUERY_JOIN_H
+#define MICAP_CORE_QUERY_QUERY_JOIN_H
 
-#include "core/query.h"
+#include "core/query/query.h"
 
 /* How the rows of a driver are walked. */
 typedef enum micap_walk {

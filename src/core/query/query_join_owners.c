@@ -1,8 +1,8 @@
 /* Loops over pools whose rows match as they lie, with components of their owners in chunks: one look-up per owner. Runs are
  * often single rows, so that a step must be short. */
-#include "core/join.h"
+#include "core/query/query_join.h"
 
-#include "core/part.h"
+#include "core/query/view.h"
 
 void *micap_join_chunk_column(const mica_view *view, const mica_query *query, uint32_t term)
 {

@@ -1,9 +1,9 @@
 /* Loops over queries. */
 #include "base/assert.h"
-#include "core/checked.h"
-#include "core/join.h"
-#include "core/part.h"
-#include "core/report.h"
+#include "core/world/access_check.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
 #include "mica/view.h"
 
 bool micap_query_is_marked(const mica_query *query)

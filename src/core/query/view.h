@@ -1,10 +1,10 @@
 /* The rows of a query in parts, for those who share them out: a cursor walks over (archetype, chunk, row) and shows a few rows at a
  * time as a view. Reading only, so that any number of threads may walk at once with cursors of their own, as long as
  * nothing changes the structure. */
-#ifndef MICAP_CORE_PART_H
-#define MICAP_CORE_PART_H
+#ifndef MICAP_CORE_QUERY_VIEW_H
+#define MICAP_CORE_QUERY_VIEW_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* Fills in a view of rows that lie in one chunk of a match. */
 static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)

@@ -1,9 +1,9 @@
-#include "core/archetype.h"
+#include "core/storage/archetype.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 enum { ROW_BYTES_MAX = 1 << 30 };
 

@@ -1,11 +1,11 @@
 /* An archetype: the entities that have exactly one set of chunk components and tags, their rows packed in chunks.
  * Sets are canonical (sorted by id), so {P, Q} is {Q, P}. Adding or removing a component is an edge of a graph between
  * archetypes, found by search once and remembered. */
-#ifndef MICAP_CORE_ARCHETYPE_H
-#define MICAP_CORE_ARCHETYPE_H
+#ifndef MICAP_CORE_STORAGE_ARCHETYPE_H
+#define MICAP_CORE_STORAGE_ARCHETYPE_H
 
-#include "core/chunk.h"
-#include "core/component.h"
+#include "core/storage/chunk.h"
+#include "core/storage/component.h"
 
 enum {
     MICAP_COLUMN_NONE = 0xFFFF,           /* the archetype does not have the component */

@@ -1,7 +1,7 @@
 /* The graph between archetypes: one step is one component more or less. */
-#include "core/report.h"
-#include "core/set.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
+#include "core/world/world.h"
 
 /* The edge by a component, known or still blank; NULL when memory is short. */
 static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, mica_component component)

@@ -1,8 +1,8 @@
-#include "core/chunk.h"
+#include "core/storage/chunk.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* Headers of large chunks, which all begin at a multiple of 2 MiB, would share the same few sets of the cache: each begins
  * a different number of lines behind the start of its block. */

@@ -5,8 +5,8 @@
  * All chunks of an archetype but the last that holds rows are full, so that a loop meets no holes. Stamps say when a
  * slice of MICA_SLICE_ROWS rows was last changed: one stamp per slice for its structure (rows that came or moved), and
  * one per slice and column for values written in place. A column of a slice has changed when either is newer. */
-#ifndef MICAP_CORE_CHUNK_H
-#define MICAP_CORE_CHUNK_H
+#ifndef MICAP_CORE_STORAGE_CHUNK_H
+#define MICAP_CORE_STORAGE_CHUNK_H
 
 #include "base/arena.h"
 #include "base/assert.h"

@@ -1,6 +1,6 @@
-#include "core/removals.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/events/removals.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 #include "mica/component.h"
 
 #include <stdio.h>

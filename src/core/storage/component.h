@@ -1,6 +1,6 @@
 /* What a world knows about a component beyond its interned description. */
-#ifndef MICAP_CORE_COMPONENT_H
-#define MICAP_CORE_COMPONENT_H
+#ifndef MICAP_CORE_STORAGE_COMPONENT_H
+#define MICAP_CORE_STORAGE_COMPONENT_H
 
 #include "base/assert.h"
 #include "type/type.h"
@@ -19,7 +19,7 @@ typedef struct micap_problem {
     char text[256];
 } micap_problem;
 
-enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/watch.h */
+enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/events/watch.h */
 
 typedef struct micap_component {
     const micap_type *type;

@@ -1,7 +1,7 @@
-#include "core/set.h"
+#include "core/storage/component_set.h"
 
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 bool micap_set_init(micap_set *set, mica_world *world, const micap_archetype *archetype, uint32_t more)
 {

@@ -1,9 +1,9 @@
 /* A sorted set of components under construction: where an archetype change with more than one step is worked out,
  * without leaving archetypes for the steps in between. */
-#ifndef MICAP_CORE_SET_H
-#define MICAP_CORE_SET_H
+#ifndef MICAP_CORE_STORAGE_COMPONENT_SET_H
+#define MICAP_CORE_STORAGE_COMPONENT_SET_H
 
-#include "core/archetype.h"
+#include "core/storage/archetype.h"
 
 typedef struct micap_set {
     mica_world *world;

@@ -1,7 +1,7 @@
-#include "core/entities.h"
+#include "core/storage/entity_index.h"
 
 #include "base/bits.h"
-#include "core/world.h"
+#include "core/world/world.h"
 
 enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8 };
 

@@ -8,13 +8,13 @@
  * Threads that record take handles without depending on timing, and mostly without a lock. Each buffer has a stock, filled at
  * flush in buffer order. When it runs out, the buffer takes blocks of fresh indices from a lane of its own: of T buffers,
  * buffer t takes the blocks t, t + T, t + 2T, ... behind the last index in use. The holes are used first afterwards. */
-#ifndef MICAP_CORE_ENTITIES_H
-#define MICAP_CORE_ENTITIES_H
+#ifndef MICAP_CORE_STORAGE_ENTITY_INDEX_H
+#define MICAP_CORE_STORAGE_ENTITY_INDEX_H
 
 #include "base/assert.h"
-#include "base/keep.h"
+#include "base/undo_log.h"
 #include "base/memory.h"
-#include "core/chunk.h"
+#include "core/storage/chunk.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
-#include "core/pools.h"
+#include "core/storage/entity_pools.h"
 
 #include "base/hash.h"
-#include "core/hooks.h"
-#include "core/pooled.h"
-#include "core/removals.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/events/removals.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 static bool list_pool(mica_world *world, uint32_t number)
 {

@@ -1,8 +1,8 @@
-#include "core/names.h"
+#include "core/storage/names.h"
 
 #include "base/hash.h"
-#include "core/keep.h"
-#include "core/report.h"
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
 
 static const mica_place no_place = {0};
 

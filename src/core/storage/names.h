@@ -1,6 +1,6 @@
 /* Names: entries found by (scope, text) and by entity, through two chained hash tables over one array. */
-#ifndef MICAP_CORE_NAMES_H
-#define MICAP_CORE_NAMES_H
+#ifndef MICAP_CORE_STORAGE_NAMES_H
+#define MICAP_CORE_STORAGE_NAMES_H
 
 #include "base/memory.h"
 #include "mica/name.h"

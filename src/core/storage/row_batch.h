@@ -1,8 +1,8 @@
 /* Rows of one chunk that go along a short edge to the end of another archetype, all at once. */
-#ifndef MICAP_CORE_ROW_RUN_H
-#define MICAP_CORE_ROW_RUN_H
+#ifndef MICAP_CORE_STORAGE_ROW_BATCH_H
+#define MICAP_CORE_STORAGE_ROW_BATCH_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 typedef struct micap_row_run {
     micap_spot from;  /* the row of the first entity; the others follow it, */

@@ -1,10 +1,10 @@
 /* Rows of an archetype: making room, taking, moving and dropping them. There is one row-move primitive; destroy, flush,
  * sorting and archetype change all use it. */
-#ifndef MICAP_CORE_ROWS_H
-#define MICAP_CORE_ROWS_H
+#ifndef MICAP_CORE_STORAGE_ROWS_H
+#define MICAP_CORE_STORAGE_ROWS_H
 
 #include "base/assert.h"
-#include "core/archetype.h"
+#include "core/storage/archetype.h"
 
 /* A place for a row. */
 typedef struct micap_spot {

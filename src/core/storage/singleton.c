@@ -1,8 +1,8 @@
 #include "mica/singleton.h"
 
-#include "core/checked.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 {

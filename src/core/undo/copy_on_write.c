@@ -1,6 +1,6 @@
-#include "core/keep.h"
+#include "core/undo/copy_on_write.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 
 enum { RECORDS_KEPT = 64 }; /* at once: 512 bytes */
 

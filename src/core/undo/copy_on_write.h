@@ -1,11 +1,11 @@
-/* Snapshots, the core's side: what is kept before it changes (see base/keep.h), and how it is put back.
+/* Snapshots, the core's side: what is kept before it changes (see base/undo_log.h), and how it is put back.
  *
  * Stamps tell whether something may have to be kept: what was stamped since the newest snapshot is kept already. The other
  * way round it need not be true, so that the log has the last word. mica_world_validate checks it for every stamp. */
-#ifndef MICAP_CORE_KEEP_H
-#define MICAP_CORE_KEEP_H
+#ifndef MICAP_CORE_UNDO_COPY_ON_WRITE_H
+#define MICAP_CORE_UNDO_COPY_ON_WRITE_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* For values with functions of their own. */
 extern const micap_keep_ops micap_keep_value_ops;

@@ -1,5 +1,5 @@
 /* Which slots are free, and which were never used, as a snapshot needs it. */
-#include "core/keep.h"
+#include "core/undo/copy_on_write.h"
 
 static bool has_page(const micap_entities *entities, uint64_t page)
 {

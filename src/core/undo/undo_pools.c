@@ -1,6 +1,6 @@
 /* Pools, as snapshots need them. */
-#include "core/keep.h"
-#include "core/pooled.h"
+#include "core/undo/copy_on_write.h"
+#include "core/entity/pool_component.h"
 
 typedef struct pool_state {
     const mica_pool *pool;

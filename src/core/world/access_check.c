@@ -1,6 +1,6 @@
-#include "core/checked.h"
+#include "core/world/access_check.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "mica/checked.h"
 
 #ifdef MICA_CHECKED

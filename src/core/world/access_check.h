@@ -1,8 +1,8 @@
 /* What checked builds look at. In other builds all of this is nothing. */
-#ifndef MICAP_CORE_CHECKED_H
-#define MICAP_CORE_CHECKED_H
+#ifndef MICAP_CORE_WORLD_ACCESS_CHECK_H
+#define MICAP_CORE_WORLD_ACCESS_CHECK_H
 
-#include "core/here.h"
+#include "core/world/thread_context.h"
 #include "mica/view.h"
 
 #ifdef MICA_CHECKED

@@ -1,7 +1,7 @@
 /* Modules: what stands on the core and has state in a world of its own. A layer above puts itself into its slot when it is
  * first used; the core calls it through its functions and never includes it. */
-#ifndef MICAP_CORE_MODULE_H
-#define MICAP_CORE_MODULE_H
+#ifndef MICAP_CORE_WORLD_MODULE_H
+#define MICAP_CORE_WORLD_MODULE_H
 
 #include "base/hash.h"
 #include "mica/handle.h"
@@ -39,7 +39,7 @@ typedef struct micap_module_ops {
     void (*each_dependent)(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context);
     /* The creation of this entity was recorded and is given up: it never lived. */
     void (*forgotten)(mica_world *world, void *state, mica_entity entity);
-    /* Snapshots: a copy of all that the module does not keep before it changes (base/keep.h), never NULL but when memory is short. */
+    /* Snapshots: a copy of all that the module does not keep before it changes (base/undo_log.h), never NULL but when memory is short. */
     void *(*save)(mica_world *world, void *state);
     void (*drop)(mica_world *world, void *state, void *saved);
     /* Makes room for what was saved, so that loading it can't fail. */

@@ -1,7 +1,7 @@
-#include "core/report.h"
+#include "core/world/report.h"
 
-#include "core/checked.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/world/world.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Reports: how the core complains. Every failure goes through micap_fail. */
-#ifndef MICAP_CORE_REPORT_H
-#define MICAP_CORE_REPORT_H
+#ifndef MICAP_CORE_WORLD_REPORT_H
+#define MICAP_CORE_WORLD_REPORT_H
 
 #include "mica/handle.h"
 #include "mica/world.h"

@@ -1,10 +1,10 @@
 /* Checked builds lend values to the program at addresses that end with the flush, if it moves anything: a pointer that was
  * kept is stopped where it is used. Who took it, of what, is remembered for the report. Values with functions of their own
  * are not lent: those may know the address they were made at. */
-#include "core/checked.h"
+#include "core/world/access_check.h"
 
-#include "core/part.h"
-#include "core/pooled.h"
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
 #include "mica/checked.h"
 #include "os/lease.h"
 #include "os/pages.h"

@@ -1,7 +1,7 @@
 /* What this thread does for a world at the moment: a piece of work of a system, or nothing. It is how the doors of the
  * world know, inside systems, who records and which version to stamp, without being told at every call. */
-#ifndef MICAP_CORE_HERE_H
-#define MICAP_CORE_HERE_H
+#ifndef MICAP_CORE_WORLD_THREAD_CONTEXT_H
+#define MICAP_CORE_WORLD_THREAD_CONTEXT_H
 
 #include "mica/command.h"
 #include "mica/view.h"

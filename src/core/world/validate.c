@@ -1,7 +1,7 @@
 /* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
-#include "core/keep.h"
-#include "core/report.h"
-#include "core/world.h"
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
 
 static bool broken(const mica_world *world, const char *what, uint64_t a, uint64_t b)
 {

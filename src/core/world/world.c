@@ -1,12 +1,12 @@
-#include "core/checked.h"
-#include "core/world.h"
+#include "core/world/access_check.h"
+#include "core/world/world.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
-#include "core/hooks.h"
-#include "core/keep.h"
-#include "core/life.h"
-#include "core/report.h"
+#include "core/events/hooks.h"
+#include "core/undo/copy_on_write.h"
+#include "core/entity/life.h"
+#include "core/world/report.h"
 
 mica_world_def mica_world_def_default(void)
 {

@@ -1,21 +1,21 @@
 /* The world ties the parts together. Each part is a struct of its own with functions of its own. */
-#ifndef MICAP_CORE_WORLD_H
-#define MICAP_CORE_WORLD_H
+#ifndef MICAP_CORE_WORLD_WORLD_H
+#define MICAP_CORE_WORLD_WORLD_H
 
 #include "base/arena.h"
 #include "base/assert.h"
-#include "base/keep.h"
+#include "base/undo_log.h"
 #include "base/memory.h"
-#include "core/archetype.h"
-#include "core/commands.h"
-#include "core/component.h"
-#include "core/entities.h"
-#include "core/flush.h"
-#include "core/module.h"
-#include "core/names.h"
-#include "core/pools.h"
-#include "core/query.h"
-#include "core/rows.h"
+#include "core/storage/archetype.h"
+#include "core/commands/command_buffer.h"
+#include "core/storage/component.h"
+#include "core/storage/entity_index.h"
+#include "core/commands/flush.h"
+#include "core/world/module.h"
+#include "core/storage/names.h"
+#include "core/storage/entity_pools.h"
+#include "core/query/query.h"
+#include "core/storage/rows.h"
 #include "mica/world.h"
 
 enum { MICAP_SHAPE_COMPONENTS = 7, MICAP_SHAPES = 64 }; /* a shape has 128 bytes, found by a shift */

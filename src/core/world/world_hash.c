@@ -1,7 +1,7 @@
 /* The hash of everything a program can observe. Archetypes, components and names are combined in an order that does not
  * depend on when they were first used: each is hashed by itself under its name, and the hashes are added. Rows and
  * columns are hashed in the order they lie. Fields are hashed, never padding, as little-endian bytes. */
-#include "core/world_hash.h"
+#include "core/world/world_hash.h"
 
 #include "base/bits.h"
 #include "mica/entity.h"

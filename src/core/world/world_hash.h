@@ -1,9 +1,9 @@
 /* The parts of the world's hash: mica_world_hash adds them up, the tree of hashes (snapshot/hash_tree.c) tells them apart. */
-#ifndef MICAP_CORE_WORLD_HASH_H
-#define MICAP_CORE_WORLD_HASH_H
+#ifndef MICAP_CORE_WORLD_WORLD_HASH_H
+#define MICAP_CORE_WORLD_WORLD_HASH_H
 
 #include "base/hash.h"
-#include "core/world.h"
+#include "core/world/world.h"
 
 /* The described fields of `count` values, never padding. */
 void micap_hash_values(micap_hasher *hasher, const micap_type *type, const char *values, uint32_t count);

@@ -1,6 +1,6 @@
 /* Statistics: workers tally what they did by system, each for itself; the end of a frame adds it up into a ring. */
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 #include "mica/stats.h"
 #include "os/clock.h"
 

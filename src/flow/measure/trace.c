@@ -1,7 +1,7 @@
 /* A trace of a run: every piece of work with its thread, begin and end, written as Chrome trace events.
  * Format: docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format"). */
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 #include "mica/stats.h"
 #include "os/clock.h"
 

@@ -1,10 +1,10 @@
 /* Mailboxes: the messages of a component, handed over by a system of its own. What systems send is delivered behind the
  * flush in rounds: all letters that wait are a round, and what handlers send is the next one. */
-#include "flow/messages.h"
+#include "flow/messaging/message_handlers.h"
 
-#include "core/join.h"
-#include "core/pooled.h"
-#include "core/report.h"
+#include "core/query/query_join.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* Handlers of messages: added, described with components, and run every frame. */
-#include "core/checked.h"
-#include "core/report.h"
-#include "flow/flow.h"
-#include "flow/messages.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
+#include "flow/messaging/message_handlers.h"
 
 #include <stdio.h>
 

@@ -2,12 +2,12 @@
  *
  *     message.c    handlers                   deliver.c    sending, and delivery outside of systems
  *     mailbox.c    the system of a component that hands its messages over, and the rounds of delivery in a frame */
-#ifndef MICAP_FLOW_MESSAGES_H
-#define MICAP_FLOW_MESSAGES_H
+#ifndef MICAP_FLOW_MESSAGING_MESSAGE_HANDLERS_H
+#define MICAP_FLOW_MESSAGING_MESSAGE_HANDLERS_H
 
-#include "core/world.h"
-#include "flow/flow.h"
-#include "flow/letters.h"
+#include "core/world/world.h"
+#include "flow/schedule/flow.h"
+#include "flow/messaging/message_queue.h"
 #include "mica/message.h"
 
 typedef struct micap_handler {

@@ -1,7 +1,7 @@
-#include "flow/letters.h"
+#include "flow/messaging/message_queue.h"
 
 #include "base/bits.h"
-#include "core/report.h"
+#include "core/world/report.h"
 
 #include <string.h>
 

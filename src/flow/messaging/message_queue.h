@@ -1,9 +1,9 @@
 /* Letters: records of any size in the order (system, slice, call), to be opened when the phase has ended. What messages and
  * user events are kept in. */
-#ifndef MICAP_FLOW_LETTERS_H
-#define MICAP_FLOW_LETTERS_H
+#ifndef MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
+#define MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
 
-#include "flow/queue.h"
+#include "flow/messaging/ordered_queue.h"
 #include "mica/entity.h"
 
 /* The content follows, aligned to MICAP_LETTER_ALIGNMENT. */

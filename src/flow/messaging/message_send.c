@@ -1,7 +1,7 @@
 /* Sending messages, and bringing those that no system sent to handlers: to one entity, or type by type to all. */
-#include "core/hooks.h"
-#include "core/report.h"
-#include "flow/messages.h"
+#include "core/events/hooks.h"
+#include "core/world/report.h"
+#include "flow/messaging/message_handlers.h"
 
 /* What a message that is no system's knows about the moment. */
 static mica_frame frame_now(mica_world *world)

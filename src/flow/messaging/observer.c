@@ -1,9 +1,9 @@
-/* Observers: watches of the core (core/watch.h) with a filter, and the events of the program. */
-#include "core/checked.h"
-#include "core/hooks.h"
-#include "core/report.h"
-#include "core/watch.h"
-#include "flow/letters.h"
+/* Observers: watches of the core (core/events/watch.h) with a filter, and the events of the program. */
+#include "core/world/access_check.h"
+#include "core/events/hooks.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
+#include "flow/messaging/message_queue.h"
 #include "mica/observer.h"
 
 typedef struct observer {

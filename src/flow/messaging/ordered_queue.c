@@ -1,4 +1,4 @@
-#include "flow/queue.h"
+#include "flow/messaging/ordered_queue.h"
 
 #include "base/bits.h"
 

@@ -9,12 +9,12 @@
  *     list                  3 3 4 5 9
  *
  * Places in the queue are counted in bytes since it was made. What was appended stays where it is until it is dropped. */
-#ifndef MICAP_FLOW_QUEUE_H
-#define MICAP_FLOW_QUEUE_H
+#ifndef MICAP_FLOW_MESSAGING_ORDERED_QUEUE_H
+#define MICAP_FLOW_MESSAGING_ORDERED_QUEUE_H
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "flow/listener.h"
+#include "flow/schedule/listener.h"
 
 typedef struct micap_queue_block {
     struct micap_queue_block *next; /* of the spare ones */

@@ -1,5 +1,5 @@
 /* A copy of what is in a queue, and bringing it back. */
-#include "flow/queue.h"
+#include "flow/messaging/ordered_queue.h"
 
 #include "base/bits.h"
 

@@ -1,10 +1,10 @@
 /* Requests: a stream of questions, sorted by key when the phase has ended, answered group by group, and the answers set in
  * the order the questions were asked in. */
 #include "base/bits.h"
-#include "core/checked.h"
-#include "core/report.h"
-#include "core/world.h"
-#include "flow/streams.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "flow/messaging/stream.h"
 #include "mica/request.h"
 
 /* A question as it lies in the stream; the user's data follows at question_offset. */

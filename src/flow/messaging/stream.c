@@ -1,8 +1,8 @@
 /* Streams as users see them. */
-#include "core/checked.h"
-#include "core/report.h"
-#include "core/world.h"
-#include "flow/streams.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "flow/messaging/stream.h"
 
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system)
 {

@@ -1,10 +1,10 @@
 /* A stream: a queue of messages of one size, and the places its readers have reached.
  *
  *     stream.c       what users call      stream_frame.c    what happens around frames and phases */
-#ifndef MICAP_FLOW_STREAMS_H
-#define MICAP_FLOW_STREAMS_H
+#ifndef MICAP_FLOW_MESSAGING_STREAM_H
+#define MICAP_FLOW_MESSAGING_STREAM_H
 
-#include "flow/queue.h"
+#include "flow/messaging/ordered_queue.h"
 #include "mica/stream.h"
 #include "type/type.h"
 

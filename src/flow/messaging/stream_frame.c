@@ -1,9 +1,9 @@
 /* Streams around frames and phases: lanes are made before systems write, put into order behind them, and what all have
  * read is dropped when the next frame begins. */
-#include "core/report.h"
-#include "core/world_hash.h"
-#include "flow/flow.h"
-#include "flow/streams.h"
+#include "core/world/report.h"
+#include "core/world/world_hash.h"
+#include "flow/schedule/flow.h"
+#include "flow/messaging/stream.h"
 
 /* An exclusive system reads as the application does. */
 static bool reads(const micap_system *system, const mica_stream *stream)

@@ -1,6 +1,6 @@
 /* Streams, as snapshots need them: what is in them, and how far their readers have come. */
-#include "core/world.h"
-#include "flow/streams.h"
+#include "core/world/world.h"
+#include "flow/messaging/stream.h"
 
 typedef struct saved_stream {
     struct saved_stream *next;

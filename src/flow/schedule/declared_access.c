@@ -1,5 +1,5 @@
 /* What checked builds know about a system that runs: its declarations. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
 #ifdef MICA_CHECKED
 

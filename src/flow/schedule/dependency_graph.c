@@ -1,10 +1,10 @@
 /* From declared access to who waits for whom. Systems stand in their order; for each thing they touch, the last group of accesses that
  * do not disturb each other (many readers, or one writer) is remembered with the group before it. A system that fits into
  * the last group waits for the group before; one that does not starts a new group and waits for the last. */
-#include "flow/chain.h"
-#include "flow/order.h"
+#include "flow/schedule/fusion.h"
+#include "flow/schedule/system_order.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 
 /* Something that systems touch, and the groups of accesses to it. */
 typedef struct micap_resource {

@@ -1,6 +1,6 @@
 /* The graph for people: as text, and for Graphviz. */
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The flow as a module of the world: made on first use, asked by the core, taken down with it. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 #include "os/clock.h"
 
 mica_flow_def mica_flow_def_default(void)

@@ -1,16 +1,16 @@
-/* The flow of a world: its systems, phases and workers. A module of the world (core/module.h), made when first used.
+/* The flow of a world: its systems, phases and workers. A module of the world (core/world/module.h), made when first used.
  *
  *     system.c   the list of systems        graph.c  order, edges, chains
  *     plan.c     pieces of work and lanes   run.c    running them
  *     step.c     frames, phases and time    crew.c   threads
  */
-#ifndef MICAP_FLOW_FLOW_H
-#define MICAP_FLOW_FLOW_H
+#ifndef MICAP_FLOW_SCHEDULE_FLOW_H
+#define MICAP_FLOW_SCHEDULE_FLOW_H
 
-#include "core/part.h"
-#include "core/world.h"
-#include "flow/crew.h"
-#include "flow/listener.h"
+#include "core/query/view.h"
+#include "core/world/world.h"
+#include "flow/threads/worker_pool.h"
+#include "flow/schedule/listener.h"
 
 enum {
     MICAP_CHAIN_SYSTEMS = 8,
@@ -86,7 +86,7 @@ typedef struct micap_chain {
     uint64_t known_matches; /* of all its queries together, when the list was made */
 
     mica_pool *driver;   /* the pool whose rows its one system walks, or NULL: then starts have nothing but rows */
-    uint8_t driver_walk; /* and how: see core/join.h */
+    uint8_t driver_walk; /* and how: see core/query/query_join.h */
     bool has_own_grid;   /* its slots are its pieces; else they are cells */
     struct micap_start *starts; /* of pieces, and the end of the last */
     uint32_t start_capacity;

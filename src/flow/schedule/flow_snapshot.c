@@ -1,5 +1,5 @@
 /* The flow of a world, as snapshots need it: time, ticks, who waits for how long, and what listeners have. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
 typedef struct saved_phase {
     mica_phase id;

@@ -1,9 +1,9 @@
 /* Frames: phases in order, fixed steps and catching up, pause, rates and conditions. */
 #include "base/assert.h"
-#include "core/checked.h"
-#include "core/report.h"
-#include "flow/flow.h"
-#include "flow/messages.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
+#include "flow/messaging/message_handlers.h"
 
 /* What a call of mica_step and its kin runs. */
 typedef struct micap_frame_run {

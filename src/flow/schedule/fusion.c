@@ -1,4 +1,4 @@
-#include "flow/chain.h"
+#include "flow/schedule/fusion.h"
 
 static bool is_level_of(int32_t priority, uint32_t level)
 {

@@ -4,12 +4,12 @@
  * All rows of the world lie on a grid: archetype behind archetype, cut into cells of equally many rows, up to CELLS_MAX of them. A piece is
  * what a cell has of the rows of a system, or of a chain of systems, which is why the pieces of a system are the same in a
  * chain and alone. A view never crosses a cell. Systems that ask for pieces of their own size get a grid of their own. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
-#include "core/join.h"
-#include "core/part.h"
-#include "core/report.h"
-#include "flow/messages.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
+#include "flow/messaging/message_handlers.h"
 
 enum {
     CELLS_MAX = 64, /* enough to keep many workers busy, and each of them at it for a while */

@@ -1,11 +1,11 @@
 /* Running one piece of work: the systems of a chain over the views of a cell. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
-#include "core/checked.h"
-#include "core/join.h"
-#include "core/part.h"
-#include "core/report.h"
-#include "flow/messages.h"
+#include "core/world/access_check.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
+#include "flow/messaging/message_handlers.h"
 #include "os/clock.h"
 
 #define NO_MATCH UINT32_MAX

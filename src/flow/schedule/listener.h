@@ -10,11 +10,11 @@
  *     if (task)  append to buffers[task->lane], of which there are micap_lane_count(world)
  *     else       the owner's thread, outside of systems
  */
-#ifndef MICAP_FLOW_LISTENER_H
-#define MICAP_FLOW_LISTENER_H
+#ifndef MICAP_FLOW_SCHEDULE_LISTENER_H
+#define MICAP_FLOW_SCHEDULE_LISTENER_H
 
 #include "base/hash.h"
-#include "core/here.h"
+#include "core/world/thread_context.h"
 #include "mica/frame.h"
 #include "mica/system.h"
 
@@ -109,7 +109,7 @@ typedef struct micap_listener_ops {
     void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);
     bool (*validate)(mica_world *world, void *state);
     void (*trim)(mica_world *world, void *state);
-    /* For snapshots: as those of a module (core/module.h). */
+    /* For snapshots: as those of a module (core/world/module.h). */
     void *(*save)(mica_world *world, void *state);
     void (*drop)(mica_world *world, void *state, void *saved);
     bool (*prepare)(mica_world *world, void *state, const void *saved);

@@ -1,6 +1,6 @@
 /* Phases: the list of them in the order they run. */
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 
 micap_phase *micap_flow_phase(const micap_flow *flow, mica_phase phase)
 {

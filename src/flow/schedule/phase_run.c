@@ -1,9 +1,9 @@
 /* Running a leg: its chains, each as soon as those it waits for are done, over the crew; or, when there is too little to do, one
  * after the other in this thread, which is where small systems are fastest. */
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
-#include "core/checked.h"
-#include "core/report.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
 #include "os/clock.h"
 
 enum {

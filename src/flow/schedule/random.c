@@ -1,7 +1,7 @@
 #include "mica/random.h"
 
 #include "base/hash.h"
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
 mica_random mica_random_make(uint64_t seed, uint64_t stream)
 {

@@ -1,10 +1,10 @@
 /* The list of systems: adding, replacing, removing them. */
 #include "mica/system.h"
 
-#include "core/checked.h"
-#include "core/part.h"
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/world/access_check.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 #include "mica/singleton.h"
 
 micap_system *micap_flow_system(const micap_flow *flow, mica_system system)

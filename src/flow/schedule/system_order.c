@@ -1,7 +1,7 @@
 /* The order of systems in a phase: as they were added, but for what before and after ask. */
-#include "flow/order.h"
+#include "flow/schedule/system_order.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 
 #include <stdio.h>
 

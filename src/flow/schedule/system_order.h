@@ -1,8 +1,8 @@
 /* What before and after ask for, and the order that gives it. */
-#ifndef MICAP_FLOW_ORDER_H
-#define MICAP_FLOW_ORDER_H
+#ifndef MICAP_FLOW_SCHEDULE_SYSTEM_ORDER_H
+#define MICAP_FLOW_SCHEDULE_SYSTEM_ORDER_H
 
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 
 /* Pairs of places in a list of systems: the first runs before the second. */
 typedef struct micap_asked {

@@ -1,8 +1,8 @@
 /* Parallel for and reductions: pieces that don't depend on workers, and totals combined in the order of pieces. */
-#include "core/join.h"
-#include "core/part.h"
-#include "core/report.h"
-#include "flow/flow.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
 #include "mica/system.h"
 
 /* Work of the user over the crew. Pieces may run in a thread that was busy with another system, and record nothing. */

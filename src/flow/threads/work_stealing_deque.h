@@ -2,8 +2,8 @@
  * Circular Work-Stealing Deque, 2005, with a fixed ring: when it is full the worker does the work itself, so that pushing
  * never allocates. The order that fences would give comes from sequentially consistent operations on the two ends, which
  * thread sanitizers understand. */
-#ifndef MICAP_FLOW_DEQUE_H
-#define MICAP_FLOW_DEQUE_H
+#ifndef MICAP_FLOW_THREADS_WORK_STEALING_DEQUE_H
+#define MICAP_FLOW_THREADS_WORK_STEALING_DEQUE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "flow/crew.h"
+#include "flow/threads/worker_pool.h"
 
 #include "base/assert.h"
 #include "os/clock.h"

@@ -8,11 +8,11 @@
  * Worker 0 is the owner of the world. The others are threads of the crew, started with the first work that is worth it, or helpers lent by the
  * user's scheduler, who come when called, work while they find something, and leave. Idle workers look around for a short time
  * and then sleep on one condition. */
-#ifndef MICAP_FLOW_CREW_H
-#define MICAP_FLOW_CREW_H
+#ifndef MICAP_FLOW_THREADS_WORKER_POOL_H
+#define MICAP_FLOW_THREADS_WORKER_POOL_H
 
 #include "base/memory.h"
-#include "flow/deque.h"
+#include "flow/threads/work_stealing_deque.h"
 #include "mica/task.h"
 
 #include <pthread.h>

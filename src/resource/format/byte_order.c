@@ -1,4 +1,4 @@
-#include "resource/swap.h"
+#include "resource/format/byte_order.h"
 
 #include <string.h>
 

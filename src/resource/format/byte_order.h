@@ -1,8 +1,8 @@
 /* The byte order of tables: files are written for the machine that will map them. */
-#ifndef MICAP_RESOURCE_SWAP_H
-#define MICAP_RESOURCE_SWAP_H
+#ifndef MICAP_RESOURCE_FORMAT_BYTE_ORDER_H
+#define MICAP_RESOURCE_FORMAT_BYTE_ORDER_H
 
-#include "resource/format.h"
+#include "resource/format/format.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "resource/packing.h"
+#include "resource/format/compression.h"
 
 #define XXH_INLINE_ALL /* nothing to link with, and no call for short keys */
 #include <xxhash.h>

@@ -1,6 +1,6 @@
 /* Checksums and compression: the one place that knows xxhash and zstd. */
-#ifndef MICAP_RESOURCE_PACKING_H
-#define MICAP_RESOURCE_PACKING_H
+#ifndef MICAP_RESOURCE_FORMAT_COMPRESSION_H
+#define MICAP_RESOURCE_FORMAT_COMPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

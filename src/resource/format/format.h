@@ -1,7 +1,7 @@
 /* The records of a resource file as they lie, in the byte order of the target machine. docs/format.md is the law; this
  * is its transcript. Fixed-size fields first, offsets never pointers, payloads aligned to 64. */
-#ifndef MICAP_RESOURCE_FORMAT_H
-#define MICAP_RESOURCE_FORMAT_H
+#ifndef MICAP_RESOURCE_FORMAT_FORMAT_H
+#define MICAP_RESOURCE_FORMAT_FORMAT_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "resource/leaves.h"
+#include "resource/format/leaves.h"
 
 #include "mica/resource.h"
 

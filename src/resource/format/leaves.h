@@ -1,7 +1,7 @@
 /* The leaves of a type: its described scalars, and fixed arrays of them, with nested structs opened up. What converts,
  * checks or copies described fields walks this list instead of the tree. */
-#ifndef MICAP_RESOURCE_LEAVES_H
-#define MICAP_RESOURCE_LEAVES_H
+#ifndef MICAP_RESOURCE_FORMAT_LEAVES_H
+#define MICAP_RESOURCE_FORMAT_LEAVES_H
 
 #include "base/memory.h"
 #include "mica/describe.h"

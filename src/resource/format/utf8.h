@@ -1,6 +1,6 @@
 /* UTF-8: every string of a file is valid. */
-#ifndef MICAP_RESOURCE_TEXT_H
-#define MICAP_RESOURCE_TEXT_H
+#ifndef MICAP_RESOURCE_FORMAT_UTF8_H
+#define MICAP_RESOURCE_FORMAT_UTF8_H
 
 #include <stdbool.h>
 #include <stdint.h>

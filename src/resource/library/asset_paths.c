@@ -1,8 +1,8 @@
-#include "resource/assets.h"
+#include "resource/library/asset_paths.h"
 
 #include "base/hash.h"
-#include "resource/resource.h"
-#include "resource/text.h"
+#include "resource/verify/resource.h"
+#include "resource/format/utf8.h"
 
 const char *micap_asset_path_problem(const char *path)
 {

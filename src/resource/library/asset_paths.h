@@ -1,6 +1,6 @@
 /* Paths of resources that others refer to. */
-#ifndef MICAP_RESOURCE_ASSETS_H
-#define MICAP_RESOURCE_ASSETS_H
+#ifndef MICAP_RESOURCE_LIBRARY_ASSET_PATHS_H
+#define MICAP_RESOURCE_LIBRARY_ASSET_PATHS_H
 
 #include "mica/handle.h"
 

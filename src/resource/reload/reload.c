@@ -1,7 +1,7 @@
 /* Reloading. The difference of two files is recorded in a buffer of its own and applied by one flush, which is whole or does not
  * happen; when anything can't be recorded, the buffer is dropped and nothing was. Only names are given at once, to entities that
  * are not there yet, and go with those. */
-#include "resource/reload.h"
+#include "resource/reload/reload.h"
 
 #include "mica/hierarchy.h"
 #include "mica/name.h"

@@ -1,10 +1,10 @@
 /* A reload inside: two files, how their entities correspond, and the buffer in which the difference is recorded. */
-#ifndef MICAP_RESOURCE_RELOAD_H
-#define MICAP_RESOURCE_RELOAD_H
+#ifndef MICAP_RESOURCE_RELOAD_RELOAD_H
+#define MICAP_RESOURCE_RELOAD_RELOAD_H
 
 #include "mica/command.h"
 #include "mica/reload.h"
-#include "resource/spawn.h"
+#include "resource/spawn/spawn.h"
 
 struct mica_spawned {
     micap_memory memory; /* the allocator of the first resource */

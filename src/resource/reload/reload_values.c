@@ -2,7 +2,7 @@
  * says, and what is in the world. */
 #include "mica/pool.h"
 #include "mica/singleton.h"
-#include "resource/reload.h"
+#include "resource/reload/reload.h"
 
 #include <string.h>
 

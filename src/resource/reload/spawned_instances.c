@@ -1,5 +1,5 @@
 /* What was spawned, remembered for reloading. */
-#include "resource/reload.h"
+#include "resource/reload/reload.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "base/assert.h"
-#include "resource/draft.h"
+#include "resource/save/draft.h"
 
 #include "base/hash.h"
-#include "resource/assets.h"
-#include "resource/text.h"
+#include "resource/library/asset_paths.h"
+#include "resource/format/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* A draft inside. What becomes of it is in finish.h. */
-#ifndef MICAP_RESOURCE_DRAFT_H
-#define MICAP_RESOURCE_DRAFT_H
+#ifndef MICAP_RESOURCE_SAVE_DRAFT_H
+#define MICAP_RESOURCE_SAVE_DRAFT_H
 
 #include "base/memory.h"
 #include "mica/draft.h"
-#include "resource/format.h"
-#include "resource/leaves.h"
+#include "resource/format/format.h"
+#include "resource/format/leaves.h"
 
 /* Instances of entities that follow each other, with values that do so too. */
 typedef struct micap_draft_run {

@@ -1,6 +1,6 @@
 /* The resources that the values of a draft refer to. */
 #include "base/hash.h"
-#include "resource/finish.h"
+#include "resource/save/file_sections.h"
 
 #include <stdlib.h>
 #include <string.h>

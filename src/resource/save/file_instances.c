@@ -1,5 +1,5 @@
 /* The instances of a component: where each goes, and what is written of it. */
-#include "resource/finish.h"
+#include "resource/save/file_sections.h"
 
 #include <stdlib.h>
 #include <string.h>

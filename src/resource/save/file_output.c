@@ -1,9 +1,9 @@
 /* From sections to bytes: turned for the target, compressed, laid out, and written with their checksums, which stand before them
  * in the file: so the head comes last. */
 #include "base/bits.h"
-#include "resource/finish.h"
-#include "resource/packing.h"
-#include "resource/swap.h"
+#include "resource/save/file_sections.h"
+#include "resource/format/compression.h"
+#include "resource/format/byte_order.h"
 
 #include <string.h>
 

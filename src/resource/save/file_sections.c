@@ -1,5 +1,5 @@
 /* From a draft to the sections of a file. */
-#include "resource/finish.h"
+#include "resource/save/file_sections.h"
 
 #include "base/hash.h"
 

@@ -6,11 +6,11 @@
  *     output     sections, of tables that are small and of sources; laid out before a byte is written
  *     sink       where the bytes go: all of them into memory, or a buffer at a time into a file
  */
-#ifndef MICAP_RESOURCE_FINISH_H
-#define MICAP_RESOURCE_FINISH_H
+#ifndef MICAP_RESOURCE_SAVE_FILE_SECTIONS_H
+#define MICAP_RESOURCE_SAVE_FILE_SECTIONS_H
 
 #include "os/file.h"
-#include "resource/draft.h"
+#include "resource/save/draft.h"
 
 /* Entities that follow each other in the draft and have the same components: they do so in the file too. */
 typedef struct micap_stretch {

@@ -3,8 +3,8 @@
 #include "mica/pool.h"
 #include "mica/singleton.h"
 #include "mica/split.h"
-#include "resource/finish.h"
-#include "resource/saving.h"
+#include "resource/save/file_sections.h"
+#include "resource/save/save.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* A world on its way into a draft. The draft borrows the values from the world, so that saving copies them once. */
-#ifndef MICAP_RESOURCE_SAVING_H
-#define MICAP_RESOURCE_SAVING_H
+#ifndef MICAP_RESOURCE_SAVE_SAVE_H
+#define MICAP_RESOURCE_SAVE_SAVE_H
 
 #include "mica/draft.h"
-#include "resource/draft.h"
+#include "resource/save/draft.h"
 
 /* A component in the rows of a view. */
 typedef struct micap_saved_column {

@@ -3,7 +3,7 @@
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/query.h"
-#include "resource/saving.h"
+#include "resource/save/save.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "resource/migrate.h"
+#include "resource/spawn/migrate.h"
 
-#include "resource/leaves.h"
+#include "resource/format/leaves.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* From the layout in a file to the layout of the program, field by field, by name. New fields keep what is there, dropped
  * ones are passed over, numbers may become wider, arrays longer; constants are matched by name. Everything else is an
  * error that says so: a value that would not fit is never cut. */
-#ifndef MICAP_RESOURCE_MIGRATE_H
-#define MICAP_RESOURCE_MIGRATE_H
+#ifndef MICAP_RESOURCE_SPAWN_MIGRATE_H
+#define MICAP_RESOURCE_SPAWN_MIGRATE_H
 
 #include "base/memory.h"
 #include "mica/describe.h"

@@ -1,7 +1,7 @@
 /* Spawning: everything that can fail is prepared first, then all entities are made at once, one group of equal component
  * sets after the other, their columns copied out of the file. Values that need more (another layout, a rule of the
  * program, references) are completed in place before any hook runs. */
-#include "resource/spawn.h"
+#include "resource/spawn/spawn.h"
 
 #include "mica/bulk.h"
 #include "mica/hierarchy.h"

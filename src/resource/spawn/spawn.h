@@ -1,10 +1,10 @@
 /* Spawning inside: how what lies in a file becomes values of a world. */
-#ifndef MICAP_RESOURCE_SPAWN_H
-#define MICAP_RESOURCE_SPAWN_H
+#ifndef MICAP_RESOURCE_SPAWN_SPAWN_H
+#define MICAP_RESOURCE_SPAWN_SPAWN_H
 
 #include "mica/batch.h"
-#include "resource/migrate.h"
-#include "resource/resource.h"
+#include "resource/spawn/migrate.h"
+#include "resource/verify/resource.h"
 
 #include <stdarg.h>
 

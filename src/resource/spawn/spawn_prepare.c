@@ -1,5 +1,5 @@
 /* What a spawn needs to know before it begins: which component is whose, and how values are converted. */
-#include "resource/spawn.h"
+#include "resource/spawn/spawn.h"
 
 #include "mica/singleton.h"
 #include "mica/view.h"

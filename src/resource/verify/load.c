@@ -1,6 +1,6 @@
 /* Loading: where the bytes come from, and in which order they are proven. */
 #include "base/bits.h"
-#include "resource/resource.h"
+#include "resource/verify/resource.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Looking into a resource that is loaded. */
 #include "base/bits.h"
-#include "resource/resource.h"
+#include "resource/verify/resource.h"
 
 static const char *const kind_names[MICAP_SECTION_KINDS] = {
     "unknown", "strings", "types", "fields",    "constants", "components", "groups", "columns",

@@ -1,13 +1,13 @@
 /* A loaded resource: the file where it lies, and small tables that say where what is. Everything in here is proven:
  * who has a mica_resource need not check again. */
-#ifndef MICAP_RESOURCE_RESOURCE_H
-#define MICAP_RESOURCE_RESOURCE_H
+#ifndef MICAP_RESOURCE_VERIFY_RESOURCE_H
+#define MICAP_RESOURCE_VERIFY_RESOURCE_H
 
 #include "base/memory.h"
 #include "mica/resource.h"
 #include "os/file.h"
-#include "resource/format.h"
-#include "resource/leaves.h"
+#include "resource/format/format.h"
+#include "resource/format/leaves.h"
 
 /* A section with its bytes, in native order and not compressed. */
 typedef struct micap_part {

@@ -1,7 +1,7 @@
 /* The component table: afterwards each block has its type, its instances and its lists. Then, when entities are known
  * to be sound, the values themselves. */
 #include "base/hash.h"
-#include "resource/resource.h"
+#include "resource/verify/resource.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Groups, parents, order and names: afterwards every entity is in one group, and every instance has one owner. */
-#include "resource/resource.h"
+#include "resource/verify/resource.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The header, the section table, checksums, compression: afterwards every section is a run of bytes in native order
  * whose records lie inside it. Instances are turned later, when their types are known. */
 #include "base/bits.h"
-#include "resource/packing.h"
-#include "resource/resource.h"
-#include "resource/swap.h"
+#include "resource/format/compression.h"
+#include "resource/verify/resource.h"
+#include "resource/format/byte_order.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "../support/recorded.h"
 #include "../support/require.h"
 #include "../support/test.h"
-#include "snapshot/record.h"
+#include "recording/recording.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "../support/test.h"
 #include "base/hash.h"
 #include "mica/record.h"
-#include "snapshot/record.h"
+#include "recording/recording.h"
 
 #include <stdio.h>
 #include <string.h>
