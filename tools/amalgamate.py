@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS = ("os", "base", "type", "pool", "core", "flow", "snapshot", "hierarchy")
+LAYERS = ("os", "base", "type", "pool", "core", "flow", "hierarchy", "snapshot", "replication", "recording")
 # In an order in which each is whole; checked.h, which makes macros of what the others declare, comes last.
 PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "snapshot", "hash", "record", "module")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)

@@ -20,7 +20,7 @@ LINKS = (
     ("docs/guide/start.md", "[h](queries.md#nothing)", None),
     ("docs/guide/start.md", "[h](#nothing)", None),
     ("docs/guide/start.md", "[h](../../src/core)", None),
-    ("docs/guide/start.md", "[h](../../src/core/world.c)", "[h](../source/src/core/world.c.md)"),
+    ("docs/guide/start.md", "[h](../../src/core/world/world.c)", "[h](../source/src/core/world/world.c.md)"),
     ("README.md", '<img src="docs/chunk.svg" width="400">', '<img src="chunk.svg" width="400">'),
 )
 

@@ -20,8 +20,9 @@ LAYERS = (
     ("pool",),
     ("core",),
     ("flow",),
-    ("resource", "snapshot", "hierarchy"),
-    ("json", "inspect", "sql", "arrow", "mpi"),
+    ("hierarchy", "snapshot", "replication"),
+    ("recording", "resource"),
+    ("json", "sql"),
     ("cli",),
 )
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

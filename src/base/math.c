@@ -5,7 +5,7 @@
 
 #include "base/angle.h"
 #include "base/float_bits.h"
-#include "base/root.h"
+#include "base/square_root.h"
 
 #include <float.h>
 #if defined(__SSE2__)

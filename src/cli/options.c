@@ -1,5 +1,5 @@
 #include "cli/cli.h"
-#include "flow/crew.h"
+#include "flow/threads/worker_pool.h"
 
 #include <stdlib.h>
 #include <string.h>

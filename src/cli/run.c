@@ -1,6 +1,6 @@
 /* mica run, and mica replay: the same with frames from a recording. */
 #include "cli/cli.h"
-#include "flow/flow.h"
+#include "flow/schedule/flow.h"
 #include "json/writer.h"
 #include "mica/flow.h"
 #include "mica/record.h"

@@ -1,7 +1,7 @@
 /* Linking, at once or recorded, and what becomes of children. */
-#include "core/life.h"
-#include "core/report.h"
-#include "hierarchy/change.h"
+#include "core/entity/life.h"
+#include "core/world/report.h"
+#include "hierarchy/link_change.h"
 
 static const mica_place no_place = {0};
 

@@ -1,6 +1,6 @@
 #include "hierarchy/links.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 
 const micap_link micap_link_none = {0};
 

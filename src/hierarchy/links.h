@@ -8,7 +8,7 @@
 #ifndef MICAP_HIERARCHY_LINKS_H
 #define MICAP_HIERARCHY_LINKS_H
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "mica/hierarchy.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* The hierarchy as a module of a world: born with the first link, told of every death. */
-#include "core/report.h"
+#include "core/world/report.h"
 #include "hierarchy/links.h"
-#include "hierarchy/save.h"
+#include "hierarchy/links_snapshot.h"
 #include "hierarchy/transforms.h"
 
 static void free_hierarchy(mica_world *world, void *state)

@@ -1,7 +1,7 @@
 /* The update of transforms: what moved, then down the levels. */
 #include "hierarchy/transforms.h"
 
-#include "core/report.h"
+#include "core/world/report.h"
 #include "hierarchy/matrix.h"
 #include "mica/system.h"
 #include "mica/task.h"

@@ -2,7 +2,7 @@
 #include "json/json.h"
 
 #include "base/assert.h"
-#include "resource/leaves.h"
+#include "resource/format/leaves.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #define MICAP_POOL_INDEX_H
 
 #include "base/arena.h"
-#include "base/keep.h"
+#include "base/undo_log.h"
 #include "mica/describe.h"
 
 #define MICAP_ROW_NONE UINT32_MAX

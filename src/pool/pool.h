@@ -64,7 +64,7 @@ struct mica_pool {
     size_t buffer_bytes;
     void *scratch; /* one value, for swapping what can't be copied as bytes */
     micap_pool_group *group;
-    char *staged; /* values on their way in while rows of the dead go: see core/pooled_create.c */
+    char *staged; /* values on their way in while rows of the dead go: see core/entity/pool_create.c */
 
     const micap_type *type;
     mica_world *world;

@@ -2,7 +2,7 @@
  * which says which entity; and where both worlds have its value, field by field, which field. */
 #include "snapshot/hash_tree.h"
 
-#include "core/world_hash.h"
+#include "core/world/world_hash.h"
 #include "mica/entity.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* From a world to the leaves of its hash tree. */
 #include "snapshot/hash_tree.h"
 
-#include "core/report.h"
-#include "core/world_hash.h"
+#include "core/world/report.h"
+#include "core/world/world_hash.h"
 #include "mica/entity.h"
 
 #include <stdio.h>

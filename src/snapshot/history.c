@@ -1,7 +1,7 @@
 /* A ring of snapshots, by number of the tick. */
 #include "base/assert.h"
-#include "core/report.h"
-#include "snapshot/snapshots.h"
+#include "core/world/report.h"
+#include "snapshot/snapshot.h"
 
 typedef struct micap_moment {
     uint64_t tick;

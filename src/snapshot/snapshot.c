@@ -1,6 +1,6 @@
-#include "core/checked.h"
-#include "core/report.h"
-#include "snapshot/snapshots.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "snapshot/snapshot.h"
 
 static const mica_place no_place = {0};
 

@@ -4,7 +4,7 @@
 #include "../support/require.h"
 #include "../support/test.h"
 
-#include "base/keep.h"
+#include "base/undo_log.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "mica/math.h"
 
 #include "base/hash.h"
-#include "base/root.h"
+#include "base/square_root.h"
 
 #include "../support/random.h"
 #include "../support/test.h"

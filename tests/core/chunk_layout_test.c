@@ -4,7 +4,7 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 #include <stdio.h>
 

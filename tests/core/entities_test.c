@@ -6,7 +6,7 @@
 #include "../support/require.h"
 #include "../support/test.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "mica/snapshot.h"
 
 #include <string.h>

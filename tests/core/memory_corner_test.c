@@ -5,8 +5,8 @@
 #include "../support/require.h"
 #include "../support/test.h"
 
-#include "core/set.h"
-#include "core/world.h"
+#include "core/storage/component_set.h"
+#include "core/world/world.h"
 #include "mica/hierarchy.h"
 #include "mica/snapshot.h"
 

@@ -2,7 +2,7 @@
 #include "../support/faulty_allocator.h"
 #include "../support/test.h"
 
-#include "core/stage.h"
+#include "core/commands/staging.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "../support/damage.h"
 #include "../support/test.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 #include "mica/snapshot.h"
 
 static reports heard;

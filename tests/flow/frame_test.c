@@ -1,6 +1,6 @@
 /* Frames: phases, fixed steps, rates, conditions, pause and time. */
 #include "mica/flow.h"
-#include "flow/listener.h"
+#include "flow/schedule/listener.h"
 #include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"

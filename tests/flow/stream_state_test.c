@@ -1,6 +1,6 @@
 /* Streams as a part of the world: its hash, its snapshots, its invariants. */
 #include "damage.h"
-#include "flow/streams.h"
+#include "flow/messaging/stream.h"
 #include "mica/snapshot.h"
 #include "notes.h"
 

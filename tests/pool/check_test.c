@@ -3,7 +3,7 @@
 #include "../support/damage.h"
 #include "../support/test.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 static reports heard;
 

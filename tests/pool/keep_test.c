@@ -7,7 +7,7 @@
 #include "../support/variants.h"
 #include "mica/snapshot.h"
 
-#include "core/world.h"
+#include "core/world/world.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef MICA_TESTS_SUPPORT_RESEAL_H
 #define MICA_TESTS_SUPPORT_RESEAL_H
 
-#include "resource/format.h"
-#include "resource/packing.h"
+#include "resource/format/format.h"
+#include "resource/format/compression.h"
 
 #include <string.h>
 

@@ -1,0 +1,108 @@
+/* Bytes on their way out and in: little-endian whatever the machine. A writer that ran out of memory, and a reader that ran out
+ * of bytes, stay failed: who uses them asks once, at the end. */
+#ifndef MICAP_BASE_BYTE_STREAM_H
+#define MICAP_BASE_BYTE_STREAM_H
+
+#include "base/bits.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+typedef struct micap_bytes {
+    micap_memory *memory;
+    char *data;
+    uint32_t count;
+    uint32_t capacity;
+    bool failed;
+} micap_bytes;
+
+/* Room for that many bytes at the end, which the caller fills; NULL when memory is short. */
+static inline void *micap_bytes_grow(micap_bytes *bytes, size_t count)
+{
+    if (bytes->failed || !MICAP_RESERVE(bytes->memory, bytes->data, &bytes->capacity, (uint64_t)bytes->count + count)) {
+        bytes->failed = true;
+        return NULL;
+    }
+    void *room = bytes->data + bytes->count;
+    bytes->count += (uint32_t)count;
+    return room;
+}
+
+static inline void micap_bytes_put(micap_bytes *bytes, const void *from, size_t count)
+{
+    void *room = micap_bytes_grow(bytes, count);
+    if (room && count)
+        memcpy(room, from, count);
+}
+
+static inline uint32_t micap_little32(uint32_t value)
+{
+    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t micap_little64(uint64_t value)
+{
+    return MICAP_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
+}
+
+static inline void micap_bytes_put32(micap_bytes *bytes, uint32_t value)
+{
+    value = micap_little32(value);
+    micap_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void micap_bytes_put64(micap_bytes *bytes, uint64_t value)
+{
+    value = micap_little64(value);
+    micap_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void micap_bytes_free(micap_bytes *bytes)
+{
+    MICAP_RELEASE_ARRAY(bytes->memory, bytes->data, bytes->capacity);
+    *bytes = (micap_bytes){.memory = bytes->memory};
+}
+
+typedef struct micap_reader {
+    const char *begin;
+    const char *at;
+    const char *end;
+    bool failed;
+} micap_reader;
+
+static inline size_t micap_reader_left(const micap_reader *reader)
+{
+    return (size_t)(reader->end - reader->at);
+}
+
+/* The next bytes, wherever they lie; NULL when there are not as many. */
+static inline const char *micap_reader_take(micap_reader *reader, uint64_t count)
+{
+    if (reader->failed || count > micap_reader_left(reader)) {
+        reader->failed = true;
+        return NULL;
+    }
+    const char *bytes = reader->at;
+    reader->at += count;
+    return bytes;
+}
+
+static inline uint32_t micap_reader_take32(micap_reader *reader)
+{
+    uint32_t value = 0;
+    const char *bytes = micap_reader_take(reader, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return micap_little32(value);
+}
+
+static inline uint64_t micap_reader_take64(micap_reader *reader)
+{
+    uint64_t value = 0;
+    const char *bytes = micap_reader_take(reader, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return micap_little64(value);
+}
+
+#endif

@@ -1,0 +1,499 @@
+/* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
+#include "base/assert.h"
+#include "base/bits.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "mica/split.h"
+
+static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
+{
+    return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
+}
+
+micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
+{
+    if (!micap_recording_unrolled(recording))
+        return NULL;
+    micap_target *last = recording->targets[recording->target_count - 1];
+    if (entity.index > last->entity.index && !recording->has_table)
+        return NULL;
+    return mica_same(last->entity, entity) ? last : micap_recording_search(recording, entity);
+}
+
+/* Room for a target with this index, in the table too when there is one or the order is broken. */
+static inline bool reserve_target(mica_commands *commands, uint32_t index)
+{
+    micap_recording *recording = &commands->recording;
+    if (!micap_recording_unroll(commands->world, recording))
+        return false;
+    uint32_t count = recording->target_count;
+    bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
+    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
+        !micap_recording_grow_table(commands))
+        return false;
+    return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
+                                                               &recording->target_capacity, (uint64_t)count + 1);
+}
+
+/* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+static inline void start_target(micap_target *target, mica_entity entity, mica_place place, const char *label)
+{
+    target->entity = entity;
+    target->first = target->last = NULL;
+    target->place = place;
+    target->label = label;
+    target->created = target->destroyed = target->merged = false;
+}
+
+/* A target for an entity that has none yet; NULL when memory is short. */
+static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
+{
+    micap_recording *recording = &commands->recording;
+    micap_recorded *recorded = NULL;
+    if (commands->refusing) /* which was reported */
+        return NULL;
+    if (reserve_target(commands, entity.index))
+        recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
+    if (!recorded) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    start_target(&recorded->target, entity, place, commands->label);
+    if (recording->has_table)
+        recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return &recorded->target;
+}
+
+/* The target of a change to an entity that must be alive as far as this buffer knows. */
+static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+{
+    if (!micap_recording_unroll(commands->world, &commands->recording)) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    micap_target *known = micap_recording_find(&commands->recording, entity);
+    uint64_t record = micap_record_of(&commands->world->entities, entity);
+    if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
+        micap_commands_report_dead(commands, entity, place, what);
+        return NULL;
+    }
+    return known ? known : add_target(commands, entity, place);
+}
+
+/* The command into which a further one of that kind goes: the one of its component. Those of a component with many
+ * instances are done one after the other: a value goes into the value, and a removal into the removal, that is still in
+ * force, and a switch into the last command if that is one. */
+static micap_command *find_command(const micap_target *target, const micap_type *type, micap_operation operation)
+{
+    micap_command *found = NULL;
+    for (micap_command *command = target->first; command; command = command->next) {
+        if (command->type != type)
+            continue;
+        if (!type->type.many)
+            return command;
+        if (command->operation == operation)
+            found = command;
+        else if (command->operation == MICAP_OPERATION_REMOVE || operation == MICAP_OPERATION_NONE)
+            found = NULL;
+    }
+    return found;
+}
+
+/* One more command of a target; NULL when memory is short. */
+static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
+{
+    micap_command *command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
+                                           : &((micap_recorded *)(void *)target)->command;
+    if (!command) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    *command = (micap_command){.type = type};
+    if (target->last)
+        target->last->next = command;
+    else
+        target->first = command;
+    target->last = command;
+    return command;
+}
+
+static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
+                                 micap_operation operation)
+{
+    micap_command *command = find_command(target, type, operation);
+    return command ? command : add_command(commands, target, type);
+}
+
+static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
+{
+    const micap_type *type = micap_type_of(component);
+    if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, place,
+                   "command: component %s is not one that an entity can have",
+                   type ? type->type.name : "without an id");
+        return NULL;
+    }
+    if (!micap_component_find(&commands->world->components, component) &&
+        micap_component_namesake(commands->world, type)) {
+        micap_fail(commands->world, MICA_ERROR_LAYOUT, place,
+                   "command: this world has another component with the name %s", type->type.name);
+        return NULL;
+    }
+    if (!commands->refusing)
+        commands->checked_type = type;
+    return type;
+}
+
+/* The type of a component that can be recorded in this world; the last one is remembered as checked. */
+static inline const micap_type *type_to_record(mica_commands *commands, mica_component component, mica_place place)
+{
+    const micap_type *checked = commands->checked_type;
+    return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, place);
+}
+
+/* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
+static bool stage_value(mica_commands *commands, micap_command *command, const void *from, bool is_set)
+{
+    const micap_type *type = command->type;
+    if (type->type.size_bytes) {
+        void *value = stage(commands, type->type.size_bytes, type->type.alignment);
+        if (value && from && !type->type.copy)
+            micap_copy_fresh_bytes(value, from, type->type.size_bytes);
+        else if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
+            micap_fail_memory(commands->world, type->type.name);
+            return false;
+        }
+        if (command->operation == MICAP_OPERATION_VALUE) { /* pointers to the value it has stay good */
+            micap_values_destruct(type, command->value, 1);
+            micap_values_move(type, command->value, value, 1);
+        } else {
+            command->value = value;
+        }
+    }
+    if (command->operation == MICAP_OPERATION_REMOVE)
+        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
+    else if (command->operation == MICAP_OPERATION_NONE)
+        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
+    command->is_set |= is_set;
+    command->operation = MICAP_OPERATION_VALUE;
+    return true;
+}
+
+static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_place place)
+{
+    const micap_type *type = type_to_record(commands, value->component, place);
+    if (!type || !micap_value_fits(commands->world, type, value, place))
+        return false;
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
+    return command && stage_value(commands, command, value->data, value->data != NULL);
+}
+
+/* Forgets the newest target, whose creation failed half-way. */
+static void drop_last_target(micap_recording *recording)
+{
+    const micap_target *target = recording->targets[recording->target_count - 1];
+    for (micap_command *command = target->first; command; command = command->next)
+        micap_command_drop_value(command);
+    if (!recording->has_table) {
+        --recording->target_count;
+        return;
+    }
+    uint32_t *slot = &recording->table[micap_recording_slot(recording, target->entity.index)];
+    *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
+    --recording->target_count;
+    for (uint32_t i = 0; i < recording->target_count; ++i)
+        if (recording->targets[i]->entity.index == target->entity.index)
+            *slot = i + 1;
+}
+
+void micap_command_forget_create(mica_commands *commands, mica_entity entity)
+{
+    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
+                 "it was the last to be recorded");
+    drop_last_target(&commands->recording);
+    micap_commands_return_handle(commands, entity);
+}
+
+mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
+                                       mica_place place)
+{
+    micap_check_buffer(commands);
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t j = 0; j < i; ++j)
+            if (values[i].component == values[j].component) {
+                micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
+                return mica_nil();
+            }
+    if (commands->refusing)
+        return mica_nil();
+    mica_entity entity = micap_commands_take_handle(commands);
+    if (mica_is_nil(entity)) {
+        micap_fail_memory(commands->world, "create");
+        return entity;
+    }
+    micap_target *target = add_target(commands, entity, place);
+    if (!target) {
+        micap_commands_return_handle(commands, entity);
+        return mica_nil();
+    }
+    target->created = true;
+    for (uint32_t i = 0; i < count; ++i)
+        if (!record_value(commands, target, &values[i], place)) {
+            micap_command_forget_create(commands, entity);
+            return mica_nil();
+        }
+    return entity;
+}
+
+bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
+{
+    micap_check_buffer(commands);
+    micap_target *target = living_target(commands, entity, place, "destroy");
+    if (!target)
+        return false;
+    for (micap_command *command = target->first; command; command = command->next)
+        micap_command_drop_value(command);
+    target->first = target->last = NULL;
+    target->destroyed = true;
+    target->place = place;
+    return true;
+}
+
+/* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
+ * recorded last. The value lies behind the command. NULL when it has to be the long way. */
+static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
+                                                mica_place place, size_t value_bytes)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_type *type = commands->checked_type;
+    uint32_t count = recording->target_count;
+    if (!type || type->id != component || !count || count == recording->target_capacity ||
+        (recording->has_table | (recording->strip.type != NULL)) ||
+        entity.index <= recording->targets[count - 1]->entity.index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
+        return NULL;
+    micap_recorded *recorded = stage(commands, sizeof *recorded + value_bytes, _Alignof(max_align_t));
+    if (!recorded)
+        return NULL;
+    recorded->command = (micap_command){.type = type, .value = recorded + 1};
+    start_target(&recorded->target, entity, place, commands->label);
+    recorded->target.first = recorded->target.last = &recorded->command;
+    recording->targets[recording->target_count++] = &recorded->target;
+    return recorded;
+}
+
+/* One more change of a strip that has room. Returns where its value goes, or NULL when the entity has to go another way. */
+static MICAP_INLINE char *append_to_strip(mica_commands *commands, mica_entity entity)
+{
+    micap_strip *strip = &commands->recording.strip;
+    micap_strip_block *block = strip->last;
+    if (entity.index <= strip->last_index ||
+        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING)
+        return NULL;
+    uint32_t at = block->count++;
+    block->entities[at] = entity;
+    strip->last_index = entity.index;
+    ++commands->recording.target_count;
+    return block->values + (size_t)at * strip->bytes;
+}
+
+/* The shortest way: the strip that there is goes on. NULL when it has to be another way. */
+static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
+                                          micap_operation operation, mica_place place)
+{
+    const micap_strip *strip = &commands->recording.strip;
+    if (!strip->type || strip->type->id != component || strip->operation != operation ||
+        strip->place.file != place.file || strip->place.line != place.line || strip->label != commands->label ||
+        strip->last->count == strip->last->capacity)
+        return NULL;
+    return append_to_strip(commands, entity);
+}
+
+/* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
+ * and then the first instance that was recorded since. */
+static bool stage_present(mica_commands *commands, const micap_target *target, micap_command *command)
+{
+    const micap_type *type = command->type;
+    const void *present = NULL;
+    bool in_world = mica_has_component(commands->world, target->entity, type->id);
+    for (const micap_command *other = target->first; other; other = other->next) {
+        if (other->type != type)
+            continue;
+        if (other->operation == MICAP_OPERATION_REMOVE) {
+            in_world = false;
+            present = NULL;
+        } else if (other->operation == MICAP_OPERATION_INSTANCE && !in_world && !present) {
+            present = other->value;
+        }
+    }
+    if (in_world && !type->leaves)
+        present = mica_get_component(commands->world, target->entity, type->id);
+    if (!stage_value(commands, command, present, false))
+        return false;
+    if (in_world && type->leaves) /* there is no whole value to copy: it is put together in place */
+        mica_get_component_value(commands->world, target->entity, type->id, command->value);
+    return true;
+}
+
+void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                 mica_place place)
+{
+    micap_check_buffer(commands);
+    const micap_type *type = type_to_record(commands, component, place);
+    micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
+    micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
+    if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
+        return NULL;
+    return type->type.size_bytes ? command->value : &micap_tag_value;
+}
+
+static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
+                                              mica_place place)
+{
+    const micap_type *type = type_to_record(commands, value.component, place);
+    if (!type || !micap_value_fits(commands->world, type, &value, place))
+        return false;
+    char *staged = NULL;
+    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place))
+        staged = append_to_strip(commands, entity);
+    if (staged)
+        return micap_copy_few_words(staged, value.data, type->type.size_bytes), true;
+    micap_target *target = living_target(commands, entity, place, "set");
+    if (!target)
+        return false;
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
+    return command && stage_value(commands, command, value.data, true);
+}
+
+bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+{
+    micap_check_buffer(commands);
+    char *staged = NULL;
+    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes))
+        staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, place);
+    if (MICAP_LIKELY(staged != NULL))
+        return micap_copy_few_words(staged, value.data, value.size_bytes), true;
+    const micap_type *type = commands->checked_type;
+    micap_recorded *recorded = NULL;
+    if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)
+        recorded = record_next(commands, entity, value.component, place, value.size_bytes);
+    if (!recorded)
+        return set_any(commands, entity, value, place);
+    recorded->command.operation = MICAP_OPERATION_VALUE;
+    recorded->command.is_set = true;
+    return micap_copy_few_words(recorded->command.value, value.data, value.size_bytes), true;
+}
+
+void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                          mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->type.many) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
+                   type->type.name);
+        return NULL;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "add_instance") : NULL;
+    micap_command *command = target ? add_command(commands, target, type) : NULL;
+    if (!command || !stage_value(commands, command, NULL, false))
+        return NULL;
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return command->value;
+}
+
+bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
+{
+    mica_place nowhere = {0};
+    micap_target *target = living_target(commands, entity, nowhere, "clone");
+    micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
+    if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
+        return false;
+    if (!pool->values)
+        micap_pool_read_value(pool, row, command->value);
+    command->operation = MICAP_OPERATION_INSTANCE;
+    return true;
+}
+
+/* What was recorded for many instances before a removal goes with it. */
+static void drop_others(micap_target *target, const micap_command *removal)
+{
+    for (micap_command *command = target->first, *next; command; command = next) {
+        next = command->next;
+        if (command->type != removal->type || command == removal)
+            continue;
+        micap_command_drop_value(command);
+        micap_target_unlink(target, command);
+    }
+}
+
+/* Whether the component is there after what this buffer has recorded so far. */
+static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
+{
+    micap_operation last = MICAP_OPERATION_NONE;
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type->id == component && command->operation != MICAP_OPERATION_NONE)
+            last = (micap_operation)command->operation;
+    return last == MICAP_OPERATION_NONE ? mica_has_component(commands->world, target->entity, component)
+                                        : last != MICAP_OPERATION_REMOVE;
+}
+
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
+                                                 mica_place place)
+{
+    const micap_type *type = type_to_record(commands, component, place);
+    if (!type)
+        return false;
+    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, place) && append_to_strip(commands, entity))
+        return mica_has_component(commands->world, entity, component);
+    micap_target *target = living_target(commands, entity, place, "remove");
+    if (!target)
+        return false;
+    bool there = will_have(commands, target, component);
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_REMOVE);
+    if (!command)
+        return false;
+    micap_command_drop_value(command);
+    drop_others(target, command);
+    command->operation = MICAP_OPERATION_REMOVE;
+    command->toggle = MICAP_TOGGLE_KEEP;
+    command->is_set = false;
+    return there;
+}
+
+bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_place place)
+{
+    micap_check_buffer(commands);
+    if (MICAP_LIKELY(record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, place) != NULL))
+        return mica_has_component(commands->world, entity, component);
+    micap_recorded *recorded = record_next(commands, entity, component, place, 0);
+    if (!recorded)
+        return remove_any(commands, entity, component, place);
+    recorded->command.operation = MICAP_OPERATION_REMOVE;
+    recorded->command.value = NULL;
+    return mica_has_component(commands->world, entity, component);
+}
+
+bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
+                                   mica_place place)
+{
+    micap_check_buffer(commands);
+    const micap_type *type = type_to_record(commands, component, place);
+    if (type && !type->type.toggle) {
+        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+                   "component %s can't be toggled: describe it with .toggle = true", type->type.name);
+        return false;
+    }
+    micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
+    if (!target || !will_have(commands, target, component))
+        return false; /* a target without commands is nothing to the flush */
+    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_NONE);
+    if (!command)
+        return false;
+    command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
+    command->toggle_first = false;
+    return true;
+}

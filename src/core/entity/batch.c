@@ -1,0 +1,455 @@
+#include "mica/batch.h"
+
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+
+typedef struct micap_batch_group {
+    micap_archetype *archetype;
+    const mica_value *columns;
+    bool *given; /* by column: whether it counts as set */
+    uint32_t column_count;
+    uint32_t count;
+    uint32_t period; /* of the columns, in rows; at least 1 */
+    uint32_t filled; /* rows that exist */
+    uint32_t first_chunk;
+    uint32_t first_row;
+    uint32_t first_entity;
+    bool has_pooled;
+    uint32_t pooled; /* entities that have their components in pools */
+} batch_group;
+
+struct mica_batch {
+    mica_world *world;
+    batch_group *groups;
+    bool *given;
+    mica_value *shifted; /* columns from an element on */
+    uint32_t shifted_count;
+    uint32_t group_count;
+    uint32_t entity_count;
+    uint32_t column_count;
+};
+
+static void free_batch(mica_batch *batch)
+{
+    micap_memory *memory = &batch->world->memory;
+    micap_release(memory, batch->groups, batch->group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, batch->given, batch->column_count, 1);
+    MICAP_RELEASE_ARRAY(memory, batch->shifted, batch->shifted_count);
+    micap_release(memory, batch, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
+}
+
+static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
+{
+    uint64_t entity_count = 0, column_count = 0;
+    for (uint32_t i = 0; i < group_count; ++i) {
+        entity_count += groups[i].count;
+        column_count += groups[i].column_count;
+    }
+    if (entity_count > UINT32_MAX || column_count > UINT32_MAX) {
+        micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "batch: more than 2^32 entities or columns");
+        return NULL;
+    }
+    mica_batch *batch = micap_allocate_zeroed(&world->memory, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
+    if (batch) {
+        batch->world = world;
+        batch->group_count = group_count;
+        batch->entity_count = (uint32_t)entity_count;
+        batch->column_count = (uint32_t)column_count;
+        batch->groups =
+            micap_allocate_zeroed(&world->memory, group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
+        batch->given = micap_allocate(&world->memory, batch->column_count, 1);
+        if (batch->groups && batch->given)
+            return batch;
+        free_batch(batch);
+    }
+    micap_fail_memory(world, "batch");
+    return NULL;
+}
+
+static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
+{
+    uint32_t first_entity = 0;
+    bool *given = batch->given;
+    for (uint32_t i = 0; i < batch->group_count; ++i) {
+        batch->groups[i] = (batch_group){.columns = groups[i].columns,
+                                         .column_count = groups[i].column_count,
+                                         .count = groups[i].count,
+                                         .period = groups[i].period ? groups[i].period : UINT32_MAX,
+                                         .first_entity = first_entity,
+                                         .given = given};
+        for (uint32_t column = 0; column < groups[i].column_count; ++column)
+            *given++ = groups[i].columns[column].data != NULL;
+        first_entity += groups[i].count;
+    }
+}
+
+/* A row of the dead that is in the way would have to go before all is certain, and can't be brought back to its place. */
+static bool check_pools(mica_world *world, const batch_group *group)
+{
+    for (uint32_t i = 0; i < group->column_count; ++i) {
+        mica_component component = group->columns[i].component;
+        if (!micap_is_pooled(component) || micap_type_of(component)->type.dying == MICA_DYING_AT_ONCE)
+            continue;
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                   "batch: rows of %s outlive their owners: it is added when the batch is over",
+                   micap_type_of(component)->type.name);
+        return false;
+    }
+    return true;
+}
+
+/* Finds the archetypes and makes room. Several groups may share one: `incoming` adds them up. */
+static bool reserve(mica_batch *batch)
+{
+    mica_world *world = batch->world;
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < batch->group_count; ++i) {
+        batch_group *group = &batch->groups[i];
+        group->has_pooled = micap_has_pooled(group->columns, group->column_count);
+        group->archetype = micap_archetype_of_values(world, group->columns, group->column_count);
+        fine = group->archetype && check_pools(world, group);
+        if (fine)
+            group->archetype->incoming += group->count;
+    }
+    bool room = fine && micap_entities_reserve(world, batch->entity_count);
+    for (uint32_t i = 0; room && i < batch->group_count; ++i)
+        room = !batch->groups[i].has_pooled || MICAP_RESERVE(&world->memory, batch->shifted, &batch->shifted_count,
+                                                             (uint64_t)batch->groups[i].column_count);
+    for (uint32_t i = 0; room && i < batch->group_count; ++i)
+        room = micap_rows_reserve(world, batch->groups[i].archetype, batch->groups[i].archetype->incoming);
+    if (fine && !room)
+        micap_fail_memory(world, "batch");
+    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].archetype; ++i)
+        batch->groups[i].archetype->incoming = 0;
+    return room;
+}
+
+static void shrink(mica_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].archetype; ++i)
+        micap_rows_shrink(batch->world, batch->groups[i].archetype, 1);
+}
+
+static bool fill_group(mica_world *world, batch_group *group)
+{
+    micap_archetype *archetype = group->archetype;
+    if (!group->count)
+        return true;
+    micap_spot first = micap_rows_next(archetype);
+    group->first_row = first.row;
+    group->first_chunk = archetype->tail;
+    while (archetype->chunks[group->first_chunk] != first.chunk)
+        ++group->first_chunk;
+    while (group->filled < group->count) {
+        micap_spot spot = micap_rows_next(archetype);
+        uint32_t room = spot.chunk->capacity - spot.row, left = group->count - group->filled;
+        uint32_t element = group->filled % group->period;
+        uint32_t run = room < left ? room : left;
+        if (run > group->period - element)
+            run = group->period - element;
+        if (!micap_rows_fill(world, spot, run, group->columns, group->column_count, element))
+            return false;
+        micap_rows_commit_run(world, spot, run);
+        group->filled += run;
+    }
+    return true;
+}
+
+/* The rows of a group behind those that were handed out, as far as they lie in one chunk. */
+static micap_spot rest_of_rows(const batch_group *group, mica_batch_run *run)
+{
+    if (run->private_done == 0) {
+        run->private_chunk = group->first_chunk;
+        run->private_row = group->first_row;
+    }
+    if (run->private_row == group->archetype->chunks[run->private_chunk]->count) {
+        ++run->private_chunk;
+        run->private_row = 0;
+    }
+    micap_chunk *chunk = group->archetype->chunks[run->private_chunk];
+    uint32_t left = group->count - run->private_done, there = chunk->count - run->private_row;
+    run->count = there < left ? there : left;
+    run->first = group->first_entity + run->private_done;
+    run->entities = micap_chunk_entities(chunk) + run->private_row;
+    return (micap_spot){chunk, run->private_row};
+}
+
+static void hand_out(mica_batch_run *run)
+{
+    run->private_row += run->count;
+    run->private_done += run->count;
+}
+
+static micap_spot next_rows(const batch_group *group, mica_batch_run *run)
+{
+    micap_spot spot = rest_of_rows(group, run);
+    hand_out(run);
+    return spot;
+}
+
+/* Likewise, as far as their rows in a pool follow each other; those of a tag are alone. Returns the first row. */
+static uint32_t next_pool_rows(const batch_group *group, const mica_pool *pool, mica_batch_run *run)
+{
+    rest_of_rows(group, run);
+    uint32_t first = micap_pool_row(pool, run->entities[0]), count = 1;
+    while (pool->owners && count < run->count && micap_pool_row(pool, run->entities[count]) == first + count)
+        ++count;
+    run->count = count;
+    run->values = pool->values ? micap_pool_value(pool, first) : NULL;
+    hand_out(run);
+    return first;
+}
+
+/* Gives the entities of a group what they have in pools. */
+static bool fill_pools(mica_batch *batch, batch_group *group)
+{
+    for (mica_batch_run run = {0}; group->has_pooled && run.private_done < group->count;) {
+        next_rows(group, &run);
+        for (uint32_t done = 0, count; done < run.count; done += count) {
+            uint32_t element = group->pooled % group->period, left = group->period - element;
+            count = left < run.count - done ? left : run.count - done;
+            for (uint32_t i = 0; i < group->column_count; ++i) {
+                mica_value value = group->columns[i];
+                uint32_t bytes = value.data && micap_is_pooled(value.component)
+                                     ? micap_type_of(value.component)->type.size_bytes
+                                     : 0;
+                value.data = bytes ? (const char *)value.data + (size_t)element * bytes : value.data;
+                batch->shifted[i] = value;
+            }
+            if (!micap_pooled_create(batch->world, batch->shifted, group->column_count, run.entities + done, count))
+                return false;
+            group->pooled += count;
+        }
+    }
+    return true;
+}
+
+static void take_out_of_pools(mica_batch *batch, const batch_group *group, mica_entity entity)
+{
+    for (uint32_t i = group->column_count; i-- > 0;)
+        if (micap_is_pooled(group->columns[i].component))
+            micap_pools_take_back(batch->world, micap_pool_of(batch->world, group->columns[i].component), entity);
+}
+
+/* Takes the entities of a group, which are the last of their archetype, out of their pools; the last one first, so that nothing
+ * moves. */
+static void empty_pools(mica_batch *batch, batch_group *group)
+{
+    micap_chunk **chunk = group->pooled ? &group->archetype->chunks[group->archetype->tail] : NULL;
+    uint32_t row = chunk ? (*chunk)->count : 0, without = group->filled - group->pooled;
+    while (group->pooled) {
+        MICAP_ASSERT(chunk, "there are rows");
+        if (!row)
+            row = (*--chunk)->count;
+        --row;
+        if (without) {
+            --without;
+            continue;
+        }
+        take_out_of_pools(batch, group, micap_chunk_entities(*chunk)[row]);
+        --group->pooled;
+    }
+}
+
+/* Last first, so that each row that goes is the last of its archetype. */
+static void undo(mica_batch *batch)
+{
+    for (uint32_t i = batch->group_count; i-- > 0;) {
+        empty_pools(batch, &batch->groups[i]);
+        if (batch->groups[i].filled)
+            micap_rows_undo(batch->world, batch->groups[i].archetype, batch->groups[i].filled);
+    }
+    shrink(batch);
+}
+
+mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
+                             mica_batch **out_batch)
+{
+    *out_batch = NULL;
+    mica_result result = micap_refuse_while_recording(world, "batch");
+    if (result != MICA_OK)
+        return result;
+    mica_batch *batch = allocate_batch(world, groups, group_count);
+    if (!batch)
+        return micap_failure(world);
+    describe_groups(batch, groups);
+    bool fine = reserve(batch);
+    if (fine)
+        ++world->structure;
+    for (uint32_t i = 0; fine && i < group_count; ++i)
+        fine = fill_group(world, &batch->groups[i]);
+    for (uint32_t i = 0; fine && i < group_count; ++i)
+        fine = fill_pools(batch, &batch->groups[i]);
+    if (!fine) {
+        undo(batch);
+        free_batch(batch);
+        return micap_failure(world);
+    }
+    ++world->recording_depth;
+    ++world->hook_depth; /* a flush from inside would move rows */
+    *out_batch = batch;
+    return MICA_OK;
+}
+
+void mica_batch_entities(mica_batch *batch, mica_entity *out_entities)
+{
+    for (mica_batch_run run = {0}; mica_batch_next(batch, &run);)
+        memcpy(out_entities + run.first, run.entities, run.count * sizeof *out_entities);
+}
+
+static void mark_given(batch_group *group, mica_component component)
+{
+    for (uint32_t i = 0; i < group->column_count; ++i)
+        if (group->columns[i].component == component)
+            group->given[i] = true;
+}
+
+/* The component is one of its columns: no other has hooks. */
+static bool was_given(const batch_group *group, mica_component component)
+{
+    uint32_t at = 0;
+    while (group->columns[at].component != component)
+        ++at;
+    return group->given[at];
+}
+
+static bool has_column(const batch_group *group, mica_component component)
+{
+    for (uint32_t i = 0; i < group->column_count; ++i)
+        if (group->columns[i].component == component)
+            return true;
+    return false;
+}
+
+bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
+{
+    mica_pool *pool = micap_is_pooled(run->component) ? micap_pool_of(batch->world, run->component) : NULL;
+    for (; run->group < batch->group_count; ++run->group, run->private_done = 0) {
+        batch_group *group = &batch->groups[run->group];
+        if (run->private_done == group->count || (run->component && !has_column(group, run->component)))
+            continue;
+        if (pool) {
+            next_pool_rows(group, pool, run);
+        } else {
+            uint32_t column =
+                run->component ? micap_archetype_column(group->archetype, run->component) : MICAP_COLUMN_TAG;
+            micap_spot spot = next_rows(group, run);
+            run->values = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
+        }
+        mark_given(group, run->component);
+        return true;
+    }
+    return false;
+}
+
+static void announce(mica_batch *batch, const batch_group *group, mica_component component)
+{
+    const micap_component *used = micap_component_of(&batch->world->components, component);
+    bool added = micap_is_awaited(used, MICA_EVENT_ADD);
+    bool set = micap_is_awaited(used, MICA_EVENT_SET) && was_given(group, component);
+    mica_batch_run run = {0};
+    while ((added || set) && run.private_done < group->count) {
+        micap_spot spot = next_rows(group, &run);
+        if (added)
+            micap_hooks_run(batch->world, MICA_EVENT_ADD, component, spot, run.count);
+        if (set)
+            micap_hooks_run(batch->world, MICA_EVENT_SET, component, spot, run.count);
+    }
+}
+
+/* The same for a component in a pool. */
+static void announce_pooled(mica_batch *batch, const batch_group *group, mica_pool *pool)
+{
+    MICAP_ASSERT(pool, "the batch writes to it");
+    bool added = pool->hook_mask & 1 << MICA_EVENT_ADD;
+    bool set = pool->hook_mask & 1 << MICA_EVENT_SET && was_given(group, pool->type->id);
+    mica_batch_run run = {0};
+    while ((added || set) && run.private_done < group->count) {
+        uint32_t row = next_pool_rows(group, pool, &run);
+        if (added)
+            micap_pools_run_hook(batch->world, MICA_EVENT_ADD, pool, row, run.count);
+        if (set)
+            micap_pools_run_hook(batch->world, MICA_EVENT_SET, pool, row, run.count);
+    }
+}
+
+static bool is_among(const mica_component *components, uint32_t count, mica_component component)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (components[i] == component)
+            return true;
+    return false;
+}
+
+static void announce_to_all(mica_batch *batch, mica_component component)
+{
+    const uint32_t mask = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET;
+    for (uint32_t g = 0; g < batch->group_count; ++g) {
+        const batch_group *group = &batch->groups[g];
+        if (!has_column(group, component))
+            continue;
+        if (micap_is_pooled(component))
+            announce_pooled(batch, group, micap_pool_of(batch->world, component));
+        else if (micap_has_hooks(group->archetype, mask))
+            announce(batch, group, component);
+    }
+}
+
+static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t order_count)
+{
+    const uint32_t mask = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET;
+    const micap_pools *pools = &batch->world->pools;
+    for (uint32_t i = 0; i < order_count; ++i)
+        announce_to_all(batch, order[i]);
+    for (uint32_t g = 0; g < batch->group_count; ++g) {
+        const micap_archetype *archetype = batch->groups[g].archetype;
+        for (uint32_t i = 0; micap_has_hooks(archetype, mask) && i < archetype->component_count; ++i)
+            if (!is_among(order, order_count, archetype->components[i]))
+                announce(batch, &batch->groups[g], archetype->components[i]);
+    }
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (pools->all[i]->hook_mask && !is_among(order, order_count, pools->all[i]->type->id))
+            announce_to_all(batch, pools->all[i]->type->id);
+}
+
+static void stop_recording(mica_world *world)
+{
+    --world->hook_depth;
+    --world->recording_depth;
+    micap_hooks_note_recorded(world);
+}
+
+mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)
+{
+    mica_world *world = batch->world;
+    run_hooks(batch, order, order_count);
+    stop_recording(world);
+    free_batch(batch);
+    return world->hooks_recorded ? micap_flush_own(world) : MICA_OK;
+}
+
+void mica_batch_cancel(mica_batch *batch)
+{
+    mica_world *world = batch->world;
+    ++world->structure;
+    /* Values may have been completed with these handles: they must not come alive again. */
+    for (uint32_t i = batch->group_count; i-- > 0;) {
+        batch_group *group = &batch->groups[i];
+        empty_pools(batch, group);
+        for (; group->filled; --group->filled) {
+            micap_chunk *chunk = group->archetype->chunks[group->archetype->tail];
+            micap_spot last = {chunk, chunk->count - 1};
+            mica_entity entity = micap_chunk_entities(chunk)[last.row];
+            micap_row_destruct(last);
+            micap_row_fill_hole(world, last);
+            micap_entity_forget(world, entity);
+        }
+    }
+    shrink(batch);
+    stop_recording(world);
+    free_batch(batch);
+    micap_hooks_end(world);
+}

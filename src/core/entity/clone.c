@@ -1,0 +1,214 @@
+/* A copy of an entity, with everything it has, at once or recorded: all of it or nothing. */
+#include "base/bits.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "mica/split.h"
+
+/* What cloning needs, in one allocation. */
+typedef struct micap_cloning {
+    mica_value *values;
+    bool *off;   /* who is switched off */
+    char *whole; /* values of split components, put together */
+    uint32_t count;
+    size_t bytes;
+} cloning;
+
+static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts)
+{
+    mica_component first[64], *components = first;
+    parts->count = mica_components_of(world, entity, first, 64);
+    if (parts->count > 64) {
+        components = micap_allocate(&world->memory, parts->count * sizeof *components, MICAP_ARRAY_ALIGNMENT);
+        if (!components)
+            return false;
+        mica_components_of(world, entity, components, parts->count);
+    }
+    size_t whole_bytes = 0;
+    for (uint32_t i = 0; i < parts->count; ++i)
+        if (micap_type_of(components[i])->leaves)
+            whole_bytes += micap_align_up(micap_type_of(components[i])->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
+    size_t values_bytes = parts->count * sizeof *parts->values;
+    parts->bytes = values_bytes + whole_bytes + parts->count;
+    parts->values = micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
+    if (parts->values) {
+        parts->whole = (char *)parts->values + values_bytes;
+        parts->off = (bool *)(parts->whole + whole_bytes);
+        for (uint32_t i = 0; i < parts->count; ++i)
+            parts->values[i] = (mica_value){.component = components[i]};
+    }
+    if (components != first)
+        MICAP_RELEASE_ARRAY(&world->memory, components, parts->count);
+    return parts->values != NULL;
+}
+
+/* Points each value at what it starts from, and notes the switches. */
+static void find_values(const mica_world *world, mica_entity entity, const cloning *parts)
+{
+    char *whole = parts->whole;
+    for (uint32_t i = 0; i < parts->count; ++i) {
+        mica_value *value = &parts->values[i];
+        const micap_type *type = micap_type_of(value->component);
+        parts->off[i] = !mica_is_enabled_component(world, entity, value->component);
+        if (type->leaves) {
+            mica_get_component_value(world, entity, value->component, whole);
+            value->data = whole;
+            whole += micap_align_up(type->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
+        } else if (type->type.size_bytes) {
+            value->data = mica_get_component(world, entity, value->component);
+        }
+    }
+}
+
+/* A copy of an instance beyond the first, on its way to the clone. */
+typedef struct micap_extra {
+    struct micap_extra *next;
+    mica_pool *pool;
+    size_t bytes; /* of it all; the value begins at a multiple of its alignment behind this struct */
+    char *value;
+} extra;
+
+static void drop_extras(mica_world *world, extra *first, bool destruct)
+{
+    for (extra *at = first, *next; at; at = next) {
+        next = at->next;
+        if (destruct)
+            micap_values_destruct(at->pool->type, at->value, 1);
+        micap_release(&world->memory, at, at->bytes, MICAP_ARRAY_ALIGNMENT);
+    }
+}
+
+static extra *copy_extra(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    const micap_type *type = pool->type;
+    size_t bytes = sizeof(extra) + type->type.alignment + type->type.size_bytes;
+    extra *made = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!made)
+        return NULL;
+    char *value = (char *)(made + 1);
+    value += micap_align_up((uintptr_t)value, type->type.alignment) - (uintptr_t)value;
+    *made = (extra){.pool = pool, .bytes = bytes, .value = value};
+    if (!pool->values)
+        micap_pool_read_value(pool, row, value);
+    if (!pool->values || micap_values_copy(type, value, micap_pool_value(pool, row), 1))
+        return made;
+    drop_extras(world, made, false);
+    return NULL;
+}
+
+/* Copies of all instances beyond the first ones, and room for them; false when they can't be made. */
+static bool make_extras(mica_world *world, mica_entity entity, const cloning *parts, extra **out_first)
+{
+    extra **end = out_first;
+    for (uint32_t i = 0; i < parts->count; ++i) {
+        mica_component component = parts->values[i].component;
+        mica_pool *pool = micap_is_pooled(component) ? micap_pool_of(world, component) : NULL;
+        uint32_t count = 1;
+        if (!pool || !pool->next)
+            continue;
+        for (uint32_t row = pool->next[micap_pool_row(pool, entity)]; row != MICAP_ROW_NONE; row = pool->next[row]) {
+            *end = copy_extra(world, pool, row);
+            if (!*end)
+                return false;
+            end = &(*end)->next;
+            ++count;
+        }
+        if (!micap_pools_make_room(world, pool, entity, count))
+            return false;
+    }
+    return true;
+}
+
+/* Hooks may have taken the component away again, or used up the room that was made, so that adding can fail after all. */
+static bool add_extra(mica_world *world, mica_entity clone, const extra *added)
+{
+    mica_pool *pool = added->pool;
+    if (micap_pool_row(pool, clone) == MICAP_ROW_NONE)
+        return false;
+    if (!micap_pools_make_room(world, pool, clone, 1)) {
+        micap_fail_memory(world, "clone");
+        return false;
+    }
+    micap_pool_move_value_in(pool, micap_pool_next_row(pool, clone), added->value);
+    uint32_t row = micap_pools_commit(world, pool, clone);
+    if (pool->hook_mask & 1 << MICA_EVENT_ADD)
+        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+    return true;
+}
+
+static void add_extras(mica_world *world, mica_entity clone, extra *first)
+{
+    for (extra *at = first, *next; at; at = next) {
+        next = at->next;
+        at->next = NULL;
+        bool added = mica_is_alive(world, clone) && add_extra(world, clone, at);
+        drop_extras(world, at, !added);
+    }
+}
+
+static void switch_off(mica_world *world, mica_entity clone, const cloning *parts)
+{
+    for (uint32_t i = 0; i < parts->count && mica_is_alive(world, clone); ++i)
+        if (parts->off[i])
+            mica_enable_component(world, clone, parts->values[i].component, false);
+}
+
+static mica_entity clone_now(mica_world *world, mica_entity entity, const cloning *parts)
+{
+    extra *extras = NULL;
+    if (!make_extras(world, entity, parts, &extras)) {
+        drop_extras(world, extras, true);
+        micap_fail_memory(world, "clone");
+        return mica_nil();
+    }
+    find_values(world, entity, parts); /* making room may have moved them */
+    mica_entity clone = mica_create_values(world, parts->values, parts->count);
+    add_extras(world, clone, extras);
+    switch_off(world, clone, parts);
+    micap_hooks_end(world);
+    return clone;
+}
+
+static bool record_extras(mica_world *world, mica_entity entity, mica_entity clone, const cloning *parts)
+{
+    for (uint32_t i = 0; i < parts->count; ++i) {
+        mica_component component = parts->values[i].component;
+        const mica_pool *pool = micap_is_pooled(component) ? micap_pool_of(world, component) : NULL;
+        if (!pool || !pool->next)
+            continue;
+        for (uint32_t row = pool->next[micap_pool_row(pool, entity)]; row != MICAP_ROW_NONE; row = pool->next[row])
+            if (!micap_command_copy_instance(micap_recorder(world), clone, pool, row))
+                return false;
+    }
+    return true;
+}
+
+static mica_entity record_clone(mica_world *world, mica_entity entity, const cloning *parts)
+{
+    find_values(world, entity, parts);
+    mica_entity clone = mica_create_values(world, parts->values, parts->count);
+    if (mica_is_nil(clone))
+        return clone;
+    if (!record_extras(world, entity, clone, parts)) {
+        micap_command_forget_create(micap_recorder(world), clone);
+        return mica_nil();
+    }
+    switch_off(world, clone, parts);
+    return clone;
+}
+
+mica_entity mica_clone(mica_world *world, mica_entity entity)
+{
+    if (!micap_is_row(micap_locate(world, entity))) {
+        micap_fail_dead(world, entity, "clone");
+        return mica_nil();
+    }
+    cloning parts = {0};
+    if (!begin_cloning(world, entity, &parts)) {
+        micap_fail_memory(world, "clone");
+        return mica_nil();
+    }
+    mica_entity clone = world->recording_depth ? record_clone(world, entity, &parts) : clone_now(world, entity, &parts);
+    micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);
+    return clone;
+}

@@ -1,0 +1,448 @@
+/* What is done to one entity at once, outside of recording. */
+#include "base/assert.h"
+#include "core/world/access_check.h"
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
+#include "core/world/world.h"
+#include "mica/entity.h"
+
+static const mica_place no_place = {0};
+
+bool mica_is_alive(const mica_world *world, mica_entity entity)
+{
+    return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
+}
+
+/* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
+static void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
+{
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return NULL;
+    if (!micap_type_of(component)->leaves)
+        return &micap_tag_value;
+    micap_fail(world, MICA_ERROR_INVALID, no_place,
+               "component %s is split: there is no whole value to point to; use mica_get_field or mica_get_value",
+               micap_type_of(component)->type.name);
+    return NULL;
+}
+
+/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
+ * nothing on the stack. */
+static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
+}
+
+static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (!finder->component)
+        return tag_of(world, spot, component);
+    micap_touch_value(world, spot.chunk, finder->column, spot.row);
+    return micap_finder_value(finder, spot.row);
+}
+
+const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_check_access(world, entity, component, false);
+    if (micap_is_pooled(component))
+        return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component))
+        return micap_lend(world, entity, component, get_any(world, entity, component), 1);
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
+}
+
+void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_check_access(world, entity, component, true);
+    if (micap_is_pooled(component))
+        return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
+    if (MICAP_UNLIKELY(finder->component != component || !component))
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
+    mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
+    if (micap_is_older(world, stamp))
+        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
+    micap_stamp(stamp, micap_version(world));
+    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
+}
+
+bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    if (micap_is_pooled(component))
+        return micap_pooled_has(world, entity, component);
+    return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
+}
+
+void micap_destroy_row(mica_world *world, micap_spot spot)
+{
+    mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
+    if (MICAP_UNLIKELY(world->pools.count))
+        micap_pools_entity_dies(world, entity);
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain)) {
+        if (world->keeper.before)
+            micap_keep_rows(world, spot.chunk, spot.row, 1);
+        micap_row_destruct(spot);
+    }
+    micap_row_fill_hole(world, spot);
+    micap_entity_forget(world, entity);
+    ++world->structure;
+}
+
+void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
+{
+    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
+        micap_hooks_removing(world, NULL, spot, 1);
+    micap_destroy_row(world, spot);
+}
+
+/* Destroys rows that lie one after the other, and belong to these entities. */
+static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
+        micap_hooks_removing(world, NULL, spot, count);
+    if (world->keeper.before)
+        micap_keep_rows(world, spot.chunk, spot.row, count);
+    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].plain)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+    for (uint32_t i = 0; world->pools.count && i < count; ++i)
+        micap_pools_entity_dies(world, entities[i]);
+    micap_rows_fill_hole(world, spot, count);
+    for (uint32_t i = 0; i < count; ++i)
+        micap_entity_forget(world, entities[i]);
+    ++world->structure;
+}
+
+static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
+{
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        micap_spot spot = micap_locate(world, entities[begin]);
+        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
+        if (!micap_is_row(spot))
+            continue;
+        destroy_run(world, spot, entities + begin, run);
+        *(uint32_t *)died += run;
+    }
+}
+
+uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = 0;
+    if (world->has_dependents)
+        micap_modules_each_dependent(world, entity, destroy_rows, &died);
+    return died;
+}
+
+uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
+{
+    uint32_t died = micap_destroy_dependents(world, entity);
+    micap_destroy_row_with_hooks(world, micap_locate(world, entity));
+    return died + 1;
+}
+
+static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
+{
+    if (world->recording_depth)
+        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
+        micap_fail_dead(world, entity, "destroy");
+        return false;
+    }
+    micap_destroy_with_dependents(world, entity);
+    micap_hooks_end(world);
+    return true;
+}
+
+bool mica_destroy(mica_world *world, mica_entity entity)
+{
+    micap_spot spot = micap_locate(world, entity);
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
+                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX ||
+                       micap_pools_mask(&world->pools, entity.index)))
+        return destroy_any(world, entity);
+    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
+    ++world->structure;
+    return micap_row_fill_hole(world, spot);
+}
+
+/* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
+static bool make_value(mica_world *world, const micap_column *column, void *value, const void *from)
+{
+    if (from && column->plain) {
+        micap_copy_fresh_bytes(value, from, column->bytes);
+        return true;
+    }
+    if (from ? micap_values_copy(column->type, value, from, 1) : micap_values_construct(column->type, value, 1))
+        return true;
+    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", column->type->type.name);
+    return false;
+}
+
+/* Moves an entity along an edge to the archetype that has the component, with a copy of what `from` points to, or the
+ * default. Returns the value, or NULL: nothing has changed then. */
+static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
+{
+    const micap_archetype *old = spot.chunk->archetype;
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
+    if (MICAP_UNLIKELY(!edge))
+        return NULL;
+    micap_archetype *to = edge->end;
+    if (MICAP_UNLIKELY(!micap_rows_reserve_one(world, to))) {
+        micap_fail_memory(world, "add");
+        return NULL;
+    }
+    micap_spot next = micap_rows_next(to);
+    void *value = &micap_tag_value;
+    if (edge->column != MICAP_COLUMN_TAG) {
+        value = micap_chunk_value(next.chunk, edge->column, next.row);
+        if (!make_value(world, &to->columns[edge->column], value, from))
+            return NULL;
+    }
+    micap_row_change_archetype(world, spot, to);
+    if (micap_type_of(component)->leaves)
+        micap_row_scatter(next, micap_type_of(component), from);
+    ++world->structure;
+    if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
+        micap_hooks_added(world, old, next, 1);
+    return value;
+}
+
+void *micap_add_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
+        micap_fail_dead(world, entity, "add");
+        return NULL;
+    }
+    if (micap_is_pooled(component))
+        return micap_pooled_add(world, entity, component);
+    if (micap_archetype_has(spot.chunk->archetype, component))
+        return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
+    void *value = add_value(world, spot, component, NULL);
+    if (value && world->hooks_recorded) {
+        micap_hooks_end(world);
+        value = value == &micap_tag_value && mica_has_component(world, entity, component)
+                    ? value
+                    : mica_write_component(world, entity, component);
+    }
+    return value;
+}
+
+/* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
+        return NULL;
+    const micap_edge *edge = micap_archetype_edge(archetype, component);
+    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open ||
+                       micap_change_hooks(edge->end) | micap_change_hooks(archetype)))
+        return NULL;
+    return edge;
+}
+
+static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
+{
+    return mica_command_add_component(micap_recorder(world), entity, component, no_place);
+}
+
+void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return add_recorded(world, entity, component);
+    if (micap_is_pooled(component))
+        return micap_pooled_add_or_any(world, entity, component);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
+    if (MICAP_UNLIKELY(!edge))
+        return micap_add_any(world, entity, component);
+    ++world->structure;
+    return micap_row_widen(world, entity, spot, edge);
+}
+
+/* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
+static bool replace_value(mica_world *world, const micap_type *type, void *value, const void *from)
+{
+    MICAP_ASSERT(value, "it is there");
+    if (from && !type->type.copy && !type->type.destruct) {
+        memmove(value, from, type->type.size_bytes);
+        return true;
+    }
+    if (value == from)
+        return true;
+    void *fresh = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
+    bool done = fresh && (from ? micap_values_copy(type, fresh, from, 1) : micap_values_construct(type, fresh, 1));
+    if (done) {
+        micap_values_destruct(type, value, 1);
+        micap_values_move(type, value, fresh, 1);
+    } else {
+        micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", type->type.name);
+    }
+    micap_release(&world->memory, fresh, type->type.size_bytes, type->type.alignment);
+    return done;
+}
+
+static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
+{
+    micap_spot spot = micap_locate(world, entity);
+    if (MICAP_UNLIKELY(!micap_is_row(spot))) {
+        micap_fail_dead(world, entity, "set");
+        return false;
+    }
+    if (micap_is_pooled(value.component)) {
+        bool done = micap_pooled_set(world, entity, &value);
+        micap_hooks_end(world);
+        return done;
+    }
+    const micap_type *type = micap_type_for_entities(world, value.component);
+    if (!type || !micap_value_fits(world, type, &value, no_place))
+        return false;
+    const micap_component *used = micap_component_of(&world->components, value.component);
+    if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
+        if (!add_value(world, spot, value.component, value.data))
+            return false;
+    } else if (used->type->leaves) {
+        micap_row_overwrite_leaves(world, spot, used->type, value.data);
+    } else if (used->type->type.size_bytes) {
+        if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
+            return false;
+    }
+    if (micap_is_awaited(used, MICA_EVENT_SET))
+        micap_hooks_run(world, MICA_EVENT_SET, value.component, micap_locate(world, entity), 1);
+    micap_hooks_end(world);
+    return true;
+}
+
+bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+{
+    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+                                  : set_now(world, entity, value);
+}
+
+bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
+        micap_fail_dead(world, entity, "remove");
+        return false;
+    }
+    if (micap_is_pooled(component)) {
+        bool removed = micap_pooled_remove(world, entity, component);
+        micap_hooks_end(world);
+        return removed;
+    }
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return false;
+    micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
+    if (!edge)
+        return false;
+    micap_archetype *to = edge->end;
+    if (!micap_rows_reserve_one(world, to)) {
+        micap_fail_memory(world, "remove");
+        return false;
+    }
+    if (micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE))
+        micap_hooks_removing(world, to, spot, 1);
+    micap_row_change_archetype(world, spot, to);
+    ++world->structure;
+    micap_hooks_end(world);
+    return true;
+}
+
+static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
+{
+    return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+}
+
+bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return remove_recorded(world, entity, component);
+    if (micap_is_pooled(component))
+        return micap_pooled_remove_or_any(world, entity, component);
+    micap_spot spot = micap_locate(world, entity);
+    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
+    if (MICAP_UNLIKELY(!edge))
+        return micap_remove_any(world, entity, component);
+    ++world->structure;
+    return micap_row_narrow(world, entity, spot, edge);
+}
+
+/* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */
+static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_component component)
+{
+    const micap_component *used = micap_component_find(&world->components, component);
+    if (!used || !used->type->enabled)
+        return NULL;
+    uint32_t column = micap_archetype_column(spot.chunk->archetype, used->type->enabled);
+    return column == MICAP_COLUMN_NONE ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
+}
+
+bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
+{
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
+        micap_fail_dead(world, entity, "enable");
+        return false;
+    }
+    const micap_type *type = micap_type_of(component);
+    if (!type || !type->type.toggle) {
+        micap_fail(world, MICA_ERROR_INVALID, no_place,
+                   "component %s can't be toggled: describe it with .toggle = true",
+                   type ? type->type.name : "without a description");
+        return false;
+    }
+    if (micap_is_pooled(component))
+        return micap_pooled_enable(world, entity, type, enabled);
+    uint8_t *byte = enabled_byte(world, spot, component);
+    if (!byte)
+        return false;
+    if (*byte != enabled) {
+        micap_touch_value(world, spot.chunk, micap_archetype_column(spot.chunk->archetype, type->enabled), spot.row);
+        *byte = enabled;
+        micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
+        micap_hooks_end(world);
+    }
+    return true;
+}
+
+bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component)
+{
+    if (micap_is_pooled(component))
+        return micap_pooled_is_enabled(world, entity, component);
+    micap_spot spot = micap_locate(world, entity);
+    if (!micap_archetype_has(spot.chunk->archetype, component))
+        return false;
+    const uint8_t *byte = enabled_byte(world, spot, component);
+    return !byte || *byte;
+}
+
+uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+{
+    const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        if (micap_type_of(archetype->components[i])->companion != MICAP_COMPANION_NONE)
+            continue;
+        if (count < capacity)
+            out[count] = archetype->components[i];
+        ++count;
+    }
+    return count +
+           micap_pools_components_of(world, entity, out ? out + count : NULL, count < capacity ? capacity - count : 0);
+}

@@ -1,0 +1,155 @@
+/* Components whose fields lie in columns of their own. In chunks a leaf is a hidden component, in a pool a lane. */
+#include "mica/split.h"
+
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+
+static const mica_place no_place = {0};
+
+static void *leaf_of(micap_spot spot, const micap_leaf *leaf)
+{
+    return micap_finder_value(micap_chunk_find(spot.chunk, leaf->component), spot.row);
+}
+
+void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value)
+{
+    for (uint32_t i = 0; i < type->leaf_count; ++i) {
+        const micap_leaf *leaf = &type->leaves[i];
+        if (value)
+            memcpy(leaf_of(spot, leaf), (const char *)value + leaf->offset, leaf->bytes);
+        else
+            memset(leaf_of(spot, leaf), 0, leaf->bytes);
+    }
+}
+
+void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value)
+{
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, type->leaves[i].component)->column, spot.row);
+    micap_row_scatter(spot, type, value);
+}
+
+void micap_row_gather(micap_spot spot, const micap_type *type, void *out)
+{
+    memset(out, 0, type->type.size_bytes);
+    for (uint32_t i = 0; i < type->leaf_count; ++i)
+        memcpy((char *)out + type->leaves[i].offset, leaf_of(spot, &type->leaves[i]), type->leaves[i].bytes);
+}
+
+/* The leaf at an offset; NULL with a report. */
+static const micap_leaf *find_leaf(const mica_world *world, mica_component component, size_t offset, mica_place place)
+{
+    const micap_type *type = micap_type_of(component);
+    const micap_leaf *leaf = type ? micap_type_leaf(type, (uint32_t)offset) : NULL;
+    if (!leaf)
+        micap_fail(world, MICA_ERROR_INVALID, place, "no field of component %s has a column at offset %zu: %s",
+                   type ? type->type.name : "without an id", offset,
+                   type && type->leaves ? "it is inside an array that is kept whole, or not described"
+                                        : "it is not split, describe it with .split = true");
+    return leaf;
+}
+
+const void *mica_get_component_field(const mica_world *world, mica_entity entity, mica_component component,
+                                     size_t offset)
+{
+    const micap_leaf *leaf = find_leaf(world, component, offset, no_place);
+    if (!leaf)
+        return NULL;
+    if (!micap_is_pooled(component))
+        return leaf_of(micap_locate(world, entity), leaf);
+    const mica_pool *pool = micap_pool_of(world, component);
+    uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
+    const micap_pool_lane *lane = pool ? micap_pool_lane_at(pool, offset) : NULL;
+    return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
+}
+
+void *mica_write_component_field(mica_world *world, mica_entity entity, mica_component component, size_t offset)
+{
+    void *value = (void *)mica_get_component_field(world, entity, component, offset);
+    if (!value)
+        return NULL;
+    if (micap_is_pooled(component)) {
+        mica_pool *pool = micap_pool_of(world, component);
+        uint32_t lane = (uint32_t)(micap_pool_lane_at(pool, offset) - pool->lanes) - 1;
+        micap_pool_stamp(pool, lane, micap_pool_row(pool, entity), 1, micap_version(world));
+    } else {
+        micap_spot spot = micap_locate(world, entity);
+        mica_component leaf = micap_type_leaf(micap_type_of(component), (uint32_t)offset)->component;
+        micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, leaf)->column, spot.row);
+    }
+    return value;
+}
+
+bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_component component, void *out_value)
+{
+    const micap_type *type = micap_type_of(component);
+    if (!type || !mica_has_component(world, entity, component))
+        return false;
+    if (micap_is_pooled(component)) {
+        const mica_pool *pool = micap_pool_of(world, component);
+        MICAP_ASSERT(pool, "the entity has the component");
+        if (pool->kind != MICAP_POOL_TAG)
+            micap_pool_read_value(pool, micap_pool_row(pool, entity), out_value);
+    } else if (type->leaves) {
+        micap_row_gather(micap_locate(world, entity), type, out_value);
+    } else if (type->type.size_bytes) {
+        memcpy(out_value, mica_get_component(world, entity, component), type->type.size_bytes);
+    }
+    return true;
+}
+
+/* The term that reads, or writes, the component; the number of terms when none does. */
+static uint32_t term_of(const mica_view *view, mica_component component, bool write)
+{
+    const mica_query *query = view->query;
+    uint32_t term = 0;
+    for (; term < query->term_count; ++term) {
+        mica_access access = query->terms[term].access;
+        if (query->terms[term].component == component &&
+            (write ? micap_access_writes(access) : micap_access_reads(access)))
+            break;
+    }
+    if (term == query->term_count)
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place, "%s: it does not %s component %s", query->name,
+                   write ? "write" : "read", micap_type_of(component)->type.name);
+    return term;
+}
+
+/* The column of a leaf from the view's first row on; and for whom to stamp it. */
+static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *leaf)
+{
+    if (!micap_is_pooled(view->query->terms[term].component))
+        return leaf_of((micap_spot){view->chunk, view->row}, leaf);
+    const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
+    const micap_pool_lane *lane = micap_pool_lane_at(pool, leaf->offset);
+    uint32_t row = micap_join_row(view, term);
+    return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
+}
+
+const void *mica_view_read_field(const mica_view *view, mica_component component, size_t offset)
+{
+    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->query->place);
+    uint32_t term = leaf ? term_of(view, component, false) : view->query->term_count;
+    return term < view->query->term_count ? column_of(view, term, leaf) : NULL;
+}
+
+void *mica_view_write_field(mica_view *view, mica_component component, size_t offset)
+{
+    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->query->place);
+    uint32_t term = leaf ? term_of(view, component, true) : view->query->term_count;
+    void *column = term < view->query->term_count ? column_of(view, term, leaf) : NULL;
+    if (!column)
+        return NULL;
+    mica_version version = micap_view_version(view);
+    if (micap_is_pooled(component)) {
+        mica_pool *pool = micap_pool_of(view->world, component);
+        MICAP_ASSERT(pool, "the query has the term");
+        micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
+    } else {
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, leaf->component)->column, view->row,
+                           view->count, version);
+    }
+    return column;
+}

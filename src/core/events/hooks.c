@@ -1,0 +1,126 @@
+#include "core/events/hooks.h"
+#include "core/events/removals.h"
+#include "core/world/report.h"
+#include "core/events/watch.h"
+#include "mica/hook.h"
+
+mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
+                                    void *context)
+{
+    mica_result refused = micap_refuse_inside(world, "hook");
+    if (refused != MICA_OK)
+        return refused;
+    if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                          "hook: the destroy event goes with component 0, the others with a component");
+    micap_hook *hook = &world->destroy_hook;
+    if (component) {
+        if (!micap_type_for_entities(world, component))
+            return micap_failure(world);
+        hook = &micap_component_of(&world->components, component)->hooks[kind];
+    }
+    *hook = (micap_hook){fn, context};
+    if (micap_is_pooled(component))
+        micap_pools_update_hooks(world, component);
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
+    return MICA_OK;
+}
+
+static inline void call(mica_world *world, micap_hook hook, const mica_event *event)
+{
+    ++world->recording_depth;
+    ++world->hook_depth;
+    hook.fn(event, hook.context);
+    --world->hook_depth;
+    --world->recording_depth;
+    micap_hooks_note_recorded(world);
+}
+
+void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)
+{
+    if (event->kind == MICA_EVENT_REMOVE)
+        micap_removals_note(world, component->removals, event->entities, event->count);
+    if (event->kind < MICA_EVENT_DESTROY && component->hooks[event->kind].fn)
+        call(world, component->hooks[event->kind], event);
+    if (component->watches[event->kind])
+        micap_watches_run(world, component->watches[event->kind], event);
+}
+
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
+    if (MICAP_UNLIKELY(world->keeper.before)) /* the hook may write to the values */
+        micap_keep_rows(world, spot.chunk, spot.row, count);
+    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
+    micap_hooks_call(world, used, &event);
+}
+
+void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
+{
+    mica_component component = spot.chunk->archetype->lone_add;
+    mica_event event = {
+        .world = world,
+        .kind = MICA_EVENT_ADD,
+        .component = component,
+        .count = count,
+        .entities = micap_chunk_entities(spot.chunk) + spot.row,
+        .values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row),
+    };
+    micap_hooks_call(world, world->components.by_id[component], &event);
+}
+
+uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    micap_spot first = micap_locate(world, entities[0]);
+    uint32_t run = 1;
+    for (; run < count; ++run) {
+        micap_spot next = micap_locate(world, entities[run]);
+        if (next.chunk != first.chunk || next.row != first.row + run)
+            break;
+    }
+    return run;
+}
+
+void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
+                          const mica_entity *entities, uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    if (!(micap_component_awaits(used) & 1 << kind))
+        return;
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        run = micap_run_of(world, entities + begin, count - begin);
+        micap_hooks_run(world, kind, component, micap_locate(world, entities[begin]), run);
+    }
+}
+
+void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count)
+{
+    const micap_archetype *to = spot.chunk->archetype;
+    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD))
+        return;
+    for (uint32_t i = 0; i < to->component_count; ++i)
+        if (!from || !micap_archetype_has(from, to->components[i]))
+            micap_hooks_run(world, MICA_EVENT_ADD, to->components[i], spot, count);
+}
+
+void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count)
+{
+    const micap_archetype *from = spot.chunk->archetype;
+    if (!to && (world->destroy_hook.fn || world->destroy_watches)) {
+        mica_event event = {.world = world, .kind = MICA_EVENT_DESTROY, .count = count};
+        event.entities = micap_chunk_entities(spot.chunk) + spot.row;
+        if (world->destroy_hook.fn)
+            call(world, world->destroy_hook, &event);
+        if (world->destroy_watches)
+            micap_watches_run(world, world->destroy_watches, &event);
+    }
+    if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
+        for (uint32_t i = 0; i < from->component_count; ++i)
+            if (!to || !micap_archetype_has(to, from->components[i]))
+                micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (!to && micap_has_hooks(from, 1 << MICA_EVENT_DESTROY)) /* of the world or a module */
+        micap_modules_destroying(world, micap_chunk_entities(spot.chunk) + spot.row, count);
+}

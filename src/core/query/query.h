@@ -1,0 +1,129 @@
+/* A query: terms, compiled into what an archetype must have, and the list of archetypes that match. */
+#ifndef MICAP_CORE_QUERY_QUERY_H
+#define MICAP_CORE_QUERY_QUERY_H
+
+#include "core/storage/rows.h"
+#include "pool/pool.h"
+#include "mica/query.h"
+
+enum {
+    MICAP_COLUMN_SINGLETON = 0xFFFD, /* the term is the one value of the world */
+    MICAP_COLUMN_UNKNOWN = 0xFFFC,   /* first of a match: its columns were not looked up yet */
+    MICAP_FILTERS_MAX = 2 * MICA_TERMS_MAX,
+};
+
+/* A test of single rows or slices that remains once an archetype matches. */
+typedef enum micap_filter_kind {
+    MICAP_FILTER_ENABLED, /* companion byte is 1 */
+    MICAP_FILTER_DISABLED,
+    MICAP_FILTER_ADDED,         /* companion version is newer than the mark */
+    MICAP_FILTER_CHANGED,       /* stamps of the slice are newer than the mark */
+    MICAP_FILTER_CHANGED_SPLIT, /* the same for any leaf of a split component */
+} micap_filter_kind;
+
+typedef struct micap_filter {
+    micap_filter_kind kind;
+    mica_component component; /* the companion, or the component itself for what changed */
+} micap_filter;
+
+/* A term on a pool. */
+typedef struct micap_join {
+    mica_pool *pool;
+    mica_access access;
+    bool has_column;
+} micap_join;
+
+/* One place in a sorted query. */
+typedef struct micap_order {
+    micap_chunk *chunk;
+    uint32_t row;
+    uint32_t match;
+} micap_order;
+
+struct mica_query {
+    mica_world *world;
+    /* What a loop reads: the matching archetypes, and per match a column per term. */
+    micap_archetype **archetypes;
+    uint16_t *columns;
+    uint32_t match_count;
+    uint32_t match_capacity;
+    uint32_t column_capacity;
+    uint32_t term_count;
+    mica_term terms[MICA_TERMS_MAX];
+    uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
+    uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */
+    uint32_t pool_steps[MICA_TERMS_MAX];  /* and of pools only */
+    micap_filter filters[MICAP_FILTERS_MAX];
+    uint32_t filter_count;
+    micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */
+    uint32_t join_count;
+    bool reads_chunks;                 /* some term gives a column of a chunk */
+    bool asks_chunks;                  /* some term or filter is about chunks: an archetype may not match */
+    bool is_marked;                    /* some term asks what changed or was added */
+    bool is_row_level[MICA_TERMS_MAX]; /* a term of a group with a pool in it */
+    bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
+    mica_component instances_of;       /* the pool whose instances are shown one by one, or 0 */
+    bool special;                      /* it has filters, joins or an order: not the plain loop over chunks */
+    uint64_t signature;                /* of what must be there, */
+    uint64_t banned;                   /* and of what must not */
+    mica_version last_mark;
+    uint32_t index; /* in the world's list of queries */
+    uint64_t id;    /* of no other query of this world */
+    char *name;
+    mica_place place;
+
+    mica_component order_by;
+    mica_compare_fn compare;
+    void *context;
+    micap_order *order;
+    uint32_t order_count;
+    uint32_t order_capacity;
+    micap_order *order_scratch;
+    uint32_t order_scratch_capacity;
+    uint64_t order_structure; /* the world's when the order was made */
+    mica_version order_version;
+    bool order_valid;
+};
+
+typedef struct micap_queries {
+    mica_query **all;
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t made; /* so far */
+} micap_queries;
+
+/* Tells all queries about a new archetype. False when memory is short: no query knows it then. */
+bool micap_queries_announce(mica_world *world, micap_archetype *archetype);
+void micap_queries_free(mica_world *world);
+
+/* Whether what the term names must be there. */
+static inline bool micap_access_demands(mica_access access)
+{
+    return access <= MICA_ACCESS_HAS || access >= MICA_ACCESS_CHANGED;
+}
+
+bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype);
+
+/* Looks up the columns of a match. Threads that loop at once may do so twice, with the same result. */
+MICAP_COLD void micap_query_find_columns(mica_query *query, uint32_t match);
+
+/* The columns of a match by term. */
+static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t match)
+{
+    uint16_t *columns = query->columns + (size_t)match * query->term_count;
+    if (MICAP_UNLIKELY(__atomic_load_n(columns, __ATOMIC_ACQUIRE) == MICAP_COLUMN_UNKNOWN))
+        micap_query_find_columns(query, match);
+    return columns;
+}
+
+/* Whether a row of a matching archetype passes all filters. */
+bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since);
+
+/* Finds the next run of rows in [*row, end) that passes all filters; 0 when there is none. */
+uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, uint32_t end,
+                              mica_version since);
+
+/* Brings the order of a sorted query up to date; false when memory is short. */
+bool micap_query_sort(mica_query *query);
+
+#endif

@@ -1,0 +1,449 @@
+#include "core/query/query_join.h"
+
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
+
+/* Whether a row of a pool satisfies a term. */
+static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t row, mica_version since)
+{
+    if (access == MICA_ACCESS_DISABLED)
+        return !pool->enabled[row];
+    if (pool->enabled && !pool->enabled[row])
+        return false;
+    if (access == MICA_ACCESS_ADDED)
+        return pool->added[row] > since;
+    return access != MICA_ACCESS_CHANGED || micap_pool_slice_changed(pool, row, since);
+}
+
+/* The term of a pool for one entity; groups are settled elsewhere. */
+static bool satisfies(const micap_join *join, uint32_t row, mica_version since)
+{
+    if (join->access == MICA_ACCESS_WITHOUT)
+        return row == MICAP_ROW_NONE;
+    if (!micap_access_demands(join->access))
+        return true;
+    return row != MICAP_ROW_NONE && row_satisfies(join->pool, join->access, row, since);
+}
+
+/* Groups of EITHER and OR with a pool among them, which no archetype decides. */
+static bool groups_pass(const mica_query *query, const micap_found *found)
+{
+    bool open = false, either = true;
+    uint32_t join = 0;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        mica_term term = query->terms[i];
+        bool pooled = micap_is_pooled(term.component);
+        bool there = false;
+        if (term.access == MICA_ACCESS_EITHER || term.access == MICA_ACCESS_OR)
+            there = pooled ? found->rows[join] != MICAP_ROW_NONE
+                           : micap_archetype_has(found->spot.chunk->archetype, term.component);
+        join += pooled;
+        if (term.access == MICA_ACCESS_EITHER) {
+            if (open && !either)
+                return false;
+            open = true;
+            either = there;
+        } else if (term.access == MICA_ACCESS_OR) {
+            either |= there;
+        }
+    }
+    return either;
+}
+
+/* The joins of an entity; with the row in the driver's pool, where there is one, known. */
+static bool find_joins(const mica_query *query, const mica_pool *driver, uint32_t driver_row, mica_version since,
+                       micap_found *found)
+{
+    for (uint32_t i = 0; i < query->join_count; ++i) {
+        const micap_join *join = &query->joins[i];
+        uint32_t row = join->pool == driver ? driver_row : micap_pooled_row(query->world, join->pool, found->entity);
+        if (!satisfies(join, row, since))
+            return false;
+        found->rows[i] = row;
+    }
+    return !query->has_pooled_group || groups_pass(query, found);
+}
+
+static bool spot_passes(const mica_query *query, micap_spot spot, mica_version since)
+{
+    return micap_query_matches_archetype(query, spot.chunk->archetype) &&
+           (!query->filter_count || micap_query_row_passes(query, spot.chunk, spot.row, since));
+}
+
+bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out)
+{
+    out->entity = entity;
+    out->spot = micap_locate(query->world, entity);
+    return micap_is_row(out->spot) && spot_passes(query, out->spot, since) && find_joins(query, NULL, 0, since, out);
+}
+
+bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since)
+{
+    micap_found found = {.entity = entity, .spot = micap_locate(query->world, entity)};
+    if (!micap_is_row(found.spot) || !spot_passes(query, found.spot, since))
+        return false;
+    const mica_pool *pool = query->instances_of ? micap_pool_of(query->world, query->instances_of) : NULL;
+    if (!pool)
+        return find_joins(query, NULL, 0, since, &found);
+    uint32_t row = micap_pool_row(pool, entity);
+    while (row != MICAP_ROW_NONE && !find_joins(query, pool, row, since, &found))
+        row = pool->next[row];
+    return row != MICAP_ROW_NONE;
+}
+
+/* Whether an entity whose row in its chunk is the next one continues a run of `count` rows in all pools. */
+static bool continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
+{
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        if (query->joins[i].has_column &&
+            next->rows[i] != (first->rows[i] == MICAP_ROW_NONE ? MICAP_ROW_NONE : first->rows[i] + count))
+            return false;
+    return true;
+}
+
+/* Of a split component there is none: see micap_join_row. */
+static void *join_column(const micap_join *join, uint32_t row)
+{
+    return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
+}
+
+void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count)
+{
+    view->count = count;
+    view->chunk = first->spot.chunk;
+    view->row = first->spot.row;
+    uint32_t join = 0;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        if (micap_is_pooled(query->terms[i].component)) {
+            view->columns[i] = join_column(&query->joins[join], first->rows[join]);
+            ++join;
+        } else {
+            view->columns[i] = query->term_bytes[i] ? micap_join_chunk_column(view, query, i) : NULL;
+        }
+    }
+}
+
+static uint64_t rows_of_matches(const mica_query *query)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < query->match_count; ++i)
+        rows += query->archetypes[i]->row_count;
+    return rows;
+}
+
+/* No row of a pool need be looked at when nothing is asked for but the driver and what is in step with it. */
+static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
+{
+    if (query->filter_count || driver->dead_count)
+        return MICAP_WALK_SEARCH;
+    if (driver->kind == MICAP_POOL_TAG || (driver->next && query->instances_of != driver->type->id))
+        return MICAP_WALK_SEARCH;
+    for (uint32_t i = 0; i < query->join_count; ++i) {
+        const micap_join *join = &query->joins[i];
+        if ((join->pool != driver && (!group || join->pool->group != group)) || join->pool->enabled ||
+            join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED || join->pool->dead_count)
+            return MICAP_WALK_SEARCH;
+    }
+    return query->asks_chunks ? MICAP_WALK_CHUNKS : MICAP_WALK_PLAIN;
+}
+
+/* Whether the query asks for every pool of a group. */
+static bool covers(const mica_query *query, const micap_pool_group *group)
+{
+    uint32_t covered = 0;
+    for (uint32_t i = 0; i < group->pool_count; ++i) {
+        bool asked = false;
+        for (uint32_t k = 0; k < query->join_count; ++k)
+            asked |= query->joins[k].pool == group->pools[i] && micap_access_demands(query->joins[k].access);
+        covered += asked;
+    }
+    return covered == group->pool_count;
+}
+
+void micap_join_begin(mica_view *view, const mica_query *query)
+{
+    mica_pool *driver = NULL;
+    uint64_t fewest = rows_of_matches(query) + !query->reads_chunks; /* as many: better stay where columns are read */
+    for (uint32_t i = 0; i < query->join_count; ++i) {
+        const micap_join *join = &query->joins[i];
+        bool forced = query->instances_of && join->pool->type->id == query->instances_of;
+        if (forced || (!query->instances_of && micap_access_demands(join->access) && join->pool->count < fewest)) {
+            driver = join->pool;
+            fewest = join->pool->count;
+        }
+    }
+    view->driver = driver;
+    view->cursor = 0;
+    view->walk = MICAP_WALK_SEARCH;
+    view->fitting = NULL;
+    if (!driver)
+        return;
+    view->end = driver->kind == MICAP_POOL_TAG ? driver->present_words * 64 : driver->row_limit;
+    const micap_pool_group *group = driver->group && covers(query, driver->group) ? driver->group : NULL;
+    if (group)
+        view->end = group->count;
+    view->walk = (uint8_t)choose_walk(query, driver, group);
+}
+
+static mica_entity owner_at(const mica_query *query, const mica_pool *driver, uint32_t at)
+{
+    if (MICAP_LIKELY(driver->owners != NULL))
+        return driver->owners[at];
+    return (mica_entity){at, micap_record_generation(*micap_record_at(&query->world->entities, at))};
+}
+
+static bool is_shown(const mica_query *query, const mica_pool *driver, uint32_t at)
+{
+    return !driver->next || query->instances_of == driver->type->id || micap_pool_is_first(driver, at);
+}
+
+/* Looks at row `at` of the driver. */
+static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, micap_found *out)
+{
+    const mica_pool *driver = view->driver;
+    out->entity = owner_at(query, driver, at);
+    if (query->asks_chunks || driver->dead_count || driver->kind == MICAP_POOL_TAG) {
+        out->spot = micap_locate(query->world, out->entity);
+        if (!micap_is_row(out->spot))
+            return false;
+        if (query->asks_chunks &&
+            (!micap_join_fits(view, query, out->spot.chunk->archetype) ||
+             (query->filter_count && !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->since))))
+            return false;
+    }
+    return is_shown(query, driver, at) && find_joins(query, driver, at, view->since, out);
+}
+
+/* Whether row at + count of the driver continues a run of `count` rows. Where chunks are read, its record says so at once,
+ * and then the archetype is known to fit. */
+static bool extends(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count,
+                    micap_found *found)
+{
+    const mica_pool *driver = view->driver;
+    if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
+        return find_driven(view, query, at + count, found) && continues(query, first, found, count);
+    MICAP_ASSERT(first->spot.chunk, "it was located");
+    found->entity = owner_at(query, driver, at + count);
+    found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
+    uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);
+    return *micap_record_at(&query->world->entities, found->entity.index) == expected &&
+           (!query->filter_count || micap_query_row_passes(query, found->spot.chunk, found->spot.row, view->since)) &&
+           is_shown(query, driver, at + count) && find_joins(query, driver, at + count, view->since, found) &&
+           continues(query, first, found, count);
+}
+
+static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count)
+{
+    const mica_pool *driver = view->driver;
+    micap_join_show(view, query, first, count);
+    view->entities = driver->owners ? driver->owners + at : micap_chunk_entities(first->spot.chunk) + first->spot.row;
+    view->cursor = at + count;
+}
+
+/* Plain arrays: whole runs of rows without a look at them. */
+static bool next_plain(mica_view *view, const mica_query *query)
+{
+    uint32_t at = micap_pool_next_used(view->driver, view->cursor);
+    if (at >= view->end)
+        return false;
+    uint32_t end = micap_pool_run_end(view->driver, at);
+    micap_found first = {.entity = view->driver->owners[at]};
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        first.rows[i] = at;
+    show_driven(view, query, at, &first, (end < view->end ? end : view->end) - at);
+    return true;
+}
+
+/* The rows of a pool, one by one. */
+static bool next_driven(mica_view *view, const mica_query *query)
+{
+    const mica_pool *driver = view->driver;
+    micap_found first, found;
+    first.spot = (micap_spot){0};
+    uint32_t at = micap_pool_next_used(driver, view->cursor);
+    while (at < view->end && !find_driven(view, query, at, &first))
+        at = micap_pool_next_used(driver, at + 1);
+    if (at >= view->end)
+        return false;
+    uint32_t end = micap_pool_run_end(driver, at), count = 1;
+    if (end > view->end)
+        end = view->end;
+    while (at + count < end && extends(view, query, at, &first, count, &found))
+        ++count;
+    show_driven(view, query, at, &first, count);
+    return true;
+}
+
+/* Whether the index of a pool alone decides a term. */
+static bool is_quick(const micap_join *join)
+{
+    const mica_pool *pool = join->pool;
+    return pool->kind == MICAP_POOL_MAP && !pool->dead_count && !pool->enabled && join->access <= MICA_ACCESS_HAS;
+}
+
+/* How many of some entities follow each other in a pool from a row on, or, where no column is read, are in it. */
+static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities, uint32_t count, uint32_t row)
+{
+    const micap_index *index = &join->pool->index;
+    uint32_t run = 0;
+    if (join->has_column)
+        while (run < count && micap_map_find(index, entities[run]) == row + run)
+            ++run;
+    else
+        while (run < count && micap_map_find(index, entities[run]) != MICAP_ROW_NONE)
+            ++run;
+    return run;
+}
+
+/* How far a run goes on that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
+ * one. */
+static uint32_t quick_run(const mica_query *query, const micap_found *first, const mica_entity *entities,
+                          uint32_t count)
+{
+    enum { ROWS = 128 };
+    if (query->has_pooled_group)
+        return 0;
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        if (!is_quick(&query->joins[i]))
+            return 0;
+    for (uint32_t run = 1, step, most; run < count; run += step) {
+        step = most = count - run < ROWS ? count - run : ROWS;
+        for (uint32_t i = 0; i < query->join_count; ++i)
+            step = run_in_pool(&query->joins[i], entities + run, step, first->rows[i] + run);
+        if (step < most)
+            return run + step;
+    }
+    return count;
+}
+
+/* A run of rows of a chunk in which all joins are found, within [*row, end). */
+static uint32_t next_joined_run(const mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row,
+                                uint32_t end, micap_found *first)
+{
+    const mica_entity *entities = micap_chunk_entities(chunk);
+    uint32_t at = *row, count = 1;
+    for (;; ++at) {
+        if (at >= end)
+            return 0;
+        first->entity = entities[at];
+        first->spot = (micap_spot){chunk, at};
+        if (find_joins(query, NULL, 0, view->since, first))
+            break;
+    }
+    *row = at;
+    uint32_t quick = quick_run(query, first, entities + at, end - at);
+    if (quick)
+        return quick;
+    micap_found found;
+    for (; at + count < end; ++count) {
+        found.entity = entities[at + count];
+        found.spot = (micap_spot){chunk, at + count};
+        if (!find_joins(query, NULL, 0, view->since, &found) || !continues(query, first, &found, count))
+            break;
+    }
+    return count;
+}
+
+bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
+{
+    micap_found first;
+    uint32_t run;
+    while ((run = micap_query_next_run(query, chunk, row, end, view->since))) {
+        uint32_t at = *row, count = next_joined_run(view, query, chunk, &at, *row + run, &first);
+        if (!count) {
+            *row += run;
+            continue;
+        }
+        micap_join_show(view, query, &first, count);
+        view->entities = micap_chunk_entities(chunk) + at;
+        *row = at + count;
+        return true;
+    }
+    return false;
+}
+
+/* Archetype by archetype, chunk by chunk. */
+static bool next_in_chunks(mica_view *view, const mica_query *query)
+{
+    for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, view->cursor = 0) {
+        const micap_archetype *archetype = query->archetypes[view->match];
+        for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, view->cursor = 0) {
+            micap_chunk *chunk = archetype->chunks[view->chunk_index];
+            if (micap_join_next_rows(view, query, chunk, &view->cursor, chunk->count))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool micap_join_next(mica_view *view, mica_query *query)
+{
+    if (!view->driver)
+        return next_in_chunks(view, query);
+    switch (view->walk) {
+    case MICAP_WALK_PLAIN: return next_plain(view, query);
+    case MICAP_WALK_CHUNKS: return micap_join_next_owner(view, query);
+    default: return next_driven(view, query);
+    }
+}
+
+/* In a sorted query `chunk_index` is the place in the order, which lists the rows of matching archetypes. */
+bool micap_join_next_sorted(mica_view *view, mica_query *query)
+{
+    for (; view->chunk_index < query->order_count; ++view->chunk_index) {
+        const micap_order *order = &query->order[view->chunk_index];
+        micap_found first, found;
+        if (!micap_join_find(query, micap_chunk_entities(order->chunk)[order->row], view->since, &first))
+            continue;
+        uint32_t count = 1;
+        for (; view->chunk_index + count < query->order_count; ++count) {
+            const micap_order *next = &order[count];
+            if (next->chunk != order->chunk || next->row != order->row + count ||
+                !micap_join_find(query, micap_chunk_entities(next->chunk)[next->row], view->since, &found) ||
+                !continues(query, &first, &found, count))
+                break;
+        }
+        micap_join_show(view, query, &first, count);
+        view->entities = micap_chunk_entities(order->chunk) + order->row;
+        view->chunk_index += count;
+        return true;
+    }
+    return false;
+}
+
+void *micap_join_write(mica_view *view, uint32_t term)
+{
+    void *values = view->columns[term];
+    mica_component component = view->query->terms[term].component;
+    mica_version version = micap_view_version(view);
+    if (micap_is_pooled(component)) {
+        mica_pool *pool = micap_pool_of(view->world, component);
+        if (pool->values)
+            micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
+    } else if (view->query->chunk_steps[term]) {
+        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, component)->column, view->row,
+                           view->count, version);
+    }
+    return values;
+}
+
+uint32_t micap_join_row(const mica_view *view, uint32_t term)
+{
+    const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
+    const char *column = view->columns[term];
+    if (column)
+        return (uint32_t)((size_t)(column - pool->values) / pool->value_bytes);
+    return pool == view->driver ? view->cursor - view->count : micap_pooled_row(view->world, pool, view->entities[0]);
+}
+
+uint64_t micap_join_count(mica_query *query)
+{
+    uint64_t count = 0;
+    mica_view view = {.world = query->world, .query = query, .since = query->last_mark};
+    micap_join_begin(&view, query);
+    if (view.walk == MICAP_WALK_PLAIN && !view.driver->present)
+        return view.end;
+    while (micap_join_next(&view, query))
+        count += view.count;
+    return count;
+}

@@ -1,0 +1,414 @@
+/* Loops over queries. */
+#include "base/assert.h"
+#include "core/world/access_check.h"
+#include "core/query/query_join.h"
+#include "core/query/view.h"
+#include "core/world/report.h"
+#include "mica/view.h"
+
+bool micap_query_is_marked(const mica_query *query)
+{
+    if (query->is_marked)
+        return true;
+    for (uint32_t i = 0; i < query->filter_count; ++i)
+        if (query->filters[i].kind >= MICAP_FILTER_ADDED)
+            return true;
+    return false;
+}
+
+static mica_view begin(mica_query *query, mica_version since)
+{
+    mica_view view;
+    /* Not the columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
+    memset(&view, 0, offsetof(mica_view, columns));
+    if (!query) /* it could not be made, which was reported: nothing matches */
+        return view;
+    view.world = query->world;
+    view.query = query;
+    view.structure = query->world->structure;
+    view.since = since;
+    const micap_here *here = micap_here_of(query->world);
+    view.version = here ? here->version : 0;
+    if (query->compare && !micap_query_sort(query)) {
+        micap_fail_memory(query->world, query->name);
+        view.query = NULL;
+    }
+    if (query->join_count && !query->compare) /* an order drives by itself */
+        micap_join_begin(&view, query);
+    return view;
+}
+
+mica_view mica_query_begin_since(mica_query *query, mica_version since)
+{
+    return begin(query, since);
+}
+
+mica_view mica_query_begin(mica_query *query)
+{
+    mica_version since = query ? query->last_mark : 0;
+    if (query && MICAP_UNLIKELY(query->special) && micap_query_is_marked(query))
+        query->last_mark = mica_world_mark(query->world);
+    return begin(query, since);
+}
+
+/* Chunk by chunk, and within a chunk from run to run of rows that pass. */
+static bool next_filtered(mica_view *view, mica_query *query)
+{
+    uint32_t row = view->row + view->count;
+    for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, row = 0) {
+        const micap_archetype *archetype = query->archetypes[view->match];
+        for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, row = 0) {
+            micap_chunk *chunk = archetype->chunks[view->chunk_index];
+            uint32_t count = micap_query_next_run(query, chunk, &row, chunk->count, view->since);
+            if (count) {
+                micap_view_show(view, query, chunk, row, count);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* In a sorted query `chunk_index` is the place in the order. Rows that follow each other in memory come as one view. */
+static bool next_sorted(mica_view *view, mica_query *query)
+{
+    if (query->join_count)
+        return micap_join_next_sorted(view, query);
+    uint32_t at = view->chunk_index;
+    while (at < query->order_count &&
+           !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->since))
+        ++at;
+    if (at == query->order_count)
+        return false;
+    const micap_order *first = &query->order[at];
+    uint32_t count = 1;
+    while (at + count < query->order_count && first[count].chunk == first->chunk &&
+           first[count].row == first->row + count &&
+           micap_query_row_passes(query, first->chunk, first[count].row, view->since))
+        ++count;
+    view->chunk_index = at + count;
+    view->match = first->match;
+    micap_view_show(view, query, first->chunk, first->row, count);
+    return true;
+}
+
+static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
+{
+    if (!query)
+        return false;
+    if (view->structure == MICAP_STRUCTURE_NONE) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+                   "%s: the view of a system shows all it has; there is no next one", query->name);
+        return false;
+    }
+    if (view->structure != view->world->structure) {
+        micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
+                   "%s: the structure of the world changed inside the loop, which ends here; record changes with "
+                   "mica_defer or mica_commands",
+                   query->name);
+        return false;
+    }
+    if (query->compare)
+        return next_sorted(view, query);
+    return query->join_count ? micap_join_next(view, query) : next_filtered(view, query);
+}
+
+/* A place in a loop: the chunk that comes `chunk_index`th in a match. */
+typedef struct micap_step {
+    uint32_t match;
+    uint32_t chunk_index;
+} step;
+
+/* The chunk that a loop shows next, NULL at the end; moves on. */
+static inline micap_chunk *next_chunk(const mica_query *query, step *at)
+{
+    while (at->match < query->match_count) {
+        const micap_archetype *archetype = query->archetypes[at->match];
+        if (at->chunk_index < archetype->chunk_count) {
+            micap_chunk *chunk = archetype->chunks[at->chunk_index++];
+            if (MICAP_LIKELY(chunk->count))
+                return chunk;
+        }
+        ++at->match;
+        at->chunk_index = 0;
+    }
+    return NULL;
+}
+
+enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
+
+static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
+{
+    const micap_lane *lanes = micap_chunk_lanes(chunk);
+    const uint16_t *columns = micap_query_columns(query, match);
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
+        if (index >= MICAP_COLUMN_UNKNOWN)
+            continue;
+        const char *column = lanes[index].values;
+        uint64_t bytes = chunk->count * lanes[index].bytes;
+        for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
+            __builtin_prefetch(column + at);
+    }
+}
+
+/* Many small archetypes lie anywhere in the cache, where no hardware looks ahead, and each is found through the one
+ * before: archetype, chunk, columns. Asks for the columns of the next chunk, for the chunk of the archetype after that,
+ * and for the archetype after that one, so that each is there when the next is asked for. */
+static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
+{
+    if (at.match + 3 >= query->match_count)
+        return;
+    __builtin_prefetch(query->archetypes[at.match + 3]);
+    const micap_archetype *later = query->archetypes[at.match + 2];
+    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
+        __builtin_prefetch(later->chunks[i]);
+        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
+        __builtin_prefetch((const char *)later->chunks[i] + (size_t)2 * MICAP_CACHE_LINE);
+    }
+    const micap_chunk *next = next_chunk(query, &at);
+    if (next)
+        prefetch_columns(query, next, at.match);
+}
+
+/* Whole chunks, one after the other. */
+static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *query)
+{
+    step at = {view->match, view->chunk_index};
+    micap_chunk *chunk = next_chunk(query, &at);
+    view->match = at.match;
+    view->chunk_index = at.chunk_index;
+    if (!chunk)
+        return false;
+    if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
+        prefetch_ahead(query, at);
+    micap_view_show(view, query, chunk, 0, chunk->count);
+    return true;
+}
+
+/* Each way is a call at the end, so that this keeps nothing on the stack. */
+bool mica_view_next(mica_view *view)
+{
+    mica_query *query = view->query;
+    if (MICAP_UNLIKELY(!query || view->structure != view->world->structure))
+        return next_special(view, query);
+    if (!query->special)
+        return next_whole(view, query);
+    return view->walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
+}
+
+static void report_column(const mica_view *view, mica_component component, bool write)
+{
+    micap_check_column(view, component, write);
+    const micap_type *type = micap_type_of(component);
+    micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
+               view->query->name, write ? "write" : "read", type ? type->type.name : "?");
+}
+
+/* There is no column: because the component is not there, which is fine, or because it is split. */
+static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
+{
+    const micap_type *type = micap_type_of(view->query->terms[term].component);
+    if (type->leaves)
+        micap_fail(view->world, MICA_ERROR_INVALID, view->query->place,
+                   "%s: component %s is split: use mica_read_field or mica_write_field", view->query->name,
+                   type->type.name);
+    return NULL;
+}
+
+static inline const void *read_term(const mica_view *view, uint32_t term)
+{
+    return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
+}
+
+/* Of a match whose columns are known, since the view shows it. */
+static inline uint32_t column_of(const mica_view *view, uint32_t term)
+{
+    size_t at = (size_t)view->match * view->query->term_count + term;
+    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
+}
+
+void micap_ready_fill(micap_ready *ready, mica_view *view)
+{
+    const mica_query *query = view->query;
+    *ready = (micap_ready){0};
+    view->ready = ready;
+    for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
+        uint32_t column = column_of(view, i);
+        if (!view->columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
+            continue;
+        ready->components[i] = query->terms[i].component;
+        ready->terms[i].values = view->columns[i];
+        if (micap_access_writes(query->terms[i].access) && view->row + view->count <= MICA_SLICE_ROWS)
+            ready->terms[i].stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    }
+}
+
+/* NULL when it is not ready, as in most views. */
+static inline const void *read_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS)
+        return NULL;
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
+static inline void *write_ready(const mica_view *view, uint32_t term)
+{
+    if (!view->ready || term >= MICAP_READY_TERMS || !view->ready->terms[term].stamp)
+        return NULL;
+    if (micap_is_older(view->world, view->ready->terms[term].stamp))
+        return NULL;
+    micap_stamp(view->ready->terms[term].stamp, view->version);
+    return micap_lend_column(view, term, view->ready->terms[term].values);
+}
+
+const void *mica_view_read(const mica_view *view, mica_component component)
+{
+    micap_check_view(view);
+    const mica_query *query = view->query;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
+            return micap_lend_column(view, i, read_term(view, i));
+    report_column(view, component, false);
+    return NULL;
+}
+
+/* Of a loop with pools: views of one row must be cheap. */
+static inline void *write_joined(mica_view *view, uint32_t term)
+{
+    if (MICAP_UNLIKELY(!view->query->chunk_steps[term] || view->count > 1))
+        return micap_join_write(view, term);
+    uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
+    if (micap_is_older(view->world, stamp))
+        return micap_join_write(view, term);
+    micap_stamp(stamp, micap_view_version(view));
+    return view->columns[term];
+}
+
+/* A call at the end, so that a view of one slice keeps nothing on the stack. */
+static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
+                                                    mica_version version)
+{
+    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    return values;
+}
+
+static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
+{
+    void *values = view->columns[term];
+    if (MICAP_UNLIKELY(!values))
+        return no_column(view, term);
+    if (MICAP_UNLIKELY(view->query->join_count))
+        return write_joined(view, term);
+    uint32_t column = column_of(view, term);
+    if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
+        return values;
+    mica_version version = micap_view_version(view);
+    mica_version *stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+    if (MICAP_UNLIKELY(view->row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+        return write_slices(view, column, values, version);
+    micap_stamp(stamp, version);
+    return values;
+}
+
+void *micap_view_write_term(mica_view *view, uint32_t term)
+{
+    return view->columns[term] ? write_term(view, term) : NULL;
+}
+
+void *mica_view_write(mica_view *view, mica_component component)
+{
+    micap_check_view(view);
+    const mica_query *query = view->query;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
+            return micap_lend_column(view, i, write_term(view, i));
+    report_column(view, component, true);
+    return NULL;
+}
+
+const void *mica_view_read_at(const mica_view *view, uint32_t term)
+{
+    micap_check_view(view);
+    const void *ready = read_ready(view, term);
+    if (ready)
+        return ready;
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
+        return micap_lend_column(view, term, read_term(view, term));
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
+    return NULL;
+}
+
+void *mica_view_write_at(mica_view *view, uint32_t term)
+{
+    micap_check_view(view);
+    void *ready = write_ready(view, term);
+    if (ready)
+        return ready;
+    if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
+        return micap_lend_column(view, term, write_term(view, term));
+    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
+    return NULL;
+}
+
+uint64_t mica_query_count(mica_query *query)
+{
+    uint64_t count = 0;
+    if (query && query->join_count)
+        return micap_join_count(query);
+    for (uint32_t match = 0; query && match < query->match_count; ++match) {
+        const micap_archetype *archetype = query->archetypes[match];
+        if (!query->filter_count) {
+            count += archetype->row_count;
+            continue;
+        }
+        for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            const micap_chunk *chunk = archetype->chunks[i];
+            uint32_t row = 0, run;
+            for (; (run = micap_query_next_run(query, chunk, &row, chunk->count, query->last_mark)); row += run)
+                count += run;
+        }
+    }
+    return count;
+}
+
+mica_entity mica_query_first(mica_query *query)
+{
+    mica_view view = begin(query, query ? query->last_mark : 0);
+    return mica_view_next(&view) ? view.entities[0] : mica_nil();
+}
+
+bool mica_query_matches(mica_query *query, mica_entity entity)
+{
+    if (!query)
+        return false;
+    if (query->join_count)
+        return micap_join_matches(query, entity, query->last_mark);
+    micap_spot spot = micap_locate(query->world, entity);
+    return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
+           micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
+}
+
+static bool is_singleton_term(const mica_query *query, uint32_t term)
+{
+    return micap_type_of(query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
+}
+
+void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
+{
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
+        void *columns[MICA_TERMS_MAX];
+        for (uint32_t term = 0; term < query->term_count; ++term) {
+            bool writes = micap_access_writes(query->terms[term].access);
+            columns[term] =
+                micap_lend_column(&view, term, writes ? micap_view_write_term(&view, term) : view.columns[term]);
+        }
+        for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
+            fn(view.entities[row], columns, context);
+            for (uint32_t term = 0; term < query->term_count; ++term)
+                if (columns[term] && !is_singleton_term(query, term))
+                    columns[term] = (char *)columns[term] + query->term_bytes[term];
+        }
+    }
+}

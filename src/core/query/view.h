@@ -1,0 +1,82 @@
+/* The rows of a query in parts, for those who share them out: a cursor walks over (archetype, chunk, row) and shows a few rows at a
+ * time as a view. Reading only, so that any number of threads may walk at once with cursors of their own, as long as
+ * nothing changes the structure. */
+#ifndef MICAP_CORE_QUERY_VIEW_H
+#define MICAP_CORE_QUERY_VIEW_H
+
+#include "core/world/world.h"
+
+/* Fills in a view of rows that lie in one chunk of a match. */
+static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    view->count = count;
+    view->row = row;
+    view->chunk = chunk;
+    view->entities = micap_chunk_entities(chunk) + row;
+    if (!query->term_count)
+        return;
+    const uint16_t *columns = micap_query_columns(query, view->match);
+    const micap_lane *lanes = micap_chunk_lanes(chunk);
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
+        if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
+            view->columns[i] = lanes[column].values + row * lanes[column].bytes;
+        else if (column == MICAP_COLUMN_SINGLETON)
+            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
+        else
+            view->columns[i] = NULL;
+    }
+}
+
+/* The first terms of a view that stays the same from frame to frame: with these it is used without a look at its query or
+ * chunk, which for many small systems are what does not fit into the nearest cache. */
+enum { MICAP_READY_TERMS = 4 };
+typedef struct micap_ready {
+    struct micap_ready_term {
+        void *values;        /* that may be read; or NULL */
+        mica_version *stamp; /* of what is written, in a single slice; or NULL */
+    } terms[MICAP_READY_TERMS];
+    mica_component components[MICAP_READY_TERMS];
+} micap_ready;
+
+void micap_ready_fill(micap_ready *ready, mica_view *view);
+
+/* The structure that a view remembers which is shown part by part, and can't be stepped. */
+#define MICAP_STRUCTURE_NONE UINT64_MAX
+
+/* A view that shows nothing yet, for micap_view_show. */
+static inline void micap_view_init(mica_view *view, mica_query *query, mica_version since, mica_version version)
+{
+    memset(view, 0, offsetof(mica_view, columns));
+    view->world = query->world;
+    view->query = query;
+    view->structure = MICAP_STRUCTURE_NONE;
+    view->since = since;
+    view->version = version;
+}
+
+/* What is stamped on what is written through a view: the version of the piece of work it is for, else that of the world by
+ * now, since a mark may have been placed after the loop began. */
+static inline mica_version micap_view_version(const mica_view *view)
+{
+    return view->version ? view->version : micap_version(view->world);
+}
+
+/* Whether terms look at what happened since a mark: CHANGED or ADDED. */
+bool micap_query_is_marked(const mica_query *query);
+
+static inline bool micap_access_writes(mica_access access)
+{
+    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
+}
+
+static inline bool micap_access_reads(mica_access access)
+{
+    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
+           access == MICA_ACCESS_OR || micap_access_writes(access);
+}
+
+/* The column of a term of a view, to write: stamps its rows. */
+void *micap_view_write_term(mica_view *view, uint32_t term);
+
+#endif

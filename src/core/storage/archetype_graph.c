@@ -1,0 +1,85 @@
+/* The graph between archetypes: one step is one component more or less. */
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
+#include "core/world/world.h"
+
+/* The edge by a component, known or still blank; NULL when memory is short. */
+static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, mica_component component)
+{
+    if ((archetype->edge_count + 1) * 2 > archetype->edge_capacity) {
+        uint32_t grown = archetype->edge_capacity ? archetype->edge_capacity * 2 : 4;
+        micap_edge *edges = micap_allocate_zeroed(&world->memory, grown * sizeof *edges, MICAP_ARRAY_ALIGNMENT);
+        if (!edges) {
+            micap_fail_memory(world, "archetype edge");
+            return NULL;
+        }
+        micap_archetype old = *archetype;
+        archetype->edges = edges;
+        archetype->edge_capacity = grown;
+        for (uint32_t i = 0; i < old.edge_capacity; ++i)
+            if (old.edges[i].component)
+                *micap_archetype_edge(archetype, old.edges[i].component) = old.edges[i];
+        MICAP_RELEASE_ARRAY(&world->memory, old.edges, old.edge_capacity);
+    }
+    micap_edge *edge = micap_archetype_edge(archetype, component);
+    if (!edge->component) {
+        edge->component = component;
+        ++archetype->edge_count;
+    }
+    return edge;
+}
+
+static micap_archetype *search(mica_world *world, const micap_archetype *archetype, const micap_type *type, bool add)
+{
+    micap_set set;
+    if (!micap_set_init(&set, world, archetype, micap_set_room(type->id)))
+        return NULL;
+    if (add)
+        micap_set_insert(&set, type);
+    else
+        micap_set_erase(&set, type);
+    micap_archetype *found = micap_archetype_of_set(world, set.ids, set.count);
+    micap_set_free(&set);
+    return found;
+}
+
+const micap_type *micap_type_for_entities(mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_use(world, component);
+    if (!used)
+        return NULL;
+    if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "component %s is not one that an entity can have",
+                   used->type->type.name);
+        return NULL;
+    }
+    return used->type;
+}
+
+/* Whether a step changes one column, or none, and every value is copied in line. */
+static bool is_short(const micap_archetype *archetype, const micap_archetype *other, const micap_type *type)
+{
+    return archetype->small && other->small && !type->enabled && !type->added && !type->leaves;
+}
+
+micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component)
+{
+    if (archetype->edge_capacity) {
+        micap_edge *known = micap_archetype_edge(archetype, component);
+        if (known->end)
+            return known;
+    }
+    const micap_type *type = micap_type_for_entities(world, component);
+    micap_edge *edge = type ? reserve_edge(world, archetype, component) : NULL;
+    if (!edge)
+        return NULL;
+    bool add = !micap_archetype_has(archetype, component);
+    micap_archetype *end = search(world, archetype, type, add);
+    if (!end)
+        return NULL;
+    edge->end = end;
+    edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
+    if (is_short(archetype, end, type))
+        edge->shortcut = add ? MICAP_SHORTCUT_WIDEN : MICAP_SHORTCUT_NARROW;
+    return edge;
+}

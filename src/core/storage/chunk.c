@@ -1,0 +1,254 @@
+#include "core/storage/chunk.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "core/world/world.h"
+
+/* Headers of large chunks, which all begin at a multiple of 2 MiB, would share the same few sets of the cache: each begins
+ * a different number of lines behind the start of its block. */
+enum { COLORS = 16, COLOR_BYTES = 3 * MICAP_CACHE_LINE, COLORED_BYTES_MIN = 64 << 10 };
+
+static uint32_t color_bytes_of(uint32_t number, uint64_t bytes)
+{
+    return bytes < COLORED_BYTES_MIN ? 0 : number % COLORS * COLOR_BYTES;
+}
+
+static uint32_t finder_count(const micap_archetype *archetype)
+{
+    return (uint32_t)micap_power_of_two_at_least(archetype->column_count + archetype->column_count / 2 + 1);
+}
+
+static size_t header_bytes(const micap_archetype *archetype)
+{
+    return micap_align_up(sizeof(micap_chunk) + sizeof(micap_finder) * finder_count(archetype) +
+                              sizeof(micap_lane) * archetype->column_count,
+                          sizeof(mica_version));
+}
+
+uint32_t micap_lane_offset(const micap_archetype *archetype, uint32_t column)
+{
+    return (uint32_t)(sizeof(micap_chunk) + finder_count(archetype) * sizeof(micap_finder) +
+                      column * sizeof(micap_lane));
+}
+
+static uint32_t slices_of(uint32_t rows)
+{
+    return (rows + MICA_SLICE_ROWS - 1) / MICA_SLICE_ROWS;
+}
+
+static size_t column_alignment(const micap_column *column)
+{
+    uint32_t alignment = column->type->type.alignment;
+    return alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
+}
+
+/* Walks the layout of a chunk with that many rows that begins `color_bytes` behind its block; returns its bytes, and
+ * writes the offsets when there is a chunk. Columns are aligned in the block, so that the color matters. */
+static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uint32_t color_bytes, micap_chunk *chunk)
+{
+    uint64_t at = header_bytes(archetype);
+    if (chunk)
+        chunk->stamps_offset = (uint32_t)at;
+    at += (uint64_t)slices_of(rows) * (1 + archetype->column_count) * sizeof(mica_version);
+    at = micap_align_up(at, MICAP_CACHE_LINE);
+    if (chunk)
+        chunk->entities_offset = (uint32_t)at;
+    at += (uint64_t)rows * sizeof(mica_entity);
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        at = micap_align_up(at + color_bytes, column_alignment(&archetype->columns[i])) - color_bytes;
+        if (chunk)
+            micap_chunk_lanes(chunk)[i] = (micap_lane){(char *)chunk + at, archetype->columns[i].bytes};
+        at += (uint64_t)rows * archetype->columns[i].bytes;
+    }
+    return at;
+}
+
+/* Whatever the color: alignments are powers of two and colors multiples of a cache line, so that the worst padding of a
+ * column is its alignment. */
+static uint64_t bytes_at_most(const micap_archetype *archetype, uint32_t rows, uint64_t block_bytes)
+{
+    uint64_t worst = 0;
+    uint32_t colors = block_bytes < COLORED_BYTES_MIN ? 1 : COLORS;
+    for (uint32_t color = 0; color < colors; ++color) {
+        uint64_t bytes = (uint64_t)color * COLOR_BYTES + walk_layout(archetype, rows, color * COLOR_BYTES, NULL);
+        if (bytes > worst)
+            worst = bytes;
+    }
+    return worst;
+}
+
+uint32_t micap_chunk_capacity(const micap_archetype *archetype, uint64_t bytes)
+{
+    uint64_t rows = bytes / archetype->row_bytes;
+    if (rows > MICAP_CHUNK_ROWS_MAX)
+        rows = MICAP_CHUNK_ROWS_MAX;
+    while (rows > 0) {
+        uint64_t needed = bytes_at_most(archetype, (uint32_t)rows, bytes);
+        if (needed <= bytes)
+            break;
+        uint64_t excess = (needed - bytes + archetype->row_bytes - 1) / archetype->row_bytes;
+        rows = excess < rows ? rows - excess : 0;
+    }
+    return (uint32_t)rows;
+}
+
+static void fill_finders(micap_chunk *chunk)
+{
+    const micap_archetype *archetype = chunk->archetype;
+    memset(chunk->finders, 0, (chunk->finder_mask + (size_t)1) * sizeof *chunk->finders);
+    for (uint32_t column = 0; column < archetype->column_count; ++column) {
+        mica_component component = archetype->columns[column].component;
+        uint32_t at = component;
+        while (chunk->finders[at & chunk->finder_mask].component)
+            ++at;
+        const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
+        chunk->finders[at & chunk->finder_mask] =
+            (micap_finder){(uint16_t)component, (uint16_t)column, (uint32_t)lane->bytes, lane->values};
+    }
+}
+
+void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_t order, uint32_t capacity)
+{
+    chunk->archetype = archetype;
+    chunk->count = 0;
+    chunk->capacity = capacity;
+    chunk->stride = (uint16_t)(1 + archetype->column_count);
+    chunk->finder_mask = finder_count(archetype) - 1;
+    chunk->lanes_offset = micap_lane_offset(archetype, 0);
+    chunk->order = (uint8_t)order;
+    uint64_t bytes = walk_layout(archetype, capacity, (uint32_t)chunk->color_lines * MICAP_CACHE_LINE, chunk);
+    MICAP_ASSERT((uint64_t)chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
+                 "a chunk ends within its block");
+    (void)bytes;
+    fill_finders(chunk);
+    memset((char *)chunk + chunk->stamps_offset, 0, (size_t)slices_of(capacity) * chunk->stride * sizeof(mica_version));
+}
+
+/* The two chunks that no entity is in. They belong to the archetype without components, but are not in its list. */
+enum { DUMMY_BYTES = sizeof(micap_chunk) + sizeof(micap_finder) };
+
+static bool create_dummy(mica_world *world, uint32_t number)
+{
+    micap_chunk *chunk = micap_allocate_zeroed(&world->memory, DUMMY_BYTES, MICAP_CACHE_LINE);
+    if (!chunk)
+        return false;
+    chunk->archetype = world->archetypes.by_id[0];
+    chunk->number = number;
+    chunk->stride = 1;
+    world->chunks.by_number[number] = chunk;
+    return true;
+}
+
+bool micap_chunks_init(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (!MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, 64))
+        return false;
+    chunks->by_number[MICAP_CHUNK_NONE] = chunks->by_number[MICAP_CHUNK_PENDING] = NULL;
+    chunks->limit = MICAP_CHUNK_PENDING + 1;
+    return create_dummy(world, MICAP_CHUNK_NONE) && create_dummy(world, MICAP_CHUNK_PENDING);
+}
+
+void micap_chunks_free(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    for (uint32_t number = 0; chunks->by_number && number <= MICAP_CHUNK_PENDING; ++number)
+        micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES, MICAP_CACHE_LINE);
+    MICAP_RELEASE_ARRAY(&world->memory, chunks->by_number, chunks->capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, chunks->retired, chunks->retired_capacity);
+}
+
+micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, uint32_t order)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (!chunks->first_free) {
+        if (chunks->limit == MICAP_CHUNKS_MAX ||
+            !MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)chunks->limit + 1))
+            return NULL;
+    }
+    if (world->keeper.before &&
+        !MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity, (uint64_t)chunks->count + 1))
+        return NULL;
+    size_t bytes = (size_t)1 << order;
+    char *block = micap_arena_allocate(&world->arena, bytes);
+    if (!block)
+        return NULL;
+    uint32_t number = chunks->first_free;
+    if (number)
+        chunks->first_free = (uint32_t)((uintptr_t)chunks->by_number[number] >> 1);
+    else
+        number = chunks->limit++;
+    uint32_t color_bytes = color_bytes_of(number, bytes);
+    micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
+    chunk->number = number;
+    chunk->color_lines = (uint8_t)(color_bytes / MICAP_CACHE_LINE);
+    chunk->born = (uint32_t)world->keeper.serial;
+    chunks->by_number[number] = chunk;
+    ++chunks->count;
+    chunks->bytes += bytes;
+    micap_chunk_lay_out(chunk, archetype, order, micap_chunk_capacity(archetype, bytes));
+    MICAP_ASSERT(chunk->capacity > 0, "a chunk has room for a row");
+    return chunk;
+}
+
+const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
+{
+    const micap_chunk *chunk = world->chunks.by_number[number];
+    if ((uintptr_t)chunk & 1)
+        return NULL;
+    const micap_archetype *archetype = chunk->archetype;
+    return chunk->index < archetype->chunk_count && archetype->chunks[chunk->index] == chunk ? chunk : NULL;
+}
+
+void micap_chunk_retire(mica_world *world, micap_chunk *chunk)
+{
+    micap_chunks *chunks = &world->chunks;
+    MICAP_ASSERT(chunks->retired_count < chunks->retired_capacity, "there is room for all chunks");
+    chunk->count = 0;
+    chunks->retired[chunks->retired_count++] = (struct micap_retired){chunk, world->keeper.serial};
+}
+
+void micap_chunk_revive(mica_world *world, const micap_chunk *chunk)
+{
+    micap_chunks *chunks = &world->chunks;
+    for (uint32_t i = 0; i < chunks->retired_count; ++i)
+        if (chunks->retired[i].chunk == chunk) {
+            chunks->retired[i] = chunks->retired[--chunks->retired_count];
+            return;
+        }
+}
+
+/* Whether some snapshot was taken while the chunk was in use. */
+static bool is_needed(const mica_world *world, const struct micap_retired *retired)
+{
+    const micap_log *log = world->keeper.newest;
+    while (log && log->serial >= retired->died)
+        log = log->older;
+    return log && (uint32_t)log->serial >= retired->chunk->born;
+}
+
+void micap_chunks_sweep(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < chunks->retired_count; ++i)
+        if (is_needed(world, &chunks->retired[i]))
+            chunks->retired[kept++] = chunks->retired[i];
+        else
+            micap_chunk_destroy(world, chunks->retired[i].chunk);
+    if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
+        ++world->keeper.serial;
+    chunks->retired_count = kept;
+}
+
+void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
+{
+    MICAP_ASSERT(chunk->count == 0, "a chunk that goes is empty");
+    micap_chunks *chunks = &world->chunks;
+    size_t bytes = (size_t)1 << chunk->order;
+    chunks->by_number[chunk->number] = (micap_chunk *)(((uintptr_t)chunks->first_free << 1) | 1);
+    chunks->first_free = chunk->number;
+    --chunks->count;
+    chunks->bytes -= bytes;
+    micap_arena_release(&world->arena, (char *)chunk - (size_t)chunk->color_lines * MICAP_CACHE_LINE, bytes);
+}

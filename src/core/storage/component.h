@@ -1,0 +1,83 @@
+/* What a world knows about a component beyond its interned description. */
+#ifndef MICAP_CORE_STORAGE_COMPONENT_H
+#define MICAP_CORE_STORAGE_COMPONENT_H
+
+#include "base/assert.h"
+#include "type/type.h"
+#include "type/values.h"
+#include "mica/entity.h"
+#include "mica/hook.h"
+#include "mica/world.h"
+
+typedef struct micap_hook {
+    mica_hook_fn fn;
+    void *context;
+} micap_hook;
+
+typedef struct micap_problem {
+    mica_result result;
+    char text[256];
+} micap_problem;
+
+enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/events/watch.h */
+
+typedef struct micap_component {
+    const micap_type *type;
+    /* The archetypes that have it, in the order they were made: where a query looks for what it may match. */
+    struct micap_archetype **archetypes;
+    uint32_t archetype_count;
+    uint32_t archetype_capacity;
+    void *singleton;
+    bool
+        is_unborn; /* nobody has asked for the singleton: it is prepared, or was there before a snapshot was restored */
+    micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
+    struct micap_watch *watches[MICAP_WATCHED];
+    struct mica_removals *removals; /* who keeps a list of removals */
+} micap_component;
+
+/* A bit per event that the component has a hook, a watch or a list for. */
+uint32_t micap_component_awaits(const micap_component *component);
+
+/* By id; NULL until the world uses the component. Those in pools have a range of ids, and a list, of their own. */
+typedef struct micap_components {
+    micap_component **by_id;
+    uint32_t capacity;
+    uint32_t limit;           /* one more than the largest id in use */
+    uint32_t used;            /* how many are */
+    micap_component **pooled; /* by id - MICAP_POOL_IDS */
+    uint32_t pooled_capacity;
+    uint32_t pooled_limit;
+} micap_components;
+
+/* NULL when this world does not use it. */
+static inline micap_component *micap_component_find(const micap_components *components, mica_component id)
+{
+    if (id < components->limit)
+        return components->by_id[id];
+    return id - MICAP_POOL_IDS < components->pooled_limit ? components->pooled[id - MICAP_POOL_IDS] : NULL;
+}
+
+/* One that the world is known to use. */
+static inline micap_component *micap_component_of(const micap_components *components, mica_component id)
+{
+    micap_component *component = micap_component_find(components, id);
+    MICAP_ASSERT(component, "the world uses the component");
+    return component;
+}
+
+/* The id in use that follows one, 0 to begin with; 0 when there is none. */
+mica_component micap_component_after(const micap_components *components, mica_component id);
+
+/* Registers the component with the world when it is not yet; NULL with a report when it can't. */
+micap_component *micap_component_use(mica_world *world, mica_component id);
+/* The same without a report: when it can't, `out_problem` has the result and a text, to be reported with more context. */
+micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
+/* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
+micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
+/* Whether the size that a value is given with is that of its component; a report when not. */
+bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place);
+/* Another component of this world with the same name, or NULL. */
+const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
+void micap_components_free(mica_world *world);
+
+#endif

@@ -1,0 +1,373 @@
+#include "core/storage/entity_index.h"
+
+#include "base/bits.h"
+#include "core/world/world.h"
+
+enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8 };
+
+static const uint64_t index_limit = (uint64_t)1 << 32;
+
+/* A directory that was outgrown. Threads that look up may still read it, so it goes with the world. */
+typedef struct micap_old_directory {
+    struct micap_old_directory *next;
+    uint64_t **directory;
+    uint32_t capacity;
+} old_directory;
+
+/* What unallocated pages read as: no slot of it is ever alive. Never written. */
+static uint64_t empty_page[MICAP_PAGE_RECORDS];
+
+static uint64_t **directory_of(const micap_entities *entities)
+{
+    return atomic_load_explicit(&entities->directory, memory_order_relaxed);
+}
+
+static uint32_t page_count_of(const micap_entities *entities)
+{
+    return atomic_load_explicit(&entities->page_count, memory_order_relaxed);
+}
+
+static bool grow_directory(mica_world *world, uint32_t needed)
+{
+    micap_entities *entities = &world->entities;
+    if (needed <= entities->directory_capacity)
+        return true;
+    uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed < 16 ? 16 : needed);
+    uint64_t **fresh = micap_allocate(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    old_directory *old = micap_allocate(&world->memory, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+    if (!fresh || !old) {
+        micap_release(&world->memory, fresh, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+        return false;
+    }
+    old->next = entities->old_directories;
+    old->directory = directory_of(entities);
+    old->capacity = entities->directory_capacity;
+    entities->old_directories = old;
+    for (uint32_t i = 0; i < grown; ++i)
+        fresh[i] = i < entities->directory_capacity ? old->directory[i] : empty_page;
+    atomic_store_explicit(&entities->directory, fresh, memory_order_release);
+    entities->directory_capacity = grown;
+    return true;
+}
+
+/* The owner's side of the pages: an entry for every page that exists. */
+static bool reserve_page_list(mica_world *world, uint32_t page)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t before = entities->pages_capacity;
+    if (!MICAP_RESERVE(&world->memory, entities->pages, &entities->pages_capacity, (uint64_t)page + 1))
+        return false;
+    for (uint32_t i = before; i < entities->pages_capacity; ++i)
+        entities->pages[i] = (micap_page){.first_free = MICAP_SLOT_END};
+    return true;
+}
+
+/* Makes the page exist. Under the lock: buffers that overflow come here from their threads. */
+static bool ensure_page_locked(mica_world *world, uint32_t page)
+{
+    micap_entities *entities = &world->entities;
+    if (!grow_directory(world, page + 1) || !reserve_page_list(world, page))
+        return false;
+    uint64_t **directory = directory_of(entities);
+    if (directory[page] == empty_page) {
+        uint64_t *records = micap_arena_allocate(&entities->arena, PAGE_BYTES);
+        if (!records)
+            return false;
+        memset(records, 0, PAGE_BYTES);
+        entities->pages[page].records = records;
+        /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
+        __atomic_store_n(&directory[page], records, __ATOMIC_RELEASE);
+    }
+    if (page >= page_count_of(entities))
+        atomic_store_explicit(&entities->page_count, page + 1, memory_order_release);
+    return true;
+}
+
+static bool ensure_page(mica_world *world, uint32_t page)
+{
+    pthread_mutex_lock(&world->entities.lock);
+    bool done = ensure_page_locked(world, page);
+    pthread_mutex_unlock(&world->entities.lock);
+    return done;
+}
+
+bool micap_entities_init(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    pthread_mutex_init(&entities->lock, NULL);
+    entities->keeper = &world->keeper;
+    micap_arena_init(&entities->arena, &world->memory);
+    atomic_init(&entities->directory, NULL);
+    atomic_init(&entities->page_count, 0);
+    entities->fresh_next = 1; /* index 0 is nil's: its record stays zero, dead */
+    entities->fresh_end = MICAP_PAGE_RECORDS;
+    entities->high_water = MICAP_PAGE_RECORDS;
+    return ensure_page(world, 0);
+}
+
+void micap_entities_free(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    for (old_directory *old = entities->old_directories; old;) {
+        old_directory *next = old->next;
+        micap_release(&world->memory, old->directory, old->capacity * sizeof *old->directory, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
+        old = next;
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, directory_of(entities), entities->directory_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->pages, entities->pages_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->holes, entities->hole_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->lane_taken, entities->lane_capacity);
+    micap_arena_free(&entities->arena);
+    pthread_mutex_destroy(&entities->lock);
+}
+
+bool micap_entities_next_run(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint64_t begin = entities->hole_count ? entities->holes[entities->hole_count - 1] : entities->high_water;
+    if (begin >= index_limit)
+        return false;
+    uint32_t page = (uint32_t)(begin >> MICAP_PAGE_SHIFT);
+    if (!ensure_page(world, page))
+        return false;
+    if (entities->hole_count) {
+        --entities->hole_count;
+        entities->fresh_end = begin + MICAP_ID_BLOCK;
+    } else {
+        entities->fresh_end = ((uint64_t)page + 1) << MICAP_PAGE_SHIFT;
+        entities->high_water = entities->fresh_end;
+    }
+    entities->fresh_next = begin;
+    return true;
+}
+
+bool micap_entities_reserve(mica_world *world, uint64_t count)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint64_t ready = entities->free_count + (entities->fresh_end - entities->fresh_next) +
+                     (uint64_t)entities->hole_count * MICAP_ID_BLOCK;
+    uint64_t missing = count > ready ? count - ready : 0;
+    uint64_t last = entities->high_water + missing;
+    if (last > index_limit)
+        return false;
+    for (uint32_t i = 0; i < entities->hole_count; ++i)
+        if (!ensure_page(world, entities->holes[i] >> MICAP_PAGE_SHIFT))
+            return false;
+    uint32_t first_page = (uint32_t)(entities->high_water >> MICAP_PAGE_SHIFT);
+    for (uint32_t page = first_page; missing && page <= (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT); ++page)
+        if (!ensure_page(world, page))
+            return false;
+    return true;
+}
+
+mica_entity micap_entity_take(mica_world *world)
+{
+    uint64_t *record;
+    mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
+    if (!mica_is_nil(entity))
+        *record = micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0);
+    return entity;
+}
+
+bool micap_entities_reserve_at(mica_world *world, uint32_t index)
+{
+    return ensure_page(world, index >> MICAP_PAGE_SHIFT);
+}
+
+/* Makes free slots of those that were never used, where one of them is to be taken. */
+static void open_unused(micap_entities *entities, uint32_t index)
+{
+    if (index >= entities->fresh_next && index < entities->fresh_end)
+        while (entities->fresh_next < entities->fresh_end)
+            micap_entity_put_free(entities, (uint32_t)entities->fresh_next++, 1);
+    for (uint32_t i = 0; i < entities->hole_count; ++i) {
+        uint32_t begin = entities->holes[i];
+        if (index < begin || index - begin >= MICAP_ID_BLOCK)
+            continue;
+        for (uint32_t at = 0; at < MICAP_ID_BLOCK; ++at)
+            micap_entity_put_free(entities, begin + at, 1);
+        memmove(entities->holes + i, entities->holes + i + 1, (--entities->hole_count - i) * sizeof *entities->holes);
+        break;
+    }
+    uint64_t end = (((uint64_t)index >> MICAP_PAGE_SHIFT) + 1) << MICAP_PAGE_SHIFT;
+    if (index >= entities->high_water)
+        entities->high_water = end;
+}
+
+/* Takes slots that say pending off the free list of a page. */
+static void relink_page(micap_entities *entities, uint32_t page_index)
+{
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = page->first_free, last = MICAP_SLOT_END;
+    page->first_free = MICAP_SLOT_END;
+    while (slot != MICAP_SLOT_END) {
+        uint64_t *record = &page->records[slot];
+        uint32_t next = micap_record_row(*record);
+        if (micap_record_chunk(*record) != MICAP_CHUNK_NONE) {
+            --entities->free_count;
+        } else if (last == MICAP_SLOT_END) {
+            page->first_free = (uint16_t)slot;
+            last = slot;
+        } else {
+            page->records[last] = (page->records[last] & ~(uint64_t)0xFFFF) | slot;
+            last = slot;
+        }
+        slot = next;
+    }
+    if (last != MICAP_SLOT_END)
+        page->records[last] |= MICAP_SLOT_END;
+}
+
+/* Relinking changes any of its slots. */
+static void keep_page(const micap_entities *entities, uint32_t page)
+{
+    for (uint32_t slot = 0; entities->keeper->before && slot < MICAP_PAGE_RECORDS; slot += 64)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | slot);
+}
+
+void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    micap_entities *all = &world->entities;
+    micap_entities_settle(world);
+    for (uint32_t page = all->keeper->before ? all->first_page : 0; page; page = all->pages[page - 1].next)
+        micap_keep_record(all, (page - 1) << MICAP_PAGE_SHIFT); /* and with it the next page */
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!i || entities[i].index >> MICAP_PAGE_SHIFT != entities[i - 1].index >> MICAP_PAGE_SHIFT)
+            keep_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
+        open_unused(all, entities[i].index);
+        uint64_t *record = micap_record_at(all, entities[i].index);
+        *record = micap_record_pack(entities[i].generation, MICAP_CHUNK_PENDING, micap_record_row(*record));
+        uint32_t page = entities[i].index >> MICAP_PAGE_SHIFT;
+        if (i + 1 == count || entities[i + 1].index >> MICAP_PAGE_SHIFT != page)
+            relink_page(all, page);
+    }
+    for (uint32_t *link = &all->first_page, before = 0; *link;) {
+        micap_page *page = &all->pages[*link - 1];
+        if (page->first_free == MICAP_SLOT_END) {
+            if (before && all->keeper->before)
+                micap_keep_record(all, (before - 1) << MICAP_PAGE_SHIFT);
+            *link = page->next;
+        } else {
+            before = *link;
+            link = &page->next;
+        }
+    }
+}
+
+void micap_entity_retire(micap_entities *entities, uint32_t index)
+{
+    /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */
+    *micap_record_at(entities, index) = micap_record_pack(0, MICAP_CHUNK_NONE, 0);
+}
+
+/* Frees those at the end of a list whose slots lie right before one that was just freed, each before the next: the usual case, and
+ * a plain loop. Returns how many. */
+static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const mica_entity *list, uint32_t count)
+{
+    micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), given = 0;
+    if (page->first_free != slot) /* it was retired */
+        return 0;
+    for (; given < slot && given < count; ++given) {
+        mica_entity entity = list[count - 1 - given];
+        if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
+            break;
+        if (MICAP_UNLIKELY(entities->keeper->before))
+            micap_keep_record(entities, entity.index);
+        page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
+    }
+    page->first_free = (uint16_t)(slot - given);
+    entities->free_count += given;
+    return given;
+}
+
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count)
+{
+    while (count) {
+        mica_entity last = list[--count];
+        micap_entity_give(entities, last);
+        count -= give_neighbours(entities, last.index, list, count);
+    }
+}
+
+bool micap_entities_add_lane(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
+                       (uint64_t)entities->lane_count + 1))
+        return false;
+    entities->lane_taken[entities->lane_count++] = 0;
+    return true;
+}
+
+void micap_entities_drop_lane(mica_world *world)
+{
+    micap_entities_settle(world);
+    --world->entities.lane_count;
+}
+
+bool micap_entities_lend_lanes(mica_world *world, uint32_t count)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    uint32_t before = entities->lane_capacity;
+    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
+                       (uint64_t)entities->lane_count + count))
+        return false;
+    if (entities->lane_capacity != before) /* lanes that are not in use stay zero */
+        memset(entities->lane_taken + entities->lane_count, 0,
+               (entities->lane_capacity - entities->lane_count) * sizeof *entities->lane_taken);
+    entities->lane_count += count;
+    return true;
+}
+
+void micap_entities_return_lanes(mica_world *world, uint32_t count)
+{
+    micap_entities_settle(world);
+    world->entities.lane_count -= count;
+}
+
+bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint64_t block = (uint64_t)entities->lane_taken[lane] * entities->lane_count + lane;
+    uint64_t begin = entities->high_water + block * MICAP_ID_BLOCK;
+    if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
+        return false;
+    ++entities->lane_taken[lane];
+    atomic_store_explicit(&entities->lanes_taken, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
+        out[i] = (mica_entity){(uint32_t)begin + i, 1};
+        *micap_record_at(entities, out[i].index) = micap_record_pack(1, MICAP_CHUNK_PENDING, 0);
+    }
+    return true;
+}
+
+void micap_entities_settle(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t rounds = 0;
+    if (!atomic_load_explicit(&entities->lanes_taken, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&entities->lanes_taken, false, memory_order_relaxed);
+    for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
+        if (entities->lane_taken[lane] > rounds)
+            rounds = entities->lane_taken[lane];
+    /* From the end, so that the first hole is used first. A hole that can't be noted is lost, which harms nobody. */
+    for (uint32_t round = rounds; round-- > 0;)
+        for (uint32_t lane = entities->lane_count; lane-- > 0;) {
+            if (round < entities->lane_taken[lane])
+                continue;
+            uint64_t block = (uint64_t)round * entities->lane_count + lane;
+            if (MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity,
+                              (uint64_t)entities->hole_count + 1))
+                entities->holes[entities->hole_count++] = (uint32_t)(entities->high_water + block * MICAP_ID_BLOCK);
+        }
+    entities->high_water += (uint64_t)rounds * entities->lane_count * MICAP_ID_BLOCK;
+    memset(entities->lane_taken, 0, entities->lane_count * sizeof *entities->lane_taken);
+}

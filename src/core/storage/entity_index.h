@@ -1,0 +1,242 @@
+/* The entity index: from a handle to the place of its row.
+ *
+ * A record has 8 bytes: generation (24 bits), chunk number (24), row (16), packed by shifts; compiler bit-fields were
+ * measured 1.6 times slower. Records live in pages that never move, so that threads may look up while a buffer takes
+ * new pages. A free slot names chunk 0, which has no components: looking something up through a stale or forged handle
+ * falls out of the ordinary path without a test of its own. Its row is the next free slot of the page.
+ *
+ * Threads that record take handles without depending on timing, and mostly without a lock. Each buffer has a stock, filled at
+ * flush in buffer order. When it runs out, the buffer takes blocks of fresh indices from a lane of its own: of T buffers,
+ * buffer t takes the blocks t, t + T, t + 2T, ... behind the last index in use. The holes are used first afterwards. */
+#ifndef MICAP_CORE_STORAGE_ENTITY_INDEX_H
+#define MICAP_CORE_STORAGE_ENTITY_INDEX_H
+
+#include "base/assert.h"
+#include "base/undo_log.h"
+#include "base/memory.h"
+#include "core/storage/chunk.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    MICAP_PAGE_RECORDS = 8192,
+    MICAP_PAGE_SHIFT = 13,
+    MICAP_GENERATION_MAX = (1 << 24) - 1,
+    MICAP_ID_BLOCK = 64,
+    MICAP_SLOT_END = 0xFFFF, /* ends the free list of a page */
+};
+
+typedef struct micap_page {
+    uint64_t *records;
+    uint32_t next;       /* 1 + the next page with free slots */
+    uint16_t first_free; /* MICAP_SLOT_END when there is none */
+} micap_page;
+
+typedef struct micap_entities {
+    _Atomic(uint64_t **) directory; /* pages by index >> 13; unallocated ones share a page of zeros */
+    atomic_uint page_count;
+    uint32_t directory_capacity;
+    micap_page *pages; /* the owner's side of the pages */
+    uint32_t pages_capacity;
+    uint32_t first_page; /* 1 + the first page with free slots */
+    uint64_t free_count;
+    uint64_t fresh_next; /* indices that were never used: [fresh_next, fresh_end), */
+    uint64_t fresh_end;
+    uint32_t *holes; /* then these blocks, last first, */
+    uint32_t hole_count;
+    uint32_t hole_capacity;
+    uint64_t high_water;  /* then what lies from here on */
+    uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
+    uint32_t lane_count;
+    uint32_t lane_capacity;
+    atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
+    struct micap_old_directory *old_directories; /* kept for readers until the world ends */
+    micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
+    pthread_mutex_t lock; /* for pages, when a buffer overflows */
+    micap_keeper *keeper;
+} micap_entities;
+
+static inline uint64_t micap_record_pack(uint32_t generation, uint32_t chunk, uint32_t row)
+{
+    return (uint64_t)generation << 40 | (uint64_t)chunk << 16 | row;
+}
+
+static inline uint32_t micap_record_generation(uint64_t record)
+{
+    return (uint32_t)(record >> 40);
+}
+
+static inline uint32_t micap_record_chunk(uint64_t record)
+{
+    return (uint32_t)(record >> 16) & 0xFFFFFF;
+}
+
+static inline uint32_t micap_record_row(uint64_t record)
+{
+    return (uint32_t)record & 0xFFFF;
+}
+
+/* Whether a record names the row that lies `count` rows behind that of another, whatever the generations. */
+static inline bool micap_record_follows(uint64_t record, uint64_t first, uint32_t count)
+{
+    return !((record ^ (first + count)) << 24);
+}
+
+/* The record of an index that exists. */
+static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t index)
+{
+    uint64_t **directory = atomic_load_explicit(&entities->directory, memory_order_acquire);
+    uint64_t *page = __atomic_load_n(&directory[index >> MICAP_PAGE_SHIFT], __ATOMIC_ACQUIRE);
+    return &page[index & (MICAP_PAGE_RECORDS - 1)];
+}
+
+/* The record of any handle; that of a free slot when the handle is not alive. */
+static inline uint64_t micap_record_of(const micap_entities *entities, mica_entity entity)
+{
+    uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_acquire);
+    if (MICAP_UNLIKELY(entity.index >> MICAP_PAGE_SHIFT >= page_count))
+        return 0;
+    uint64_t record = *micap_record_at(entities, entity.index);
+    return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
+}
+
+bool micap_entities_init(mica_world *world);
+void micap_entities_free(mica_world *world);
+
+/* Makes sure that the next `count` takes succeed. */
+bool micap_entities_reserve(mica_world *world, uint64_t count);
+
+/* Moves to the next run of fresh indices; false when memory or indices are short. */
+MICAP_COLD bool micap_entities_next_run(mica_world *world);
+
+/* A free slot of a page, first in the list. */
+static inline mica_entity micap_entity_take_free(micap_entities *entities, uint64_t **out_record)
+{
+    uint32_t page_index = entities->first_page - 1;
+    micap_page *page = &entities->pages[page_index];
+    uint64_t *record = &page->records[page->first_free];
+    mica_entity entity = {page_index << MICAP_PAGE_SHIFT | page->first_free, micap_record_generation(*record)};
+    page->first_free = (uint16_t)micap_record_row(*record);
+    if (MICAP_UNLIKELY(page->first_free == MICAP_SLOT_END))
+        entities->first_page = page->next;
+    --entities->free_count;
+    *out_record = record;
+    return entity;
+}
+
+/* Keeps what snapshots need of a slot that is about to be taken or freed; fresh ones need nothing. */
+MICAP_COLD void micap_keep_record(const micap_entities *entities, uint32_t index);
+
+static inline void micap_keep_next_record(const micap_entities *entities)
+{
+    uint32_t page = entities->first_page - 1;
+    if (MICAP_UNLIKELY(entities->keeper->before) && entities->first_page)
+        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | entities->pages[page].first_free);
+}
+
+/* Whether a handle can be taken without looking for more. */
+static inline bool micap_entity_is_ready(const micap_entities *entities)
+{
+    return entities->first_page || MICAP_LIKELY(entities->fresh_next != entities->fresh_end);
+}
+
+/* A handle, free or fresh, when one is ready, and its record, which the caller fills in. Snapshots have what they need. */
+static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint64_t **out_record)
+{
+    if (entities->first_page)
+        return micap_entity_take_free(entities, out_record);
+    mica_entity entity = {(uint32_t)entities->fresh_next++, 1};
+    *out_record = micap_record_at(entities, entity.index);
+    return entity;
+}
+
+/* The same, or nil when memory or indices are short. `world_entities` are those of the world. */
+static inline mica_entity micap_entity_take_record(mica_world *world, micap_entities *world_entities,
+                                                   uint64_t **out_record)
+{
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
+        return mica_nil();
+    micap_keep_next_record(world_entities);
+    return micap_entity_take_ready(world_entities, out_record);
+}
+
+/* The index that the next take gives, for those who must have something ready for it; false when memory or indices are short. */
+static inline bool micap_entity_peek(mica_world *world, micap_entities *world_entities, uint32_t *out_index)
+{
+    if (world_entities->first_page) {
+        uint32_t page = world_entities->first_page - 1;
+        *out_index = page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free;
+        return true;
+    }
+    if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
+        return false;
+    *out_index = (uint32_t)world_entities->fresh_next;
+    return true;
+}
+
+/* A handle to a slot whose record says pending; nil when memory or indices are short. */
+mica_entity micap_entity_take(mica_world *world);
+
+/* Puts a slot on the free list of its page, to come back with that generation. Snapshots have what they need. */
+static inline void micap_entity_put_free(micap_entities *entities, uint32_t index, uint32_t generation)
+{
+    uint32_t page_index = index >> MICAP_PAGE_SHIFT;
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = index & (MICAP_PAGE_RECORDS - 1), next = page->first_free;
+    if (MICAP_UNLIKELY(next == MICAP_SLOT_END)) {
+        page->next = entities->first_page;
+        entities->first_page = page_index + 1;
+    }
+    page->records[slot] = micap_record_pack(generation, MICAP_CHUNK_NONE, next);
+    page->first_free = (uint16_t)slot;
+    ++entities->free_count;
+}
+
+/* The slot has used up its generations. */
+MICAP_COLD void micap_entity_retire(micap_entities *entities, uint32_t index);
+
+/* Frees the slot of a living or pending entity: the handle is dead for good. */
+static inline void micap_entity_give(micap_entities *entities, mica_entity entity)
+{
+    if (MICAP_UNLIKELY(entities->keeper->before))
+        micap_keep_record(entities, entity.index);
+    if (entity.generation < MICAP_GENERATION_MAX)
+        micap_entity_put_free(entities, entity.index, entity.generation + 1);
+    else
+        micap_entity_retire(entities, entity.index);
+}
+
+/* The same for many, the last one first. */
+void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count);
+
+/* Gives back a handle that nobody has seen. */
+static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
+{
+    if (MICAP_UNLIKELY(entities->keeper->before))
+        micap_keep_record(entities, entity.index);
+    micap_entity_put_free(entities, entity.index, entity.generation);
+}
+
+/* Handles that another world gave out: makes sure that the slot of an index exists, and takes slots that are free or were never
+ * used, by rising index; their records say pending. Indices in between that were never used may be lost to others. */
+bool micap_entities_reserve_at(mica_world *world, uint32_t index);
+void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
+
+/* One lane more or less, at the end. For the owner. */
+bool micap_entities_add_lane(mica_world *world);
+void micap_entities_drop_lane(mica_world *world);
+
+/* Adds `count` lanes behind those there are, for a while; false when memory is short. The other sets their number back, and
+ * settles. For the owner. */
+bool micap_entities_lend_lanes(mica_world *world, uint32_t count);
+void micap_entities_return_lanes(mica_world *world, uint32_t count);
+
+/* Fills `out` with MICAP_ID_BLOCK fresh handles from a lane. May run in any thread, one per lane. False when memory or
+ * indices are short. */
+bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out);
+
+/* Accounts for the blocks that lanes took: afterwards they begin anew behind them. For the owner. */
+void micap_entities_settle(mica_world *world);
+
+#endif

@@ -1,0 +1,376 @@
+#include "core/storage/entity_pools.h"
+
+#include "base/hash.h"
+#include "core/events/hooks.h"
+#include "core/entity/pool_component.h"
+#include "core/events/removals.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+
+static bool list_pool(mica_world *world, uint32_t number)
+{
+    micap_pools *pools = &world->pools;
+    if (!MICAP_RESERVE(&world->memory, pools->all, &pools->capacity, (uint64_t)pools->count + 1) ||
+        !MICAP_RESERVE(&world->memory, pools->by_number, &pools->number_capacity, (uint64_t)number + 1))
+        return false;
+    for (; pools->limit <= number; ++pools->limit)
+        pools->by_number[pools->limit] = NULL;
+    return true;
+}
+
+mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
+{
+    micap_pools *pools = &world->pools;
+    uint32_t number = type->id - MICAP_POOL_IDS;
+    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, &world->keeper, type) : NULL;
+    if (!pool)
+        return NULL;
+    pool->bit = pools->count % 64;
+    pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
+    micap_pools_update_short(pool);
+    pools->by_number[number] = pool;
+    uint32_t at = pools->count++;
+    for (; at && pools->all[at - 1]->type->id > type->id; --at)
+        pools->all[at] = pools->all[at - 1];
+    pools->all[at] = pool;
+    return pool;
+}
+
+void micap_pools_free(mica_world *world)
+{
+    micap_pools *pools = &world->pools;
+    for (uint32_t i = 0; i < pools->group_count; ++i)
+        micap_release(&world->memory, pools->groups[i], sizeof *pools->groups[i], MICAP_ARRAY_ALIGNMENT);
+    for (uint32_t i = 0; i < pools->count; ++i)
+        micap_pool_free(pools->all[i]);
+    micap_index_free(&pools->masks);
+    micap_arena_free(&pools->arena);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->groups, pools->group_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->all, pools->capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->by_number, pools->number_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, pools->dead, pools->dead_capacity);
+}
+
+/* The word of an entity, whose page was reserved. */
+static uint64_t *mask_of(const micap_pools *pools, uint32_t entity_index)
+{
+    return &pools->masks.pages[entity_index >> MICAP_MAP_PAGE_SHIFT][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+}
+
+void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
+{
+    micap_map_keep(&world->pools.masks, entity_index);
+    if (world->pools.count <= 64)
+        *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
+}
+
+bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count)
+{
+    const char *buffer = pool->buffer;
+    bool done = micap_map_reserve(&world->pools.masks, entity.index) && micap_pool_reserve_rows(pool, count) &&
+                micap_pool_reserve_entity(pool, entity.index);
+    world->structure += pool->buffer != buffer; /* pointers to its rows are void, whatever comes */
+    return done;
+}
+
+void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    if (MICAP_LIKELY(!pool->may_hold_dead))
+        return;
+    uint32_t row;
+    while ((row = micap_pool_row_at(pool, entity.index)) != MICAP_ROW_NONE &&
+           pool->owners[row].generation != entity.generation)
+        micap_pools_remove_dead(world, pool, row);
+}
+
+uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t row = micap_pool_next_row(pool, entity);
+    micap_pool_append(pool, entity, micap_version(world));
+    micap_map_keep(&world->pools.masks, entity.index);
+    *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
+    ++world->structure;
+    return pool->group ? micap_pool_row(pool, entity) : row;
+}
+
+void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *pool, uint32_t row, uint32_t count)
+{
+    const micap_component *used = micap_component_of(&world->components, pool->type->id);
+    mica_entity owner;
+    mica_event event = {.world = world, .kind = kind, .component = pool->type->id, .count = count};
+    if (pool->owners) {
+        event.entities = pool->owners + row;
+    } else { /* a tag: the row is the index */
+        owner = (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))};
+        event.entities = &owner;
+    }
+    if (pool->owners)
+        micap_pool_keep(pool, row, count); /* the hook may write to the values */
+    event.values = pool->values ? micap_pool_value(pool, row) : NULL;
+    micap_hooks_call(world, used, &event);
+}
+
+void micap_pools_update_hooks(mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_of(&world->components, component);
+    mica_pool *pool = micap_pool_of(world, component);
+    pool->hook_mask = (uint8_t)micap_component_awaits(used);
+    micap_pools_update_short(pool);
+}
+
+void micap_pools_update_short(mica_pool *pool)
+{
+    const mica_type *type = &pool->type->type;
+    pool->is_quick = !pool->may_hold_dead && !pool->type->leaves &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
+                     !type->track_added && !pool->type->leaves && micap_is_plain(pool->type) &&
+                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
+}
+
+static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (pool->kind != MICAP_POOL_TAG)
+        micap_pool_keep(pool, row, 1);
+    if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
+        row = micap_group_leave(pool, row, micap_version(world));
+    micap_pool_destruct_value(pool, row);
+    micap_pool_drop_row(pool, row, micap_version(world));
+    ++world->structure;
+}
+
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE)) {
+        if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
+            micap_pool_keep(pool, row, 1);
+        micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
+    }
+    drop_row(world, pool, row);
+}
+
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    drop_row(world, pool, micap_pool_row(pool, entity));
+    micap_pools_leave_mask(world, pool, entity.index);
+}
+
+void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    MICAP_ASSERT(pool->dead_count, "the rows of the dead are counted");
+    --pool->dead_count;
+    micap_pools_remove_row(world, pool, row);
+}
+
+/* All rows of one who died. */
+static void remove_rows_of(mica_world *world, mica_pool *pool, mica_entity dead)
+{
+    for (uint32_t row; (row = micap_pool_row(pool, dead)) != MICAP_ROW_NONE;)
+        micap_pools_remove_dead(world, pool, row);
+}
+
+void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row)
+{
+    mica_entity owner = pool->owners[row];
+    micap_pools_remove_row(world, pool, row);
+    if (micap_pool_row(pool, owner) == MICAP_ROW_NONE && mica_is_alive(world, owner))
+        micap_pools_leave_mask(world, pool, owner.index);
+}
+
+bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint32_t row = micap_pool_row(pool, entity);
+    if (row == MICAP_ROW_NONE)
+        return false;
+    for (; row != MICAP_ROW_NONE; row = micap_pool_row(pool, entity))
+        micap_pools_remove_row(world, pool, row);
+    micap_pools_leave_mask(world, pool, entity.index);
+    return true;
+}
+
+/* Rows that go with the next flush. When there is no memory to remember them, they go at once. */
+static void note_dead(mica_world *world, mica_entity entity, uint64_t mask)
+{
+    micap_pools *pools = &world->pools;
+    if (MICAP_RESERVE(&world->memory, pools->dead, &pools->dead_capacity, (uint64_t)pools->dead_count + 1)) {
+        pools->dead[pools->dead_count++] = entity;
+        return;
+    }
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (mask >> pools->all[i]->bit & 1 && pools->all[i]->type->type.dying == MICA_DYING_AT_FLUSH)
+            remove_rows_of(world, pools->all[i], entity);
+}
+
+/* How many rows an entity leaves behind; its bit in the mask is shared when there are many pools. */
+static uint32_t rows_left(const mica_world *world, const mica_pool *pool, mica_entity entity)
+{
+    if (world->pools.count <= 64 && !pool->next)
+        return 1;
+    uint32_t count = 0, row = micap_pool_row(pool, entity);
+    for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE)
+        ++count;
+    return count;
+}
+
+void micap_pools_entity_dies(mica_world *world, mica_entity entity)
+{
+    micap_pools *pools = &world->pools;
+    uint64_t mask = micap_pools_mask(pools, entity.index);
+    if (!mask)
+        return;
+    bool at_flush = false;
+    for (uint32_t i = 0; i < pools->count; ++i) {
+        mica_pool *pool = pools->all[i];
+        if (!(mask >> pool->bit & 1))
+            continue;
+        if (pool->type->type.dying == MICA_DYING_AT_ONCE)
+            micap_pools_remove(world, pool, entity);
+        else
+            pool->dead_count += rows_left(world, pool, entity);
+        at_flush |= pool->type->type.dying == MICA_DYING_AT_FLUSH;
+    }
+    micap_map_keep(&pools->masks, entity.index);
+    *mask_of(pools, entity.index) = 0;
+    if (at_flush)
+        note_dead(world, entity, mask);
+}
+
+void micap_pools_flush(mica_world *world)
+{
+    micap_pools *pools = &world->pools;
+    for (uint32_t i = 0; i < pools->count; ++i) {
+        mica_pool *pool = pools->all[i];
+        if (pool->type->type.dying != MICA_DYING_AT_FLUSH)
+            continue;
+        for (uint32_t k = 0; k < pools->dead_count; ++k)
+            remove_rows_of(world, pool, pools->dead[k]);
+    }
+    pools->dead_count = 0;
+}
+
+uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool)
+{
+    uint32_t removed = 0;
+    for (uint32_t row = pool->row_limit; pool->dead_count && row-- > 0;) {
+        if (row >= pool->row_limit || !micap_pool_has_row(pool, row) || mica_is_alive(world, pool->owners[row]))
+            continue;
+        micap_pools_remove_dead(world, pool, row);
+        ++removed;
+    }
+    return removed;
+}
+
+void micap_pools_clear(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        mica_pool *pool = world->pools.all[i];
+        for (uint32_t row = micap_pool_next_used(pool, 0); pool->count; row = micap_pool_next_used(pool, 0))
+            micap_pools_remove_row(world, pool, pool->present ? row : pool->row_limit - 1);
+        pool->dead_count = 0;
+    }
+    world->pools.dead_count = 0;
+}
+
+size_t micap_pools_trim(mica_world *world)
+{
+    size_t given = 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        micap_pools_sweep(world, world->pools.all[i]);
+    if (world->keeper.before) /* snapshots may need again what is unused now */
+        return 0;
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        given += micap_pool_trim(world->pools.all[i]);
+    world->structure += given != 0;
+    given += micap_map_trim(&world->pools.masks);
+    micap_arena_trim(&world->pools.arena);
+    return given;
+}
+
+uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+{
+    const micap_pools *pools = &world->pools;
+    uint64_t mask = micap_pools_mask(pools, entity.index);
+    uint32_t count = 0;
+    for (uint32_t i = 0; mask && i < pools->count; ++i) {
+        const mica_pool *pool = pools->all[i];
+        if (!(mask >> pool->bit & 1) || micap_pooled_row(world, pool, entity) == MICAP_ROW_NONE)
+            continue;
+        if (count < capacity)
+            out[count] = pool->type->id;
+        ++count;
+    }
+    return count;
+}
+
+static const char *check_row(const mica_world *world, const mica_pool *pool, uint32_t row, uint32_t *dead)
+{
+    bool alive = micap_is_row(micap_locate(world, pool->owners[row]));
+    *dead += !alive;
+    if (alive && !(micap_pools_mask(&world->pools, pool->owners[row].index) >> pool->bit & 1))
+        return "an owner has the bit of the pool";
+    return pool->added && pool->added[row] > micap_version(world) ? "nothing was added after now" : NULL;
+}
+
+static const char *check_stamps(const mica_world *world, const mica_pool *pool)
+{
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 0; i <= pool->data_lane_count; ++i)
+            if (micap_pool_stamps(pool, row)[i] > micap_version(world))
+                return "a stamp is not newer than the world";
+    return NULL;
+}
+
+static const char *check_tags(const mica_world *world, const mica_pool *pool)
+{
+    uint32_t limit = pool->present_words * 64;
+    for (uint32_t i = micap_pool_next_used(pool, 0); i < limit; i = micap_pool_next_used(pool, i + 1))
+        if (micap_record_chunk(*micap_record_at(&world->entities, i)) <= MICAP_CHUNK_PENDING)
+            return "a tag is held by the living";
+    return NULL;
+}
+
+static const char *check_pool(const mica_world *world, const mica_pool *pool)
+{
+    const char *problem = micap_pool_check(pool);
+    if (!problem)
+        problem = pool->kind == MICAP_POOL_TAG ? check_tags(world, pool) : check_stamps(world, pool);
+    uint32_t dead = 0;
+    for (uint32_t row = 0; !problem && row < pool->row_limit; ++row)
+        if (micap_pool_has_row(pool, row))
+            problem = check_row(world, pool, row, &dead);
+    return !problem && dead != pool->dead_count ? "the rows of the dead are counted" : problem;
+}
+
+/* Whether all bits of an entity are those of pools it is in. */
+static bool is_true_mask(const micap_pools *pools, uint64_t mask, uint32_t entity_index)
+{
+    for (uint32_t i = 0; i < pools->count; ++i)
+        if (mask >> pools->all[i]->bit & 1 && micap_pool_row_at(pools->all[i], entity_index) == MICAP_ROW_NONE)
+            return false;
+    return true;
+}
+
+static bool masks_are_true(const micap_pools *pools)
+{
+    if (pools->count > 64) /* they share bits, which may tell too much */
+        return true;
+    for (uint32_t page = 0; page < pools->masks.page_count; ++page)
+        for (uint32_t i = 0; i < MICAP_MAP_PAGE_ENTRIES; ++i) {
+            uint64_t mask = pools->masks.pages[page][i];
+            if (mask && !is_true_mask(pools, mask, page << MICAP_MAP_PAGE_SHIFT | i))
+                return false;
+        }
+    return true;
+}
+
+const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool)
+{
+    *out_pool = NULL;
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        const char *problem = check_pool(world, world->pools.all[i]);
+        *out_pool = world->pools.all[i];
+        if (problem)
+            return problem;
+    }
+    return masks_are_true(&world->pools) ? NULL : "an entity has the bits of pools it is in";
+}

@@ -1,0 +1,90 @@
+/* The pools of a world, and which entity is in which: where pools meet entities, their deaths and the hooks.
+ *
+ * Beside the pools there is one word per entity, with a bit for each pool it may be in (pools beyond 64 share bits). It tells
+ * a dying entity which pools to leave, and costs nothing in a world without pools. */
+#ifndef MICAP_CORE_STORAGE_ENTITY_POOLS_H
+#define MICAP_CORE_STORAGE_ENTITY_POOLS_H
+
+#include "base/assert.h"
+#include "core/storage/component.h"
+#include "pool/pool.h"
+
+typedef struct micap_pools {
+    mica_pool **by_number; /* component id - MICAP_POOL_IDS; NULL where the world does not use it */
+    uint32_t limit;
+    uint32_t number_capacity;
+    mica_pool **all; /* by rising component id */
+    uint32_t count;
+    uint32_t capacity;
+    micap_arena arena; /* pages of indices and of: */
+    micap_index masks; /* pages of words by entity index: the bits of pools it may be in */
+    mica_entity *dead; /* who died since the flush and left rows in pools that are cleared by it */
+    uint32_t dead_count;
+    uint32_t dead_capacity;
+    uint64_t random_state;
+    micap_pool_group **groups;
+    uint32_t group_count;
+    uint32_t group_capacity;
+} micap_pools;
+
+/* Makes the pool of a component that the world begins to use; NULL when memory is short. */
+mica_pool *micap_pools_add(mica_world *world, const micap_type *type);
+void micap_pools_free(mica_world *world);
+
+/* Makes room for `count` instances, and for one of this entity, so that adding it can't fail. */
+bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
+/* Removes a row that a former owner of the entity's slot left behind. */
+void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
+uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* Removes a row whose owner is dead, once it is counted as such. */
+void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row);
+
+/* Removes one row, one instance of a living entity, or all of them: remove hooks, destructors, the row. False when there
+ * was none. */
+void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row);
+void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row);
+bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* Takes back an instance that nobody has seen: no hook hears of it. */
+void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity);
+
+/* The bits of the pools that an entity may be in: none when it is in none. */
+static inline uint64_t micap_pools_mask(const micap_pools *pools, uint32_t entity_index)
+{
+    uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
+    return page < pools->masks.page_count ? pools->masks.pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] : 0;
+}
+
+/* Notes that an entity left a pool. While every pool has a bit of its own, the bits are exact. */
+void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index);
+
+/* Before the row of a dying entity goes: takes it out of its pools, each as it wants. */
+MICAP_COLD void micap_pools_entity_dies(mica_world *world, mica_entity entity);
+
+/* Clears what died since the last flush. */
+void micap_pools_flush(mica_world *world);
+/* Removes all rows of the dead from a pool; returns how many. */
+uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool);
+/* Removes everything from all pools. */
+void micap_pools_clear(mica_world *world);
+size_t micap_pools_trim(mica_world *world);
+
+/* Works out anew whether the short ways of adding and removing are open. */
+void micap_pools_update_short(mica_pool *pool);
+
+/* Works out hook_mask anew after hooks or lists were set. */
+void micap_pools_update_hooks(mica_world *world, mica_component component);
+
+/* The hook of a run of rows, and the list of removals. */
+void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *pool, uint32_t row, uint32_t count);
+
+/* The components an entity has in pools, by rising id; returns how many there are. */
+uint32_t micap_pools_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity);
+
+/* The first broken invariant, and a pool that knows of it, or NULL. */
+const char *micap_pools_check(const mica_world *world, const mica_pool **out_pool);
+
+#endif

@@ -1,0 +1,315 @@
+#include "core/storage/names.h"
+
+#include "base/hash.h"
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
+
+static const mica_place no_place = {0};
+
+static uint64_t hash_of(mica_entity scope, const char *text, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < length; ++i)
+        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    return micap_hash_mix(hash ^ ((uint64_t)scope.generation << 32 | scope.index));
+}
+
+static uint32_t *bucket_by_text(const micap_names *names, mica_entity scope, const char *text, size_t length)
+{
+    return &names->by_text[hash_of(scope, text, length) & (names->bucket_count - 1)];
+}
+
+static uint32_t *bucket_by_entity(const micap_names *names, mica_entity entity)
+{
+    return &names->by_entity[micap_hash_mix(entity.index) & (names->bucket_count - 1)];
+}
+
+static micap_name *find_text(const micap_names *names, mica_entity scope, const char *text, size_t length)
+{
+    if (!names->count)
+        return NULL;
+    for (uint32_t at = *bucket_by_text(names, scope, text, length); at; at = names->entries[at - 1].next_by_text) {
+        micap_name *name = &names->entries[at - 1];
+        if (mica_same(name->scope, scope) && strncmp(name->text, text, length) == 0 && !name->text[length])
+            return name;
+    }
+    return NULL;
+}
+
+static micap_name *find_entity(const micap_names *names, mica_entity entity)
+{
+    if (!names->count)
+        return NULL;
+    for (uint32_t at = *bucket_by_entity(names, entity); at; at = names->entries[at - 1].next_by_entity)
+        if (mica_same(names->entries[at - 1].entity, entity))
+            return &names->entries[at - 1];
+    return NULL;
+}
+
+static void link_entry(micap_names *names, uint32_t index)
+{
+    micap_name *name = &names->entries[index];
+    uint32_t *text = bucket_by_text(names, name->scope, name->text, strlen(name->text));
+    uint32_t *entity = bucket_by_entity(names, name->entity);
+    name->next_by_text = *text;
+    name->next_by_entity = *entity;
+    *text = *entity = index + 1;
+}
+
+static bool reserve_buckets(mica_world *world)
+{
+    micap_names *names = &world->names;
+    if (names->count < names->bucket_count)
+        return true;
+    uint32_t grown = names->bucket_count ? names->bucket_count * 2 : 64;
+    size_t bytes = grown * sizeof(uint32_t);
+    uint32_t *by_text = micap_allocate_zeroed(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    uint32_t *by_entity = micap_allocate_zeroed(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!by_text || !by_entity) {
+        micap_release(&world->memory, by_text, bytes, MICAP_ARRAY_ALIGNMENT);
+        micap_release(&world->memory, by_entity, bytes, MICAP_ARRAY_ALIGNMENT);
+        return false;
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, names->by_text, names->bucket_count);
+    MICAP_RELEASE_ARRAY(&world->memory, names->by_entity, names->bucket_count);
+    names->by_text = by_text;
+    names->by_entity = by_entity;
+    names->bucket_count = grown;
+    for (uint32_t i = 0; i < names->entry_count; ++i) /* none is free: there are more names than ever */
+        link_entry(names, i);
+    return true;
+}
+
+static void unlink_entry(micap_names *names, uint32_t index)
+{
+    micap_name *name = &names->entries[index];
+    uint32_t *link = bucket_by_text(names, name->scope, name->text, strlen(name->text));
+    while (*link != index + 1)
+        link = &names->entries[*link - 1].next_by_text;
+    *link = name->next_by_text;
+    link = bucket_by_entity(names, name->entity);
+    while (*link != index + 1)
+        link = &names->entries[*link - 1].next_by_entity;
+    *link = name->next_by_entity;
+}
+
+static void drop_entry(mica_world *world, micap_name *name)
+{
+    micap_names *names = &world->names;
+    uint32_t index = (uint32_t)(name - names->entries);
+    if (world->keeper.before)
+        micap_keep_name(world, name->entity);
+    unlink_entry(names, index);
+    micap_release(&world->memory, name->text, strlen(name->text) + 1, 1);
+    *name = (micap_name){.next_by_text = names->first_free};
+    names->first_free = index + 1;
+    --names->count;
+}
+
+void micap_name_forget(mica_world *world, mica_entity entity)
+{
+    micap_name *name = find_entity(&world->names, entity);
+    if (name)
+        drop_entry(world, name);
+}
+
+/* The names themselves went with their entities. */
+void micap_names_free(mica_world *world)
+{
+    micap_names *names = &world->names;
+    MICAP_RELEASE_ARRAY(&world->memory, names->entries, names->entry_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, names->by_text, names->bucket_count);
+    MICAP_RELEASE_ARRAY(&world->memory, names->by_entity, names->bucket_count);
+}
+
+/* An entry for which there is room. */
+static void enter(micap_names *names, mica_entity entity, mica_entity scope, char *text)
+{
+    uint32_t index = names->first_free ? names->first_free - 1 : names->entry_count++;
+    if (names->first_free)
+        names->first_free = names->entries[index].next_by_text;
+    names->entries[index] = (micap_name){.entity = entity, .scope = scope, .text = text};
+    link_entry(names, index);
+    ++names->count;
+}
+
+static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity scope, const char *text)
+{
+    micap_names *names = &world->names;
+    size_t bytes = strlen(text) + 1;
+    char *copy = NULL;
+    if (reserve_buckets(world) &&
+        MICAP_RESERVE(&world->memory, names->entries, &names->entry_capacity, (uint64_t)names->entry_count + 1))
+        copy = micap_allocate(&world->memory, bytes, 1);
+    if (!copy)
+        return micap_fail_memory(world, "name");
+    memcpy(copy, text, bytes);
+    if (world->keeper.before)
+        micap_keep_name(world, entity);
+    micap_name_forget(world, entity);
+    enter(names, entity, scope, copy);
+    return MICA_OK;
+}
+
+bool micap_name_copy(mica_world *world, const micap_name *name)
+{
+    return add_entry(world, name->entity, name->scope, name->text) == MICA_OK;
+}
+
+mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name)
+{
+    mica_result refused = micap_refuse_inside(world, "name");
+    if (refused != MICA_OK)
+        return refused;
+    if (!mica_is_alive(world, entity))
+        return micap_fail_dead(world, entity, "name");
+    if (!name || !*name) {
+        micap_name_forget(world, entity);
+        return MICA_OK;
+    }
+    if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
+        return micap_fail_dead(world, scope, "name: scope");
+    if (mica_same(entity, scope))
+        return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\": an entity can't be its own scope",
+                          name);
+    if (strchr(name, '/'))
+        return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\" contains a '/'", name);
+    const micap_name *taken = find_text(&world->names, scope, name, strlen(name));
+    if (taken && mica_same(taken->entity, entity))
+        return MICA_OK;
+    if (taken)
+        return micap_fail(world, MICA_ERROR_EXISTS, no_place, "name \"%.200s\" belongs to entity %u already", name,
+                          taken->entity.index);
+    return add_entry(world, entity, scope, name);
+}
+
+const char *mica_name_of(const mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    return name ? name->text : NULL;
+}
+
+bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    *out_scope = name ? name->scope : mica_nil();
+    return name != NULL;
+}
+
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place)
+{
+    micap_names *names = &world->names;
+    micap_name *name = find_entity(names, entity);
+    MICAP_ASSERT(name, "the entity has a name");
+    const micap_name *taken = find_text(names, scope, name->text, strlen(name->text));
+    if (taken && taken != name)
+        return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,
+                          taken->entity.index);
+    uint32_t index = (uint32_t)(name - names->entries);
+    if (world->keeper.before)
+        micap_keep_name(world, entity);
+    unlink_entry(names, index);
+    name->scope = scope;
+    link_entry(names, index);
+    return MICA_OK;
+}
+
+mica_entity mica_name_scope_of(const mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    return name ? name->scope : mica_nil();
+}
+
+mica_entity mica_find_from(const mica_world *world, mica_entity scope, const char *path)
+{
+    if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
+        return mica_nil();
+    while (path) {
+        const char *slash = strchr(path, '/');
+        size_t length = slash ? (size_t)(slash - path) : strlen(path);
+        const micap_name *name = find_text(&world->names, scope, path, length);
+        if (!name)
+            break;
+        scope = name->entity;
+        if (!slash)
+            return scope;
+        path = slash + 1;
+    }
+    return mica_nil();
+}
+
+uint32_t micap_names_check(const mica_world *world)
+{
+    const micap_names *names = &world->names;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < names->entry_count; ++i) {
+        const micap_name *name = &names->entries[i];
+        if (!name->text)
+            continue;
+        if (find_text(names, name->scope, name->text, strlen(name->text)) != name ||
+            find_entity(names, name->entity) != name || !mica_is_alive(world, name->entity))
+            return UINT32_MAX;
+        ++found;
+    }
+    return found;
+}
+
+/* A name as it is kept; its text follows. */
+typedef struct kept_name {
+    mica_entity scope;
+    size_t text_bytes; /* with the end; 0: there is no name */
+} kept_name;
+
+void micap_keep_name(mica_world *world, mica_entity entity)
+{
+    const micap_name *name = find_entity(&world->names, entity);
+    kept_name about = {.text_bytes = name ? strlen(name->text) + 1 : 0};
+    if (name)
+        about.scope = name->scope;
+    micap_kept *kept =
+        micap_keep_open(&world->keeper, MICAP_KEEP_NAME, (uint64_t)entity.generation << 32 | entity.index, 0,
+                        sizeof about + about.text_bytes, _Alignof(kept_name));
+    if (!kept)
+        return;
+    memcpy(kept->data, &about, sizeof about);
+    if (name)
+        memcpy((char *)kept->data + sizeof about, name->text, about.text_bytes);
+    micap_keep_close(&world->keeper, kept);
+}
+
+bool micap_name_prepare(mica_world *world, micap_kept *kept)
+{
+    const kept_name *about = kept->data;
+    if (!about->text_bytes)
+        return true;
+    char *text = micap_allocate(&world->memory, about->text_bytes, 1);
+    if (text)
+        memcpy(text, about + 1, about->text_bytes);
+    kept->type = text;
+    return text != NULL;
+}
+
+void micap_name_give_up(mica_world *world, micap_kept *kept)
+{
+    micap_release(&world->memory, (char *)(uintptr_t)kept->type, ((const kept_name *)kept->data)->text_bytes, 1);
+    kept->type = NULL;
+}
+
+static mica_entity owner_of(const micap_kept *kept)
+{
+    return (mica_entity){(uint32_t)kept->place, (uint32_t)(kept->place >> 32)};
+}
+
+void micap_name_clear(mica_world *world, const micap_kept *kept)
+{
+    micap_name *name = find_entity(&world->names, owner_of(kept));
+    if (name)
+        drop_entry(world, name);
+}
+
+void micap_name_restore(mica_world *world, micap_kept *kept)
+{
+    if (kept->type)
+        enter(&world->names, owner_of(kept), ((const kept_name *)kept->data)->scope, (char *)(uintptr_t)kept->type);
+    kept->type = NULL;
+}

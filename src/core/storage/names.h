@@ -1,0 +1,53 @@
+/* Names: entries found by (scope, text) and by entity, through two chained hash tables over one array. */
+#ifndef MICAP_CORE_STORAGE_NAMES_H
+#define MICAP_CORE_STORAGE_NAMES_H
+
+#include "base/memory.h"
+#include "mica/name.h"
+
+typedef struct micap_name {
+    mica_entity entity;
+    mica_entity scope;
+    char *text;            /* NULL in a free entry */
+    uint32_t next_by_text; /* 1 + index; of free entries too */
+    uint32_t next_by_entity;
+} micap_name;
+
+typedef struct micap_names {
+    micap_name *entries;
+    uint32_t entry_count; /* used or free */
+    uint32_t entry_capacity;
+    uint32_t count;
+    uint32_t first_free; /* 1 + index */
+    uint32_t *by_text;
+    uint32_t *by_entity;
+    uint32_t bucket_count; /* a power of two, or 0 */
+} micap_names;
+
+void micap_names_free(mica_world *world);
+
+/* Takes the name of a dying entity away, if it has one. */
+void micap_name_forget(mica_world *world, mica_entity entity);
+
+/* The scope of an entity's name; false when it has none. */
+bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope);
+
+/* Moves the name of an entity, which has one, to another scope; needs no memory. MICA_ERROR_EXISTS with a report when the name
+ * is taken there. */
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place);
+
+/* Names that snapshots kept: makes a text ready, so that restoring can't fail, or gives it up; takes away what the entity is called
+ * now, then gives back what it was called. */
+struct micap_kept;
+bool micap_name_prepare(mica_world *world, struct micap_kept *kept);
+void micap_name_give_up(mica_world *world, struct micap_kept *kept);
+void micap_name_clear(mica_world *world, const struct micap_kept *kept);
+void micap_name_restore(mica_world *world, struct micap_kept *kept);
+
+/* Gives an entity of this world a name it has in another; false when memory is short. */
+bool micap_name_copy(mica_world *world, const micap_name *name);
+
+/* How many names are found by text and by entity, for mica_world_validate; UINT32_MAX when one is not. */
+uint32_t micap_names_check(const mica_world *world);
+
+#endif

@@ -1,0 +1,98 @@
+/* Rows of an archetype: making room, taking, moving and dropping them. There is one row-move primitive; destroy, flush,
+ * sorting and archetype change all use it. */
+#ifndef MICAP_CORE_STORAGE_ROWS_H
+#define MICAP_CORE_STORAGE_ROWS_H
+
+#include "base/assert.h"
+#include "core/storage/archetype.h"
+
+/* A place for a row. */
+typedef struct micap_spot {
+    micap_chunk *chunk;
+    uint32_t row;
+} micap_spot;
+
+/* Makes room for that many rows without adding any, so that adding them can't fail. */
+MICAP_COLD bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count);
+
+/* The same for one row: mostly there is room. */
+static inline bool micap_rows_reserve_one(mica_world *world, micap_archetype *archetype)
+{
+    return archetype->open || micap_rows_reserve(world, archetype, 1);
+}
+
+/* The place of the next row, after a successful reserve; the row does not exist until it is committed. */
+static inline micap_spot micap_rows_next(const micap_archetype *archetype)
+{
+    return (micap_spot){archetype->open, archetype->open->count};
+}
+
+/* Works out `open` after the first or last row of a chunk came or went. */
+MICAP_COLD void micap_rows_update_open(micap_archetype *archetype);
+
+/* As micap_rows_count_up, but leaves it to the caller to work out `open` when it returns that the chunk is full. */
+static inline bool micap_rows_count(micap_spot spot, uint32_t count)
+{
+    micap_chunk *chunk = spot.chunk;
+    micap_archetype *archetype = chunk->archetype;
+    if (MICAP_UNLIKELY(spot.row == 0) && archetype->row_count)
+        ++archetype->tail;
+    chunk->count = spot.row + count;
+    archetype->row_count += count;
+    return MICAP_UNLIKELY(chunk->count == chunk->capacity);
+}
+
+/* Makes `count` rows that begin at micap_rows_next and lie in its chunk exist, once entities and records name each
+ * other. */
+static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
+{
+    if (micap_rows_count(spot, count))
+        micap_rows_update_open(spot.chunk->archetype);
+}
+
+/* The primitive: moves the values of all columns that both rows' archetypes have, and destroys those that only `from`
+ * has. Columns that only `to` has stay raw. Neither row's entity changes. */
+void micap_row_move(micap_spot from, micap_spot to);
+
+/* Gives a row whose values are gone to the last row of the archetype, which moves into the hole. Returns true, so that an
+ * operation can end with it, which keeps its own frame off the stack. */
+bool micap_row_fill_hole(mica_world *world, micap_spot hole);
+
+/* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
+void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);
+
+/* The same for rows of one chunk that lie one after the other: the last rows of the archetype fill them, column by column. */
+void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count);
+
+/* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
+ * The hole is filled. Returns the new place. */
+micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
+
+/* The same along a short edge, to the archetype with its component, whose value is zero and is returned: columns before it
+ * keep their number, those behind it move up by one. Of a tag the value is micap_tag_value. */
+void *micap_row_widen(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+
+/* And to the archetype without it. Returns true. */
+bool micap_row_narrow(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+
+/* What a pointer to a tag points to. */
+extern char micap_tag_value;
+
+/* Fills the leaf columns of a split component that the row has: from a whole value or, from NULL, with zero. */
+void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value);
+/* The same for a row that had them before: they count as changed. */
+void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value);
+/* Puts a whole value together from them. */
+void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
+
+/* Destroys the values of all columns of a row that own something. */
+void micap_row_destruct(micap_spot spot);
+
+/* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have; the leaves of split
+ * components stay raw. */
+void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to);
+
+/* Gives back chunks without rows, all but `keep` of them; returns how many. */
+uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);
+
+#endif

@@ -1,0 +1,55 @@
+#include "mica/singleton.h"
+
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+
+micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_component_use(world, id);
+    if (!component || component->singleton)
+        return component;
+    const micap_type *type = component->type;
+    if (type->type.storage != MICA_STORAGE_SINGLETON) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+                   "component %s is not a singleton: describe it with MICA_SINGLETON", type->type.name);
+        return NULL;
+    }
+    void *value = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
+    if (!value || !micap_values_construct(type, value, 1)) {
+        micap_release(&world->memory, value, type->type.size_bytes, type->type.alignment);
+        micap_fail_memory(world, type->type.name);
+        return NULL;
+    }
+    component->singleton = value;
+    component->is_unborn = true;
+    return component;
+}
+
+static micap_component *singleton_of(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_singleton_prepare(world, id);
+    if (component && component->is_unborn) /* threads may read it */
+        component->is_unborn = false;
+    return component;
+}
+
+const void *mica_singleton_get(mica_world *world, mica_component component)
+{
+    micap_check_access(world, mica_nil(), component, false);
+    const micap_component *used = singleton_of(world, component);
+    return used ? used->singleton : NULL;
+}
+
+void *mica_singleton_write(mica_world *world, mica_component component)
+{
+    micap_check_access(world, mica_nil(), component, true);
+    micap_component *used = singleton_of(world, component);
+    return used ? used->singleton : NULL;
+}
+
+bool mica_singleton_is_used(const mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_find(&world->components, component);
+    return used && used->singleton && !used->is_unborn;
+}

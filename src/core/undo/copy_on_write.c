@@ -1,0 +1,182 @@
+#include "core/undo/copy_on_write.h"
+
+#include "core/world/report.h"
+
+enum { RECORDS_KEPT = 64 }; /* at once: 512 bytes */
+
+static bool copy_values(micap_kept *to, const micap_kept *from)
+{
+    return micap_values_copy(from->type, to->data, from->data, from->count);
+}
+
+static void move_values(micap_kept *to, micap_kept *from)
+{
+    micap_values_move(from->type, to->data, from->data, from->count);
+}
+
+static void release_values(micap_kept *kept)
+{
+    micap_values_destruct(kept->type, kept->data, kept->count);
+}
+
+const micap_keep_ops micap_keep_value_ops = {copy_values, move_values, release_values};
+
+void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row)
+{
+    const micap_column *about = &chunk->archetype->columns[column];
+    uint32_t count = micap_slice_count(chunk, row), first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS;
+    size_t bytes = (size_t)count * about->bytes;
+    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_COLUMN, micap_slice_place(chunk, row, column),
+                                       chunk->born, bytes, about->type->type.alignment);
+    if (!kept)
+        return;
+    const void *values = micap_chunk_value(chunk, column, first);
+    kept->count = count;
+    kept->stamp = __atomic_load_n(&micap_chunk_stamps(chunk, row)[1 + column], __ATOMIC_RELAXED);
+    kept->type = about->type;
+    kept->is_owned = !about->plain;
+    if (about->plain)
+        memcpy(kept->data, values, bytes);
+    else if (count && (!micap_can_copy(about->type) || !micap_values_copy(about->type, kept->data, values, count))) {
+        micap_keep_give_up(&world->keeper, kept);
+        return;
+    }
+    micap_keep_close(&world->keeper, kept);
+}
+
+void micap_keep_archetype(mica_world *world, const micap_archetype *archetype)
+{
+    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_ARCHETYPE, archetype->id, 0,
+                                       archetype->chunk_count * sizeof *archetype->chunks, 1);
+    if (!kept)
+        return;
+    kept->count = archetype->chunk_count;
+    kept->stamp = archetype->row_count;
+    if (archetype->chunk_count)
+        memcpy(kept->data, archetype->chunks, archetype->chunk_count * sizeof *archetype->chunks);
+    micap_keep_close(&world->keeper, kept);
+}
+
+/* A slice whose rows come, go or move, with all its columns. */
+static void keep_slice(mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    uint32_t count = micap_slice_count(chunk, row), first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS;
+    micap_kept *kept = micap_keep_open(&world->keeper, MICAP_KEEP_ROWS, micap_slice_place(chunk, row, 0), chunk->born,
+                                       count * sizeof(mica_entity), _Alignof(mica_entity));
+    if (!kept)
+        return;
+    kept->count = count;
+    kept->stamp = micap_chunk_stamps(chunk, row)[0];
+    memcpy(kept->data, micap_chunk_entities(chunk) + first, count * sizeof(mica_entity));
+    micap_keep_close(&world->keeper, kept);
+    for (uint32_t column = 0; column < chunk->archetype->column_count; ++column)
+        micap_keep_column(world, chunk, column, row);
+}
+
+void micap_keep_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    micap_keep_archetype(world, chunk->archetype);
+    for (uint32_t end = row + count; row < end; row = (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS)
+        keep_slice(world, chunk, row);
+}
+
+void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count)
+{
+    for (uint32_t i = archetype->tail; count; --i) {
+        const micap_chunk *chunk = archetype->chunks[i];
+        uint32_t run = chunk->count < count ? chunk->count : count;
+        micap_keep_rows(world, chunk, chunk->count - run, run);
+        count -= run;
+    }
+}
+
+void micap_keep_record(const micap_entities *entities, uint32_t index)
+{
+    const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
+    uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
+    micap_keep_bytes(entities->keeper, MICAP_KEEP_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
+                     RECORDS_KEPT * sizeof *page->records);
+    const micap_page list = {.next = page->next, .first_free = page->first_free};
+    micap_keep_bytes(entities->keeper, MICAP_KEEP_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
+}
+
+const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)
+{
+    const micap_chunk *chunk = micap_chunk_in_use(world, (uint32_t)(kept->place >> 32));
+    return chunk && chunk->born == kept->part ? chunk : NULL;
+}
+
+void micap_keep_again(mica_world *world, const micap_kept *kept)
+{
+    const micap_chunk *chunk;
+    switch ((micap_keep_kind)kept->kind) {
+    case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->place]); break;
+    case MICAP_KEEP_ROWS:
+    case MICAP_KEEP_COLUMN:
+        /* One that was given up may come back: then it had no rows here. */
+        chunk = world->chunks.by_number[kept->place >> 32];
+        if (!((uintptr_t)chunk & 1) && chunk->born == kept->part)
+            micap_keep_rows(world, chunk, micap_place_row(kept->place), 1);
+        break;
+    case MICAP_KEEP_RECORDS:
+    case MICAP_KEEP_PAGE:
+        micap_keep_record(&world->entities,
+                          (uint32_t)kept->place << (kept->kind == MICAP_KEEP_PAGE ? MICAP_PAGE_SHIFT : 6));
+        break;
+    case MICAP_KEEP_NAME:
+        micap_keep_name(world, (mica_entity){(uint32_t)kept->place, (uint32_t)(kept->place >> 32)});
+        break;
+    case MICAP_KEEP_POOL:
+    case MICAP_KEEP_MAP:
+    case MICAP_KEEP_BITS:
+    case MICAP_KEEP_MASKS: micap_pools_keep_again(world, kept); break;
+    case MICAP_KEEP_LINKS: micap_modules_keep_again(world, kept); break;
+    }
+}
+
+static bool broken(const mica_world *world, const char *what, uint64_t place, uint32_t part)
+{
+    micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%llu, %u)", what,
+               (unsigned long long)place, part);
+    return false;
+}
+
+static bool check_slice(const mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    const micap_log *log = world->keeper.newest;
+    const mica_version *stamps = micap_chunk_stamps(chunk, row);
+    uint64_t before = world->keeper.before;
+    if (stamps[0] >= before && !micap_log_find(log, MICAP_KEEP_ROWS, micap_slice_place(chunk, row, 0), chunk->born))
+        return broken(world, "rows that moved since a snapshot are kept", chunk->number, row);
+    for (uint32_t column = 0; column < chunk->archetype->column_count; ++column)
+        if (stamps[1 + column] >= before &&
+            !micap_log_find(log, MICAP_KEEP_COLUMN, micap_slice_place(chunk, row, column), chunk->born))
+            return broken(world, "values that were written since a snapshot are kept", chunk->number, row);
+    return true;
+}
+
+static bool check_pool(const mica_world *world, const mica_pool *pool)
+{
+    for (uint32_t row = 0; pool->owners && row < pool->row_limit; row += MICA_SLICE_ROWS)
+        if (micap_pool_slice_changed(pool, row, world->keeper.before - 1) &&
+            !micap_log_find(world->keeper.newest, MICAP_KEEP_POOL, micap_pool_place(pool, row / MICA_SLICE_ROWS), 0))
+            return broken(world, "rows of a pool that changed since a snapshot are kept", pool->type->id, row);
+    return true;
+}
+
+bool micap_keep_validate(const mica_world *world)
+{
+    if (!world->keeper.newest || micap_log_is_lost(world->keeper.newest))
+        return true;
+    for (uint32_t id = 0; id < world->archetypes.count; ++id) {
+        const micap_archetype *archetype = world->archetypes.by_id[id];
+        for (uint32_t i = 0; i < archetype->chunk_count; ++i)
+            for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS)
+                if (!check_slice(world, archetype->chunks[i], row))
+                    return false;
+    }
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        if (!check_pool(world, world->pools.all[i]))
+            return false;
+    return true;
+}

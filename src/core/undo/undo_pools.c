@@ -1,0 +1,213 @@
+/* Pools, as snapshots need them. */
+#include "core/undo/copy_on_write.h"
+#include "core/entity/pool_component.h"
+
+typedef struct pool_state {
+    const mica_pool *pool;
+    const micap_pool_group *group;
+    uint32_t group_count;
+    uint32_t row_limit;
+    uint32_t count;
+    uint32_t dead_count;
+    uint64_t probe_count;
+    uint64_t removed_count;
+} pool_state;
+
+struct micap_pools_state {
+    size_t bytes;
+    uint64_t random_state;
+    uint32_t count;
+    uint32_t dead_count;
+    mica_entity *dead;
+    pool_state pools[];
+};
+
+micap_pools_state *micap_pools_save(mica_world *world)
+{
+    const micap_pools *pools = &world->pools;
+    size_t dead_at = sizeof(micap_pools_state) + pools->count * sizeof(pool_state);
+    size_t bytes = dead_at + pools->dead_count * sizeof *pools->dead;
+    micap_pools_state *state = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!state)
+        return NULL;
+    *state = (micap_pools_state){.bytes = bytes,
+                                 .random_state = pools->random_state,
+                                 .count = pools->count,
+                                 .dead_count = pools->dead_count,
+                                 .dead = (mica_entity *)(void *)((char *)state + dead_at)};
+    if (state->dead_count)
+        memcpy(state->dead, pools->dead, state->dead_count * sizeof *state->dead);
+    for (uint32_t i = 0; i < pools->count; ++i) {
+        const mica_pool *pool = pools->all[i];
+        state->pools[i] = (pool_state){.pool = pool,
+                                       .group = pool->group,
+                                       .group_count = pool->group ? pool->group->count : 0,
+                                       .row_limit = pool->row_limit,
+                                       .count = pool->count,
+                                       .dead_count = pool->dead_count,
+                                       .probe_count = pool->probe_count,
+                                       .removed_count = pool->removed_count};
+    }
+    return state;
+}
+
+void micap_pools_drop_state(mica_world *world, micap_pools_state *state)
+{
+    if (state)
+        micap_release(&world->memory, state, state->bytes, MICAP_ARRAY_ALIGNMENT);
+}
+
+static mica_pool *pool_of(const mica_world *world, const micap_kept *kept)
+{
+    return micap_pool_of(world, (mica_component)(kept->place >> 32));
+}
+
+void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
+{
+    uint32_t part = (uint32_t)kept->place;
+    if (kept->kind == MICAP_KEEP_MASKS)
+        micap_map_keep(&world->pools.masks, part * MICAP_MAP_BLOCK);
+    else if (kept->kind == MICAP_KEEP_MAP)
+        micap_map_keep(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
+    else if (kept->kind == MICAP_KEEP_BITS)
+        micap_pool_keep_bit(pool_of(world, kept), part * 64 * 64);
+    else
+        micap_pool_keep_slices(pool_of(world, kept), part * MICA_SLICE_ROWS, 1);
+}
+
+static void restore_block(const micap_index *index, const micap_kept *kept)
+{
+    uint64_t *block = micap_map_at(index, (uint32_t)kept->place * MICAP_MAP_BLOCK);
+    MICAP_ASSERT(block, "blocks stay while a snapshot lives");
+    memcpy(block, kept->data, kept->bytes);
+}
+
+static const pool_state *state_of(const micap_pools_state *state, const mica_pool *pool)
+{
+    for (uint32_t i = 0; i < state->count; ++i)
+        if (state->pools[i].pool == pool)
+            return &state->pools[i];
+    return NULL;
+}
+
+static void restore_counts(mica_pool *pool, const pool_state *old)
+{
+    static const pool_state none;
+    old = old ? old : &none;
+    pool->is_shuffled = pool->row_limit != old->row_limit;
+    pool->row_limit = old->row_limit;
+    pool->count = old->count;
+    pool->dead_count = old->dead_count;
+    pool->probe_count = old->probe_count;
+    pool->removed_count = old->removed_count;
+    ++pool->stamp; /* instances are void */
+    if (pool->group)
+        pool->group->count = pool->group == old->group ? old->group_count : 0;
+}
+
+static void restore_counts_of_all(mica_world *world, const micap_pools_state *state)
+{
+    micap_pools *pools = &world->pools;
+    pools->random_state = state->random_state;
+    pools->dead_count = state->dead_count;
+    if (state->dead_count) /* the list has never been shorter since */
+        memcpy(pools->dead, state->dead, state->dead_count * sizeof *state->dead);
+    for (uint32_t i = 0; i < pools->count; ++i)
+        restore_counts(pools->all[i], state_of(state, pools->all[i]));
+}
+
+typedef void (*kept_fn)(mica_pool *pool, micap_kept *kept);
+
+static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn fn)
+{
+    for (uint32_t i = 0; i < restoring->kept.count; ++i)
+        if (restoring->kept.all[i]->kind == kind)
+            fn(pool_of(restoring->world, restoring->kept.all[i]), restoring->kept.all[i]);
+}
+
+static void destruct(mica_pool *pool, micap_kept *kept)
+{
+    micap_pool_destruct_kept(pool, kept);
+}
+
+static void restore_bits(mica_pool *pool, micap_kept *kept)
+{
+    micap_pool_restore_bits(pool, kept);
+}
+
+static void restore_map(mica_pool *pool, micap_kept *kept)
+{
+    restore_block(&pool->index, kept);
+}
+
+void micap_pools_regroup(mica_world *world, const micap_pools_state *state)
+{
+    for (uint32_t i = 0; i < world->pools.group_count; ++i) {
+        micap_pool_group *group = world->pools.groups[i];
+        const pool_state *old = state_of(state, group->pools[0]);
+        if (!old || old->group != group)
+            micap_group_fill(group, micap_version(world));
+    }
+}
+
+void micap_pools_restore(const micap_restoring *restoring)
+{
+    mica_world *world = restoring->world;
+    each(restoring, MICAP_KEEP_POOL, destruct);
+    each(restoring, MICAP_KEEP_BITS, restore_bits);
+    restore_counts_of_all(world, restoring->pools);
+    each(restoring, MICAP_KEEP_POOL, micap_pool_restore_slice);
+    each(restoring, MICAP_KEEP_MAP, restore_map);
+    for (uint32_t i = 0; i < restoring->kept.count; ++i)
+        if (restoring->kept.all[i]->kind == MICAP_KEEP_MASKS)
+            restore_block(&world->pools.masks, restoring->kept.all[i]);
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        micap_pool_restore_index(world->pools.all[i]);
+}
+
+static bool clone_groups(mica_world *to, const mica_world *from)
+{
+    for (uint32_t i = 0; i < from->pools.group_count; ++i) {
+        const micap_pool_group *group = from->pools.groups[i];
+        mica_component members[MICA_GROUP_POOLS_MAX];
+        for (uint32_t k = 0; k < group->pool_count; ++k)
+            members[k] = group->pools[k]->type->id;
+        if (mica_group_components(to, members, group->pool_count) != MICA_OK)
+            return false;
+    }
+    return true;
+}
+
+/* Who is in which pool: bits are given out in the order in which pools were first used, which may differ. */
+static bool clone_masks(mica_world *to)
+{
+    for (uint32_t i = 0; i < to->pools.count; ++i) {
+        const mica_pool *pool = to->pools.all[i];
+        uint32_t limit = pool->kind == MICAP_POOL_TAG ? pool->present_words * 64 : pool->row_limit;
+        for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1)) {
+            uint32_t index = pool->owners ? pool->owners[row].index : row;
+            if (pool->owners && !mica_is_alive(to, pool->owners[row]))
+                continue;
+            if (!micap_map_reserve(&to->pools.masks, index))
+                return false;
+            uint64_t *mask = micap_map_at(&to->pools.masks, index);
+            MICAP_ASSERT(mask, "it was reserved");
+            *mask |= (uint64_t)1 << pool->bit;
+        }
+    }
+    return true;
+}
+
+bool micap_pools_clone(mica_world *to, const mica_world *from)
+{
+    for (uint32_t i = 0; i < from->pools.count; ++i)
+        if (!micap_pool_clone(micap_pool_of(to, from->pools.all[i]->type->id), from->pools.all[i]))
+            return false;
+    to->pools.random_state = from->pools.random_state;
+    if (!MICAP_RESERVE(&to->memory, to->pools.dead, &to->pools.dead_capacity, from->pools.dead_count))
+        return false;
+    to->pools.dead_count = from->pools.dead_count;
+    if (to->pools.dead_count)
+        memcpy(to->pools.dead, from->pools.dead, to->pools.dead_count * sizeof *to->pools.dead);
+    return clone_masks(to) && clone_groups(to, from);
+}

@@ -1,0 +1,150 @@
+#include "core/world/access_check.h"
+
+#include "core/world/world.h"
+#include "mica/checked.h"
+
+#ifdef MICA_CHECKED
+
+#    include <stdarg.h>
+#    include <stdio.h>
+#    include <stdlib.h>
+
+static _Thread_local mica_place noted;
+
+void mica_note_place(const char *file, int line)
+{
+    noted = (mica_place){file, line};
+}
+
+mica_place micap_noted_place(void)
+{
+    return noted;
+}
+
+void micap_violation(const mica_world *world, const char *format, ...)
+{
+    char what[400], text[800];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    const micap_here *here = micap_here_now;
+    if (here && here->world == world)
+        snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", here->label,
+                 here->place.file ? here->place.file : "?", here->place.line, what);
+    else
+        snprintf(text, sizeof text, "violation: the program %s", what);
+    /* Printed whatever the handler of the world does with it: it is the last that is heard. */
+    fprintf(stderr, "mica: %s:%d: %s\n", noted.file ? noted.file : "?", noted.line, text);
+    if (world->def.report)
+        world->def.report(&(mica_report){MICA_ERROR_REFUSED, text, noted}, world->def.report_context);
+    abort();
+}
+
+static const char *name_of(mica_component component)
+{
+    const micap_type *type = micap_type_of(component);
+    return type ? type->type.name : "without a description";
+}
+
+static bool is_in_view(const mica_view *view, mica_entity entity)
+{
+    for (uint32_t i = 0; view && i < view->count; ++i)
+        if (mica_same(view->entities[i], entity))
+            return true;
+    return false;
+}
+
+void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
+{
+    const micap_here *here = micap_here_of(world);
+    const micap_type *type = micap_type_of(component);
+    if (!here || !here->allows || (type && !type->type.size_bytes)) /* who has a tag is structure, which stays */
+        return;
+    const char *verb = write ? "writes" : "reads";
+    switch (here->allows(here, component, write)) {
+    case MICAP_ALLOWED: return;
+    case MICAP_ALLOWED_IN_ROWS:
+        if (mica_is_nil(entity) || is_in_view(here->view, entity))
+            return;
+        micap_violation(world,
+                        "%s component %s of entity %u (generation %u), which is not one of its rows: declare it "
+                        "with .uses",
+                        verb, name_of(component), entity.index, entity.generation);
+    case MICAP_NOT_ALLOWED: break;
+    }
+    if (mica_is_nil(entity))
+        micap_violation(world, "%s component %s, which it does not declare", verb, name_of(component));
+    micap_violation(world, "%s component %s of entity %u (generation %u), which it does not declare", verb,
+                    name_of(component), entity.index, entity.generation);
+}
+
+void micap_check_view(const mica_view *view)
+{
+    const micap_here *here = view->world ? micap_here_of(view->world) : NULL;
+    if (view->frame) {
+        if (!here || here->view != view)
+            micap_violation(view->world, "uses a view of a system whose function has returned");
+    } else if (view->world && view->count && view->structure != view->world->structure &&
+               view->structure != UINT64_MAX) {
+        micap_violation(view->world, "uses a view from before the last change of structure");
+    }
+}
+
+void micap_check_column(const mica_view *view, mica_component component, bool write)
+{
+    if (!micap_here_of(view->world))
+        return;
+    mica_entity first = view->count ? view->entities[0] : mica_nil();
+    micap_violation(view->world,
+                    "%s the column of component %s, which it does not declare, in a view that begins with "
+                    "entity %u (generation %u)",
+                    write ? "writes" : "reads", name_of(component), first.index, first.generation);
+}
+
+void micap_check_door(const mica_world *world, const char *what)
+{
+    if (micap_here_of(world))
+        micap_violation(world, "calls %s, which only an exclusive system may do", what);
+}
+
+void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place)
+{
+    noted = place;
+    micap_violation(world,
+                    write ? "writes stream %s, which it does not declare: its readers would not wait for it"
+                          : "reads stream %s, which it does not declare: those that write it may not be done",
+                    name);
+}
+
+void micap_check_buffer(const mica_commands *commands)
+{
+    const micap_here *here = micap_here_of(commands->world);
+    if (commands->is_of_system && (!here || here->commands != commands))
+        micap_violation(commands->world, "records into a buffer of system %s outside of the work it was given for",
+                        commands->label ? commands->label : "?");
+}
+
+static void check_stage(const mica_world *world, const mica_commands *commands, const micap_stage *stage)
+{
+    if (!micap_stage_is_clean(stage))
+        micap_violation(world, "wrote to a value that system %s had staged, after the flush that applied it",
+                        commands->label ? commands->label : "?");
+}
+
+void micap_check_stages(const mica_world *world)
+{
+    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
+        check_stage(world, commands, &commands->recording.stage);
+        check_stage(world, commands, &commands->applied.stage);
+    }
+}
+
+#else
+
+void mica_note_place(const char *file, int line)
+{
+    (void)file, (void)line;
+}
+
+#endif

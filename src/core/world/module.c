@@ -1,0 +1,107 @@
+#include "core/world/module.h"
+
+#include "core/events/hooks.h"
+
+void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state)
+{
+    MICAP_ASSERT(!world->modules[id].ops, "a module registers once");
+    world->modules[id] = (micap_module){state, ops};
+    world->has_dependents |= ops->each_dependent != NULL;
+    if (ops->destroying)
+        for (uint32_t i = 0; i < world->archetypes.count; ++i)
+            micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
+}
+
+void *micap_module_state(const mica_world *world, micap_module_id id)
+{
+    return world->modules[id].state;
+}
+
+bool micap_modules_want_destroying(const mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->destroying)
+            return true;
+    return false;
+}
+
+void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    ++world->recording_depth;
+    ++world->hook_depth;
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->destroying)
+            world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
+    --world->hook_depth;
+    --world->recording_depth;
+    micap_hooks_note_recorded(world);
+}
+
+void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->each_dependent)
+            world->modules[id].ops->each_dependent(world, world->modules[id].state, entity, fn, context);
+}
+
+void micap_modules_forgotten(mica_world *world, mica_entity entity)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->forgotten)
+            world->modules[id].ops->forgotten(world, world->modules[id].state, entity);
+}
+
+uint64_t micap_modules_hash(const mica_world *world)
+{
+    uint64_t sum = 0;
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id) {
+        if (!world->modules[id].ops || !world->modules[id].ops->hash)
+            continue;
+        micap_hasher hasher;
+        micap_hasher_init(&hasher);
+        world->modules[id].ops->hash(world, world->modules[id].state, &hasher);
+        if (hasher.length_bytes)
+            sum = micap_hash_mix(sum + id + 1) + micap_hasher_finish(&hasher);
+    }
+    return sum;
+}
+
+bool micap_modules_validate(mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->validate &&
+            !world->modules[id].ops->validate(world, world->modules[id].state))
+            return false;
+    return true;
+}
+
+void micap_modules_trim(mica_world *world)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->trim)
+            world->modules[id].ops->trim(world, world->modules[id].state);
+}
+
+void micap_modules_load_kept(mica_world *world, const struct micap_kept *kept)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->load_kept)
+            world->modules[id].ops->load_kept(world, world->modules[id].state, kept);
+}
+
+void micap_modules_keep_again(mica_world *world, const struct micap_kept *kept)
+{
+    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
+        if (world->modules[id].ops && world->modules[id].ops->keep_again)
+            world->modules[id].ops->keep_again(world, world->modules[id].state, kept);
+}
+
+void micap_modules_free(mica_world *world)
+{
+    for (uint32_t id = MICAP_MODULES; id-- > 0;) {
+        micap_module module = world->modules[id];
+        world->modules[id] = (micap_module){0};
+        if (module.ops && module.ops->free)
+            module.ops->free(world, module.state);
+    }
+}

@@ -1,0 +1,122 @@
+/* Checked builds lend values to the program at addresses that end with the flush, if it moves anything: a pointer that was
+ * kept is stopped where it is used. Who took it, of what, is remembered for the report. Values with functions of their own
+ * are not lent: those may know the address they were made at. */
+#include "core/world/access_check.h"
+
+#include "core/query/view.h"
+#include "core/entity/pool_component.h"
+#include "mica/checked.h"
+#include "os/lease.h"
+#include "os/pages.h"
+
+#ifdef MICA_CHECKED
+
+#    include <pthread.h>
+
+enum { LOANS_KEPT = 1 << 14 };
+
+/* What was lent, newest over oldest. */
+typedef struct micap_loan {
+    const char *begin;
+    size_t bytes;
+    mica_entity entity; /* the first */
+    mica_component component;
+    const char *label; /* of the system; NULL: the program */
+    mica_place place;
+} loan;
+
+static loan loans[LOANS_KEPT];
+static uint32_t next_loan;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void remember(loan fresh)
+{
+    pthread_mutex_lock(&lock);
+    loans[next_loan++ % LOANS_KEPT] = fresh;
+    pthread_mutex_unlock(&lock);
+}
+
+static void stop(const void *owner, const void *address)
+{
+    const mica_world *world = owner;
+    for (uint32_t i = 1; i <= LOANS_KEPT; ++i) {
+        const loan *old = &loans[(next_loan - i) % LOANS_KEPT];
+        if ((const char *)address < old->begin || (const char *)address >= old->begin + old->bytes)
+            continue;
+        mica_note_place(old->place.file, old->place.line);
+        const micap_type *type = micap_type_of(old->component);
+        micap_violation(world,
+                        "uses a pointer from before the flush: component %s, %zu bytes into the values that begin with "
+                        "those of entity %u (generation %u), taken at this line by %s%s",
+                        type->type.name, (size_t)((const char *)address - old->begin), old->entity.index,
+                        old->entity.generation, old->label ? "system " : "the program", old->label ? old->label : "");
+    }
+    micap_violation(world, "uses a pointer from long before the last flush");
+}
+
+static bool is_within(const char *value, char *pages, size_t bytes, char **out_pages, size_t *out_bytes)
+{
+    *out_pages = pages;
+    *out_bytes = bytes;
+    return pages && value >= pages && value < pages + bytes;
+}
+
+static bool find_region(const micap_arena *arena, const char *value, char **out_pages, size_t *out_bytes)
+{
+    for (uint32_t i = 0; i < arena->region_count; ++i)
+        if (is_within(value, arena->regions[i].base, (size_t)MICAP_BLOCK_BYTES_MIN << arena->regions[i].order,
+                      out_pages, out_bytes))
+            return true;
+    return false;
+}
+
+/* The pages a value lies in; false when they are not the world's own to map again. */
+static bool find_pages(const mica_world *world, mica_component component, const char *value, char **out_pages,
+                       size_t *out_bytes)
+{
+    if (!micap_memory_is_default(&world->memory))
+        return false;
+    if (!micap_is_pooled(component))
+        return find_region(&world->arena, value, out_pages, out_bytes);
+    const mica_pool *pool = micap_pool_of(world, component);
+    return pool && (find_region(pool->index.arena, value, out_pages, out_bytes) ||
+                    is_within(value, pool->buffer, pool->buffer_bytes, out_pages, out_bytes));
+}
+
+void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                 uint32_t count)
+{
+    char *pages;
+    size_t bytes;
+    if (!value || !micap_is_plain(micap_type_of(component)) || !find_pages(world, component, value, &pages, &bytes))
+        return (void *)(uintptr_t)value;
+    micap_lease_on_fault(stop);
+    void *address = micap_lease(world, pages, bytes, value);
+    const micap_here *here = micap_here_of(world);
+    remember((loan){address, (size_t)count * micap_type_of(component)->type.size_bytes, entity, component,
+                    here ? here->label : NULL, micap_noted_place()});
+    return address;
+}
+
+void *micap_lend_column(const mica_view *view, uint32_t term, const void *values)
+{
+    if (!values || !view->count)
+        return (void *)(uintptr_t)values;
+    return micap_lend(view->world, view->entities[0], view->query->terms[term].component, values, view->count);
+}
+
+void micap_lend_end(const mica_world *world)
+{
+    micap_leases_end(world);
+}
+
+void micap_lend_drop(const mica_world *world)
+{
+    micap_leases_drop(world);
+}
+
+#else
+
+typedef int micap_nothing_to_lend; /* a file must have something in it */
+
+#endif

@@ -1,0 +1,186 @@
+/* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+
+static bool broken(const mica_world *world, const char *what, uint64_t a, uint64_t b)
+{
+    micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%llu, %llu)", what,
+               (unsigned long long)a, (unsigned long long)b);
+    return false;
+}
+
+static bool check_row(const mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    mica_entity entity = micap_chunk_entities(chunk)[row];
+    uint64_t record = micap_record_of(&world->entities, entity);
+    if (micap_record_chunk(record) != chunk->number || micap_record_row(record) != row)
+        return broken(world, "a row's entity has a record that names the row", entity.index, row);
+    for (uint32_t i = 0; i < chunk->archetype->column_count; ++i)
+        if (chunk->archetype->columns[i].companion == MICAP_COMPANION_ENABLED &&
+            *(uint8_t *)micap_chunk_value(chunk, i, row) > 1)
+            return broken(world, "a toggle is 0 or 1", entity.index, row);
+    return true;
+}
+
+static bool check_chunk(const mica_world *world, const micap_archetype *archetype, uint32_t index)
+{
+    const micap_chunk *chunk = archetype->chunks[index];
+    if (chunk->archetype != archetype || world->chunks.by_number[chunk->number] != chunk)
+        return broken(world, "a chunk is in its archetype and in the table", chunk->number, index);
+    if (chunk->count > chunk->capacity || chunk->capacity > MICAP_CHUNK_ROWS_MAX)
+        return broken(world, "a chunk holds no more than it can", chunk->count, chunk->capacity);
+    const micap_lane *last = archetype->column_count ? &micap_chunk_lanes(chunk)[archetype->column_count - 1] : NULL;
+    if (last && (uint64_t)chunk->color_lines * MICAP_CACHE_LINE + (uint64_t)(last->values - (const char *)chunk) +
+                        (uint64_t)chunk->capacity * last->bytes >
+                    (uint64_t)1 << chunk->order)
+        return broken(world, "the last column ends within the block", chunk->number, chunk->capacity);
+    if (index < archetype->tail && chunk->count != chunk->capacity)
+        return broken(world, "chunks before the tail are full", chunk->count, chunk->capacity);
+    if (index > archetype->tail && chunk->count)
+        return broken(world, "chunks behind the tail are empty", chunk->count, index);
+    for (uint32_t row = 0; row < chunk->count; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 0; i < chunk->stride; ++i)
+            if (micap_chunk_stamps(chunk, row)[i] > micap_version(world))
+                return broken(world, "a stamp is not newer than the world", row, i);
+    for (uint32_t row = 0; row < chunk->count; ++row)
+        if (!check_row(world, chunk, row))
+            return false;
+    return true;
+}
+
+static bool is_listed(const micap_component *component, const micap_archetype *archetype)
+{
+    uint32_t low = 0, high = component->archetype_count; /* in order of id */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (component->archetypes[middle]->id < archetype->id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < component->archetype_count && component->archetypes[low] == archetype;
+}
+
+static bool check_set(const mica_world *world, const micap_archetype *archetype)
+{
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        mica_component id = archetype->components[i];
+        if (i && archetype->components[i - 1] >= id)
+            return broken(world, "the components of an archetype rise", archetype->id, i);
+        const micap_component *component = micap_component_find(&world->components, id);
+        uint32_t column = micap_archetype_column(archetype, id);
+        bool is_tag = component && !micap_has_column(component->type);
+        if (!component || column != (is_tag ? MICAP_COLUMN_TAG : columns))
+            return broken(world, "a component is found at its column", archetype->id, id);
+        columns += !is_tag;
+        if (!is_listed(component, archetype))
+            return broken(world, "a component lists its archetypes", archetype->id, id);
+    }
+    if (columns != archetype->column_count)
+        return broken(world, "an archetype counts its columns", columns, archetype->column_count);
+    return true;
+}
+
+static bool check_archetype(const mica_world *world, const micap_archetype *archetype)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+        if (!check_chunk(world, archetype, i))
+            return false;
+        rows += archetype->chunks[i]->count;
+    }
+    if (rows != archetype->row_count)
+        return broken(world, "an archetype counts its rows", rows, archetype->row_count);
+    if (rows ? !archetype->chunks[archetype->tail]->count : archetype->tail != 0)
+        return broken(world, "the tail is the last chunk with rows", archetype->id, archetype->tail);
+    if (archetype->incoming)
+        return broken(world, "nothing is awaited between operations", archetype->id, archetype->incoming);
+    return check_set(world, archetype);
+}
+
+static bool check_queries(const mica_world *world)
+{
+    for (uint32_t i = 0; i < world->queries.count; ++i) {
+        const mica_query *query = world->queries.all[i];
+        uint32_t match = 0;
+        for (uint32_t id = 0; id < world->archetypes.count; ++id) {
+            const micap_archetype *archetype = world->archetypes.by_id[id];
+            if (!micap_query_matches_archetype(query, archetype))
+                continue;
+            if (match >= query->match_count || query->archetypes[match] != archetype)
+                return broken(world, "a query knows its archetypes, in order", i, id);
+            ++match;
+        }
+        if (match != query->match_count || query->index != i)
+            return broken(world, "a query knows no other archetypes", match, query->match_count);
+    }
+    return true;
+}
+
+/* Every slot is alive, pending, on a free list, retired, or was never used. */
+static bool check_slots(const mica_world *world, uint64_t pending)
+{
+    const micap_entities *entities = &world->entities;
+    uint64_t alive = 0, awaited = 0, listed = 0;
+    uint32_t page_count = atomic_load(&entities->page_count);
+    for (uint64_t index = 0; index < (uint64_t)page_count * MICAP_PAGE_RECORDS; ++index) {
+        uint32_t chunk = micap_record_chunk(*micap_record_at(entities, (uint32_t)index));
+        alive += chunk > MICAP_CHUNK_PENDING;
+        awaited += chunk == MICAP_CHUNK_PENDING;
+    }
+    if (alive != micap_entity_count(world))
+        return broken(world, "every living entity has a row", alive, micap_entity_count(world));
+    if (awaited != pending)
+        return broken(world, "pending handles are in a buffer", awaited, pending);
+    for (uint32_t page = entities->first_page; page; page = entities->pages[page - 1].next) {
+        uint32_t slot = entities->pages[page - 1].first_free, count = 0;
+        for (; slot != MICAP_SLOT_END && count <= MICAP_PAGE_RECORDS; ++count) {
+            uint64_t record = *micap_record_at(entities, (page - 1) << MICAP_PAGE_SHIFT | slot);
+            if (micap_record_chunk(record) != MICAP_CHUNK_NONE)
+                return broken(world, "a slot on a free list is free", page - 1, slot);
+            slot = micap_record_row(record);
+        }
+        if (!count)
+            return broken(world, "a page on the list has free slots", page - 1, count);
+        listed += count;
+    }
+    if (listed != entities->free_count)
+        return broken(world, "free slots are counted", listed, entities->free_count);
+    return true;
+}
+
+static uint64_t count_pending(const mica_world *world)
+{
+    uint64_t pending = 0;
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        pending += commands->stock_count;
+        for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
+            pending += commands->recording.targets[i]->created;
+    }
+    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
+        pending += commands->is_lined_up ? 0 : commands->stock_count;
+    return pending;
+}
+
+mica_result mica_world_validate(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        if (!check_archetype(world, world->archetypes.by_id[i]))
+            return MICA_ERROR_INVALID;
+    if (!check_queries(world) || !check_slots(world, count_pending(world)))
+        return MICA_ERROR_INVALID;
+    const mica_pool *pool;
+    const char *problem = micap_pools_check(world, &pool);
+    if (problem) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (pool %s)", problem,
+                   pool->type->type.name);
+        return MICA_ERROR_INVALID;
+    }
+    if (micap_names_check(world) != world->names.count)
+        return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
+    if (!micap_keep_validate(world))
+        return MICA_ERROR_INVALID;
+    return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
+}

@@ -1,0 +1,198 @@
+#include "core/world/access_check.h"
+#include "core/world/world.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "core/events/hooks.h"
+#include "core/undo/copy_on_write.h"
+#include "core/entity/life.h"
+#include "core/world/report.h"
+
+mica_world_def mica_world_def_default(void)
+{
+    return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
+}
+
+static bool is_sane(const mica_world_def *def)
+{
+    return micap_is_power_of_two(def->chunk_bytes_first) && micap_is_power_of_two(def->chunk_bytes_last) &&
+           def->chunk_bytes_first >= 256 && def->chunk_bytes_first <= def->chunk_bytes_last &&
+           def->chunk_bytes_last <= 1 << 30 && (uint32_t)def->dead_target <= MICA_DEAD_TARGET_ERROR;
+}
+
+static void release(mica_world *world)
+{
+    micap_modules_free(world);
+    micap_keeper_free(&world->keeper);
+    micap_queries_free(world);
+    while (world->last_commands && world->last_commands != &world->deferred)
+        mica_commands_destroy(world->last_commands);
+    if (world->last_commands)
+        micap_commands_free(&world->deferred);
+    micap_flush_free(world);
+    micap_names_free(world);
+    micap_archetypes_free(world);
+    micap_pools_free(world);
+    micap_components_free(world);
+    micap_chunks_free(world);
+    micap_entities_free(world);
+    micap_arena_free(&world->arena);
+    micap_memory memory = world->memory;
+    micap_release(&memory, world, sizeof *world, MICAP_CACHE_LINE);
+    MICAP_ASSERT(atomic_load(&memory.bytes) == 0, "a world releases all that it allocated");
+}
+
+mica_world *mica_world_create(const mica_world_def *def)
+{
+    mica_world_def chosen = def ? *def : mica_world_def_default();
+    micap_memory memory;
+    if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
+        micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID, "world: its def makes no sense", {0}});
+        return NULL;
+    }
+    mica_world *world = micap_allocate_zeroed(&memory, sizeof *world, MICAP_CACHE_LINE);
+    if (!world)
+        return NULL;
+    world->memory = memory;
+    world->def = chosen;
+    world->pools.random_state = chosen.seed;
+    world->pools.masks.arena = &world->pools.arena;
+    world->pools.masks.keeper = &world->keeper;
+    world->pools.masks.keep_kind = MICAP_KEEP_MASKS;
+    atomic_store_explicit(&world->version, 1, memory_order_relaxed);
+    static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
+    world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
+    micap_keeper_init(&world->keeper, &world->memory, &micap_keep_value_ops);
+    micap_arena_init(&world->arena, &world->memory);
+    micap_arena_init(&world->pools.arena, &world->memory);
+    if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
+        release(world);
+        return NULL;
+    }
+    micap_commands_init(&world->deferred, world);
+    world->deferred.owned = true;
+    world->refusing = (mica_commands){.world = world, .refusing = true};
+    return world;
+}
+
+/* Destroys a chunk at the end of its archetype whose values need no farewell: slots become free in the order in which
+ * rows that are destroyed one by one, the last one first, would free them. */
+static void destroy_chunk(mica_world *world, micap_chunk *chunk)
+{
+    const mica_entity *entities = micap_chunk_entities(chunk);
+    uint32_t count = chunk->count;
+    micap_entities_give_many(&world->entities, entities, count);
+    for (uint32_t row = count; world->names.count && row-- > 0;)
+        micap_name_forget(world, entities[row]);
+    micap_rows_drop_last(world, chunk->archetype, count);
+    world->structure += count;
+}
+
+/* Last row first, so that nothing moves. */
+static void destroy_all(mica_world *world)
+{
+    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
+        micap_archetype *archetype = world->archetypes.by_id[i];
+        for (uint32_t chunk = 0; archetype->row_count && chunk <= archetype->tail; ++chunk)
+            micap_hooks_removing(world, NULL, (micap_spot){archetype->chunks[chunk], 0},
+                                 archetype->chunks[chunk]->count);
+        while (archetype->row_count) {
+            micap_chunk *chunk = archetype->chunks[archetype->tail];
+            if (archetype->plain && !world->pools.count)
+                destroy_chunk(world, chunk);
+            else
+                micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
+        }
+    }
+    micap_pools_clear(world);
+}
+
+mica_result mica_world_clear(mica_world *world)
+{
+    mica_result result = micap_refuse_while_recording(world, "clear");
+    if (result != MICA_OK)
+        return result;
+    destroy_all(world);
+    micap_hooks_end(world);
+    return MICA_OK;
+}
+
+void mica_world_destroy(mica_world *world)
+{
+    if (!world)
+        return;
+    world->flushing = true; /* what hooks still record is dropped */
+    micap_keeper_clear(&world->keeper);
+    micap_chunks_sweep(world);
+    destroy_all(world);
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_lend_drop(world);
+    release(world);
+}
+
+size_t mica_world_trim(mica_world *world)
+{
+    if (world->recording_depth || world->flushing) /* what a flush has reserved is not unused */
+        return 0;
+    size_t before = atomic_load(&world->memory.bytes);
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+    micap_pools_trim(world);
+    micap_hooks_end(world);
+    micap_modules_trim(world);
+    micap_flush_free(world);
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        micap_recording_free(world, &commands->applied);
+        if (micap_recording_is_empty(&commands->recording))
+            micap_recording_free(world, &commands->recording);
+    }
+    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
+        micap_recording_free(world, &commands->applied);
+        micap_recording_free(world, &commands->recording);
+    }
+    micap_arena_trim(&world->arena);
+    return before - atomic_load(&world->memory.bytes);
+}
+
+void mica_world_seal(mica_world *world, bool sealed)
+{
+    world->archetypes.sealed = sealed;
+}
+
+mica_version mica_world_mark(mica_world *world)
+{
+    const micap_here *here = micap_here_of(world);
+    return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
+}
+
+mica_version mica_world_structure(const mica_world *world)
+{
+    return world->structure;
+}
+
+uint64_t micap_entity_count(const mica_world *world)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        count += world->archetypes.by_id[i]->row_count;
+    return count;
+}
+
+mica_world_stats mica_world_get_stats(const mica_world *world)
+{
+    uint32_t components = 0;
+    mica_component id = 0;
+    while ((id = micap_component_after(&world->components, id)))
+        components += micap_component_of(&world->components, id)->type->companion == MICAP_COMPANION_NONE;
+    return (mica_world_stats){
+        .entity_count = micap_entity_count(world),
+        .component_count = components,
+        .archetype_count = world->archetypes.count,
+        .chunk_count = world->chunks.count,
+        .query_count = world->queries.count,
+        .name_count = world->names.count,
+        .memory_bytes = atomic_load(&world->memory.bytes),
+        .chunk_bytes = world->chunks.bytes,
+    };
+}

@@ -1,0 +1,217 @@
+/* A trace of a run: every piece of work with its thread, begin and end, written as Chrome trace events.
+ * Format: docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format"). */
+#include "core/world/report.h"
+#include "flow/schedule/flow.h"
+#include "mica/stats.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct event {
+    uint32_t system; /* the id; 0 is the flush */
+    uint32_t slices;
+    uint64_t rows;
+    uint64_t begin_ns, end_ns;
+} event;
+
+/* A line of its own per worker. */
+typedef struct log {
+    _Alignas(MICAP_CACHE_LINE) event *events;
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t missed; /* for want of memory */
+} log;
+
+typedef struct trace {
+    log *logs; /* by worker; the one behind the last is of frames */
+    uint32_t log_count;
+    char **names; /* by system id; NULL: not known */
+    uint32_t name_capacity;
+    uint64_t begin_ns;
+    uint64_t frame_ns; /* when the frame began */
+} trace;
+
+static void note(mica_world *world, log *log, const event *event)
+{
+    if (!MICAP_RESERVE(&world->memory, log->events, &log->capacity, (uint64_t)log->count + 1)) {
+        ++log->missed;
+        return;
+    }
+    log->events[log->count++] = *event;
+}
+
+static void ran(mica_world *world, void *state, const micap_piece *piece)
+{
+    trace *trace = state;
+    note(world, &trace->logs[piece->worker],
+         &(event){.system = piece->system ? micap_system_id(piece->system).id : 0,
+                  .slices = piece->slices,
+                  .rows = piece->rows,
+                  .begin_ns = piece->begin_ns,
+                  .end_ns = piece->end_ns});
+}
+
+static void frame_begin(mica_world *world, void *state)
+{
+    (void)world;
+    trace *trace = state;
+    trace->frame_ns = micap_clock_ns();
+}
+
+static void frame_end(mica_world *world, void *state)
+{
+    trace *trace = state;
+    note(world, &trace->logs[trace->log_count - 1],
+         &(event){.rows = mica_time_of(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
+}
+
+/* The name of a system, which may be gone when the trace is written. */
+static void keep_name(mica_world *world, trace *trace, const micap_system *system)
+{
+    uint32_t id = micap_system_id(system).id, known = trace->name_capacity;
+    if (!MICAP_RESERVE(&world->memory, trace->names, &trace->name_capacity, (uint64_t)id + 1))
+        return;
+    if (trace->name_capacity > known)
+        memset(trace->names + known, 0, (trace->name_capacity - known) * sizeof *trace->names);
+    if (!trace->names[id])
+        trace->names[id] = micap_text_copy(world, micap_system_label(system));
+}
+
+static void system_removed(mica_world *world, void *state, const micap_system *system)
+{
+    keep_name(world, state, system);
+}
+
+static void release(mica_world *world, void *state)
+{
+    trace *trace = state;
+    for (uint32_t i = 0; i < trace->log_count; ++i)
+        MICAP_RELEASE_ARRAY(&world->memory, trace->logs[i].events, trace->logs[i].capacity);
+    micap_release(&world->memory, trace->logs, trace->log_count * sizeof *trace->logs, MICAP_CACHE_LINE);
+    for (uint32_t i = 0; i < trace->name_capacity; ++i)
+        micap_text_free(world, trace->names[i]);
+    MICAP_RELEASE_ARRAY(&world->memory, trace->names, trace->name_capacity);
+    micap_release(&world->memory, trace, sizeof *trace, MICAP_ARRAY_ALIGNMENT);
+}
+
+static const micap_listener_ops listener = {
+    .frame_begin = frame_begin,
+    .frame_end = frame_end,
+    .ran = ran,
+    .system_removed = system_removed,
+    .free = release,
+};
+
+mica_result mica_trace_start(mica_world *world)
+{
+    const micap_flow *flow = micap_flow_of(world);
+    if (!flow)
+        return MICA_ERROR_MEMORY;
+    if (flow->is_stepping || micap_listener_state(world, MICAP_LISTENER_TRACE))
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: refused %s",
+                          flow->is_stepping ? "inside a frame" : "since one was started already");
+    trace *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    if (!fresh)
+        return micap_fail_memory(world, "trace");
+    uint32_t log_count = MICAP_WORKERS_MAX + 1; /* whatever is configured meanwhile */
+    fresh->logs = micap_allocate_zeroed(&world->memory, log_count * sizeof *fresh->logs, MICAP_CACHE_LINE);
+    if (!fresh->logs) {
+        release(world, fresh);
+        return micap_fail_memory(world, "trace");
+    }
+    fresh->log_count = log_count;
+    fresh->begin_ns = fresh->frame_ns = micap_clock_ns();
+    micap_listen(world, MICAP_LISTENER_TRACE, &listener, fresh);
+    return MICA_OK;
+}
+
+static void write_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; ++text) {
+        unsigned char letter = (unsigned char)*text;
+        if (letter == '"' || letter == '\\')
+            fprintf(file, "\\%c", letter);
+        else if (letter < 0x20)
+            fprintf(file, "\\u%04x", letter);
+        else
+            fputc(letter, file);
+    }
+    fputc('"', file);
+}
+
+/* What all events have: name, thread, and microseconds since the trace began. */
+static void write_event(FILE *file, const trace *trace, const char *name, uint32_t thread, const event *event)
+{
+    fputs(",\n{\"ph\":\"X\",\"pid\":1,\"name\":", file);
+    write_text(file, name);
+    fprintf(file, ",\"tid\":%" PRIu32 ",\"ts\":%.3f,\"dur\":%.3f", thread,
+            (double)(event->begin_ns - trace->begin_ns) / 1000, (double)(event->end_ns - event->begin_ns) / 1000);
+}
+
+static void write_log(FILE *file, const trace *trace, uint32_t worker)
+{
+    const log *log = &trace->logs[worker];
+    if (log->count)
+        fprintf(file,
+                ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32
+                ",\"name\":\"thread_name\",\"args\":{\"name\":\"worker %" PRIu32 "\"}}",
+                worker, worker);
+    for (uint32_t i = 0; i < log->count; ++i) {
+        const event *event = &log->events[i];
+        const char *name = event->system < trace->name_capacity ? trace->names[event->system] : NULL;
+        write_event(file, trace, event->system ? name ? name : "?" : "flush", worker, event);
+        if (event->system)
+            fprintf(file, ",\"cat\":\"system\",\"args\":{\"rows\":%" PRIu64 ",\"slices\":%" PRIu32 "}}", event->rows,
+                    event->slices);
+        else
+            fputs(",\"cat\":\"flush\"}", file);
+    }
+}
+
+static void write_trace(FILE *file, const trace *trace)
+{
+    uint32_t frames = trace->log_count - 1;
+    uint64_t missed = 0;
+    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+          "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"mica\"}}",
+          file);
+    fprintf(file,
+            ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%" PRIu32 ",\"name\":\"thread_name\",\"args\":{\"name\":\"frames\"}}",
+            frames);
+    for (uint32_t i = 0; i < trace->logs[frames].count; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "frame %" PRIu64, trace->logs[frames].events[i].rows);
+        write_event(file, trace, name, frames, &trace->logs[frames].events[i]);
+        fputs(",\"cat\":\"frame\"}", file);
+    }
+    for (uint32_t worker = 0; worker < frames; ++worker)
+        write_log(file, trace, worker);
+    for (uint32_t i = 0; i < trace->log_count; ++i)
+        missed += trace->logs[i].missed;
+    fprintf(file, "\n],\"otherData\":{\"missed\":%" PRIu64 "}}\n", missed);
+}
+
+mica_result mica_trace_stop(mica_world *world, const char *path)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
+    if (!trace || flow->is_stepping)
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: %s",
+                          trace ? "refused inside a frame" : "none was started");
+    for (uint32_t i = 0; i < flow->system_count; ++i)
+        keep_name(world, trace, flow->systems[i]);
+    micap_listen(world, MICAP_LISTENER_TRACE, NULL, NULL);
+    mica_result result = MICA_OK;
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (file)
+        write_trace(file, trace);
+    bool failed = path && (!file || ferror(file) != 0);
+    failed |= file && fclose(file) != 0;
+    if (failed)
+        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: %s: %s", path, strerror(errno));
+    release(world, trace);
+    return result;
+}

@@ -1,0 +1,178 @@
+/* Replicas: who is who, and the door. */
+#include "replication/replica.h"
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "core/events/hooks.h"
+#include "core/world/report.h"
+#include "mica/entity.h"
+
+static uint32_t start_of(const micap_twins *twins, uint32_t index)
+{
+    return (uint32_t)micap_hash_mix(index) & (twins->capacity - 1);
+}
+
+micap_twin *micap_twin_find(const micap_twins *twins, mica_entity key)
+{
+    if (!twins->count || mica_is_nil(key))
+        return NULL;
+    for (uint32_t at = start_of(twins, key.index);; at = (at + 1) & (twins->capacity - 1)) {
+        micap_twin *twin = &twins->entries[at];
+        if (mica_is_nil(twin->key))
+            return NULL;
+        if (mica_same(twin->key, key))
+            return twin;
+    }
+}
+
+micap_twin *micap_twin_at(const micap_twins *twins, uint32_t index)
+{
+    if (!twins->count)
+        return NULL;
+    for (uint32_t at = start_of(twins, index);; at = (at + 1) & (twins->capacity - 1)) {
+        micap_twin *twin = &twins->entries[at];
+        if (mica_is_nil(twin->key))
+            return NULL;
+        if (twin->key.index == index)
+            return twin;
+    }
+}
+
+static void put(micap_twin *entries, uint32_t capacity, const micap_twin *twin)
+{
+    uint32_t at = (uint32_t)micap_hash_mix(twin->key.index) & (capacity - 1);
+    while (!mica_is_nil(entries[at].key))
+        at = (at + 1) & (capacity - 1);
+    entries[at] = *twin;
+}
+
+bool micap_twins_reserve(mica_world *world, micap_twins *twins, uint32_t more)
+{
+    uint64_t needed = ((uint64_t)twins->count + more) * 2 + 16;
+    if (needed <= twins->capacity)
+        return true;
+    uint64_t grown = micap_power_of_two_at_least(needed);
+    micap_twin *fresh = NULL;
+    if (grown <= UINT32_MAX)
+        fresh = micap_allocate_zeroed(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; i < twins->capacity; ++i)
+        if (!mica_is_nil(twins->entries[i].key))
+            put(fresh, (uint32_t)grown, &twins->entries[i]);
+    MICAP_RELEASE_ARRAY(&world->memory, twins->entries, twins->capacity);
+    twins->entries = fresh;
+    twins->capacity = (uint32_t)grown;
+    return true;
+}
+
+void micap_twin_add(micap_twins *twins, const micap_twin *twin)
+{
+    put(twins->entries, twins->capacity, twin);
+    ++twins->count;
+}
+
+/* Those behind it move up, where their search would otherwise end too early. */
+void micap_twin_erase(micap_twins *twins, mica_entity key)
+{
+    const micap_twin *twin = micap_twin_find(twins, key);
+    uint32_t mask = twins->capacity - 1, hole = (uint32_t)(twin - twins->entries);
+    for (uint32_t at = (hole + 1) & mask; !mica_is_nil(twins->entries[at].key); at = (at + 1) & mask) {
+        uint32_t start = start_of(twins, twins->entries[at].key.index);
+        if (((at - start) & mask) < ((at - hole) & mask))
+            continue;
+        twins->entries[hole] = twins->entries[at];
+        hole = at;
+    }
+    twins->entries[hole] = (micap_twin){0};
+    --twins->count;
+}
+
+mica_entity micap_replica_living(const mica_replica *replica, mica_entity sender)
+{
+    const micap_twin *twin = micap_twin_find(&replica->twins, sender);
+    return twin && micap_is_row(micap_locate(replica->world, twin->other)) ? twin->other : mica_nil();
+}
+
+mica_entity mica_replica_local(const mica_replica *replica, mica_entity sender_entity)
+{
+    return micap_replica_living(replica, sender_entity);
+}
+
+mica_entity mica_replica_remote(const mica_replica *replica, mica_entity local_entity)
+{
+    const micap_twin *twin = micap_twin_find(replica->mapped ? &replica->remotes : &replica->twins, local_entity);
+    return twin ? twin->other : mica_nil();
+}
+
+mica_version mica_replica_version(const mica_replica *replica)
+{
+    return replica->version;
+}
+
+mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def)
+{
+    mica_replica *replica = micap_allocate_zeroed(&world->memory, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
+    if (!replica)
+        return micap_fail_memory(world, "replica"), NULL;
+    replica->world = world;
+    replica->mapped = def && def->mapped;
+    replica->index_limit = replica->mapped ? UINT32_MAX : def && def->index_limit ? def->index_limit : 1u << 24;
+    return replica;
+}
+
+static void free_tables(micap_memory *memory, micap_replica_table *tables, uint32_t count, uint32_t capacity)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        MICAP_RELEASE_ARRAY(memory, tables[i].types, tables[i].type_capacity);
+        MICAP_RELEASE_ARRAY(memory, tables[i].rows, tables[i].row_capacity);
+        MICAP_RELEASE_ARRAY(memory, tables[i].locals, tables[i].local_capacity);
+    }
+    MICAP_RELEASE_ARRAY(memory, tables, capacity);
+}
+
+void mica_replica_destroy(mica_replica *replica)
+{
+    if (!replica)
+        return;
+    micap_memory *memory = &replica->world->memory;
+    free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
+    free_tables(memory, replica->pools, replica->pools_count, replica->pools_capacity);
+    MICAP_RELEASE_ARRAY(memory, replica->twins.entries, replica->twins.capacity);
+    MICAP_RELEASE_ARRAY(memory, replica->remotes.entries, replica->remotes.capacity);
+    micap_release(memory, replica, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
+}
+
+static mica_result apply(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    mica_result result = micap_replica_plan(work);
+    if (result != MICA_OK) {
+        micap_replica_give_up(work);
+        return result;
+    }
+    micap_replica_do(work);
+    result = micap_replica_name_and_link(work);
+    if (result == MICA_OK)
+        replica->version = work->version;
+    micap_hooks_end(work->world);
+    return result;
+}
+
+mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t byte_count)
+{
+    mica_world *world = replica->world;
+    mica_result result = micap_refuse_while_recording(world, "delta");
+    if (result != MICA_OK)
+        return result;
+    micap_delta_work work = {.world = world, .replica = replica};
+    result = micap_delta_read(&work, bytes, byte_count);
+    if (result == MICA_OK && work.base > replica->version)
+        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+                            "delta: it begins at version %llu of the sender, and this replica is at %llu",
+                            (unsigned long long)work.base, (unsigned long long)replica->version);
+    if (result == MICA_OK && work.version > replica->version)
+        result = apply(&work);
+    micap_delta_work_free(&work);
+    return result;
+}

@@ -1,0 +1,497 @@
+/* Doing what was planned. Nothing here can fail. */
+#include "core/events/hooks.h"
+#include "core/entity/life.h"
+#include "core/entity/pool_component.h"
+#include "mica/entity.h"
+#include "mica/singleton.h"
+#include "replication/replica.h"
+
+static void destroy_dead(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->deaths_count; ++i) {
+        mica_entity local = micap_replica_living(work->replica, work->deaths[i]);
+        /* Without its dependents: who of them dies was decided by the sender. */
+        if (!mica_is_nil(local))
+            micap_destroy_row_with_hooks(work->world, micap_locate(work->world, local));
+        const micap_twin *twin = micap_twin_find(&work->replica->twins, work->deaths[i]);
+        if (work->replica->mapped)
+            micap_twin_erase(&work->replica->remotes, twin->other);
+        micap_twin_erase(&work->replica->twins, work->deaths[i]);
+    }
+}
+
+/* A handle may come alive again that has died here: rows it left in pools would be its own once more. */
+static void forget_rows_of(mica_world *world, mica_entity dead)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        mica_pool *pool = world->pools.all[i];
+        for (uint32_t row; pool->dead_count && (row = micap_pool_row(pool, dead)) != MICAP_ROW_NONE;)
+            micap_pools_remove_dead(world, pool, row);
+    }
+}
+
+static void claim_handles(micap_delta_work *work)
+{
+    if (work->replica->mapped)
+        return;
+    /* One after the other, since they lie apart; by rising index, so that each page is done once. */
+    mica_entity some[256];
+    for (uint32_t i = 0, count = 0; i <= work->twins_added; ++i) {
+        bool is_end = i == work->twins_added || count == sizeof some / sizeof *some;
+        if (is_end && count)
+            micap_entities_claim(work->world, some, count);
+        count = is_end ? 0 : count;
+        if (i < work->twins_added) {
+            some[count++] = work->changes[i].sender;
+            forget_rows_of(work->world, work->changes[i].sender);
+        }
+    }
+}
+
+static void place_entities(micap_delta_work *work)
+{
+    mica_world *world = work->world;
+    for (uint32_t i = 0; i < work->changes_count; ++i) {
+        micap_delta_change *change = &work->changes[i];
+        if (!change->is_new) /* also of one that the receiver destroyed */
+            micap_twin_find(&work->replica->twins, change->sender)->table = change->table;
+        if (!change->to)
+            continue;
+        if (change->is_new) {
+            micap_spot spot = micap_rows_next(change->to);
+            micap_row_init_companions(world, NULL, spot);
+            micap_rows_commit(world, spot, change->local);
+        } else if (change->from != change->to) {
+            micap_spot spot = micap_locate(world, change->local);
+            if (micap_has_hooks(change->from, 1 << MICA_EVENT_REMOVE))
+                micap_hooks_removing(world, change->to, spot, 1);
+            micap_row_change_archetype(world, spot, change->to);
+        }
+    }
+    for (uint32_t i = 0; i < work->changes_count; ++i)
+        if (work->changes[i].to)
+            work->changes[i].to->incoming = 0;
+    ++world->structure;
+}
+
+static micap_spot spot_of_row(const micap_archetype *archetype, uint32_t row)
+{
+    uint32_t chunk = 0;
+    while (row >= archetype->chunks[chunk]->count)
+        row -= archetype->chunks[chunk++]->count;
+    return (micap_spot){archetype->chunks[chunk], row};
+}
+
+static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_entity entity)
+{
+    micap_row_move(from, to);
+    micap_row_own(world, to, entity, micap_record_at(&world->entities, entity.index));
+}
+
+static void swap_rows(mica_world *world, micap_spot a, micap_spot b, micap_spot spare)
+{
+    mica_entity left = micap_chunk_entities(a.chunk)[a.row], right = micap_chunk_entities(b.chunk)[b.row];
+    if (world->keeper.before) {
+        micap_keep_rows(world, a.chunk, a.row, 1);
+        micap_keep_rows(world, b.chunk, b.row, 1);
+    }
+    micap_row_move(a, spare);
+    move_row(world, b, a, right);
+    move_row(world, spare, b, left);
+}
+
+/* The handles here of a table's rows. */
+static const mica_entity *locals_of(const micap_delta_work *work, const micap_delta_table *table)
+{
+    const micap_replica_table *before = &work->replica->tables[table->place];
+    if (table->is_moved)
+        return work->replica->mapped ? table->locals : table->rows;
+    return work->replica->mapped ? before->locals : before->rows;
+}
+
+/* The archetype here that has exactly the rows of the table, put into the sender's order; NULL when there is none, because of
+ * components or entities of the receiver's own. */
+static micap_archetype *put_in_order(micap_delta_work *work, const micap_delta_table *table)
+{
+    mica_world *world = work->world;
+    const mica_entity *locals = locals_of(work, table);
+    micap_spot first = micap_locate(world, table->row_count ? locals[0] : mica_nil());
+    micap_archetype *archetype = first.chunk->archetype;
+    if (!micap_is_row(first) || archetype->row_count != table->row_count)
+        return NULL;
+    for (uint32_t i = 0, row = 0; row < table->row_count; ++i) {
+        micap_chunk *chunk = archetype->chunks[i];
+        for (uint32_t at = 0; at < chunk->count; ++at, ++row) {
+            if (mica_same(micap_chunk_entities(chunk)[at], locals[row]))
+                continue;
+            micap_spot from = micap_locate(world, locals[row]);
+            if (from.chunk->archetype != archetype || !micap_rows_reserve_one(world, archetype))
+                return NULL;
+            swap_rows(world, (micap_spot){chunk, at}, from, micap_rows_next(archetype));
+        }
+    }
+    return archetype;
+}
+
+/* Whether the rows of a slice lie here as they do there. */
+static bool is_in_step(const micap_archetype *archetype, const micap_delta_slice *slice, const mica_entity *locals)
+{
+    for (uint32_t done = 0; archetype && done < slice->row_count;) {
+        if (slice->row + slice->row_count > archetype->row_count)
+            return false;
+        micap_spot spot = spot_of_row(archetype, slice->row + done);
+        uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
+        uint32_t count = left < room ? left : room;
+        if (memcmp(micap_chunk_entities(spot.chunk) + spot.row, locals + slice->row + done,
+                   count * sizeof(mica_entity)) != 0)
+            return false;
+        done += count;
+    }
+    return archetype != NULL;
+}
+
+static void translate(const mica_replica *replica, const mica_type *type, char *value)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        for (uint32_t at = 0; at < field->count; ++at) {
+            char *element = value + field->offset + (size_t)at * field->element_bytes;
+            if (field->kind == MICA_KIND_STRUCT) {
+                translate(replica, field->type, element);
+            } else if (field->kind == MICA_KIND_ENTITY) {
+                mica_entity entity = micap_replica_living(replica, micap_handle_at(element, 0));
+                memcpy(element, &entity, sizeof entity);
+            }
+        }
+    }
+}
+
+/* Fields over values that are there, or over rows that are raw: those were zeroed. */
+static void write_values(const mica_replica *replica, const micap_type *type, char *to, const char *from,
+                         uint32_t count)
+{
+    size_t size = type->type.size_bytes;
+    if (type->gapless || type->companion == MICAP_COMPANION_ENABLED)
+        memcpy(to, from, size * count);
+    else
+        for (uint32_t i = 0; i < count; ++i)
+            micap_delta_copy_fields(&type->type, to + i * size, from + i * size);
+    if (!replica->mapped || !micap_delta_has_kind(&type->type, MICA_KIND_ENTITY))
+        return;
+    for (uint32_t i = 0; i < count; ++i)
+        translate(replica, &type->type, to + i * size);
+}
+
+/* A column of a slice, into rows that lie as the sender's do. */
+static void write_column(micap_delta_work *work, const micap_archetype *archetype, const micap_delta_slice *slice,
+                         const micap_type *type, const char *values)
+{
+    uint32_t column = micap_archetype_column(archetype, type->id);
+    if (column >= MICAP_COLUMN_TAG)
+        return;
+    for (uint32_t done = 0; done < slice->row_count;) {
+        micap_spot spot = spot_of_row(archetype, slice->row + done);
+        uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
+        uint32_t count = left < room ? left : room;
+        micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
+        write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
+                     values + (size_t)done * type->type.size_bytes, count);
+        done += count;
+    }
+}
+
+/* The same, wherever each entity is. */
+static void write_scattered(micap_delta_work *work, const mica_entity *locals, const micap_delta_slice *slice,
+                            const micap_type *type, const char *values)
+{
+    for (uint32_t i = 0; i < slice->row_count; ++i) {
+        micap_spot spot = micap_locate(work->world, locals[slice->row + i]);
+        uint32_t column =
+            micap_is_row(spot) ? micap_archetype_column(spot.chunk->archetype, type->id) : MICAP_COLUMN_NONE;
+        if (column >= MICAP_COLUMN_TAG)
+            continue;
+        micap_touch_value(work->world, spot.chunk, column, spot.row);
+        write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
+                     values + (size_t)i * type->type.size_bytes, 1);
+    }
+}
+
+static void write_table(micap_delta_work *work, const micap_delta_table *table)
+{
+    micap_replica_table *known = &work->replica->tables[table->place];
+    const mica_entity *locals = locals_of(work, table);
+    const micap_archetypes *archetypes = &work->world->archetypes;
+    if (table->is_moved) {
+        const micap_archetype *ordered = put_in_order(work, table);
+        known->archetype = ordered ? ordered->id : UINT32_MAX;
+    }
+    /* Going back to a snapshot forgets archetypes: is_in_step sees whether this one is still it. */
+    const micap_archetype *archetype =
+        known->archetype < archetypes->count ? archetypes->by_id[known->archetype] : NULL;
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        const char *values = slice->values;
+        bool in_step = is_in_step(archetype, slice, locals);
+        for (uint32_t j = 0; j < slice->column_count; ++j) {
+            uint32_t number;
+            memcpy(&number, slice->columns + (size_t)j * 4, 4);
+            const micap_type *type = work->columns[table->column + micap_little32(number)];
+            if (in_step)
+                write_column(work, archetype, slice, type, values);
+            else
+                write_scattered(work, locals, slice, type, values);
+            values += (size_t)slice->row_count * type->type.size_bytes;
+        }
+    }
+}
+
+/* What is not described is zero in a row that is new here. */
+static void clear_new(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->changes_count; ++i) {
+        const micap_delta_change *change = &work->changes[i];
+        if (!change->to)
+            continue;
+        micap_spot spot = micap_locate(work->world, change->local);
+        for (uint32_t j = 0; j < change->to->column_count; ++j) {
+            const micap_column *column = &change->to->columns[j];
+            if (column->companion || column->type->gapless ||
+                (change->from && micap_archetype_has(change->from, column->component)))
+                continue;
+            memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);
+        }
+    }
+}
+
+/* The replica keeps the new rows, and the work goes with the old ones. */
+static void exchange_rows(micap_delta_table *table, micap_replica_table *known)
+{
+    if (!table->is_moved)
+        return;
+    micap_replica_table before = *known;
+    known->rows = table->rows;
+    known->row_capacity = table->capacity;
+    known->locals = table->locals;
+    known->local_capacity = table->local_capacity;
+    known->row_count = table->row_count;
+    table->rows = before.rows;
+    table->capacity = before.row_capacity;
+    table->locals = before.locals;
+    table->local_capacity = before.local_capacity;
+}
+
+/* Tells the twins where they are. */
+static void note_rows(micap_delta_work *work, const micap_delta_table *table)
+{
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        for (uint32_t row = slice->row; slice->owners && row < slice->row + slice->row_count; ++row)
+            micap_twin_find(&work->replica->twins, table->rows[row])->row = row;
+    }
+}
+
+static void call_added(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->changes_count; ++i) {
+        const micap_delta_change *change = &work->changes[i];
+        if (change->to && change->to != change->from && micap_has_hooks(change->to, 1 << MICA_EVENT_ADD))
+            micap_hooks_added(work->world, change->from, micap_locate(work->world, change->local), 1);
+    }
+}
+
+static void write_singletons(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->singletons_count; ++i) {
+        const micap_delta_value *singleton = &work->singletons[i];
+        void *value = mica_singleton_write(work->world, singleton->type->id);
+        write_values(work->replica, singleton->type, value, singleton->value, 1);
+    }
+}
+
+static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    if (micap_pool_row(pool, entity) != MICAP_ROW_NONE)
+        return;
+    micap_pool_make_value(pool, micap_pool_next_row(pool, entity), NULL);
+    uint32_t row = micap_pools_commit(world, pool, entity);
+    if (pool->hook_mask & 1 << MICA_EVENT_ADD)
+        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+}
+
+/* Who is in a pool: removes those who are in it no longer, adds those who are new, and puts rows into the sender's order. */
+static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mica_pool *pool)
+{
+    mica_world *world = work->world;
+    mica_replica *replica = work->replica;
+    const micap_replica_table *before = &replica->pools[table->place];
+    micap_pools_sweep(world, pool);
+    ++replica->mark;
+    for (uint32_t i = 0; i < table->row_count; ++i) {
+        micap_twin *twin = micap_twin_find(&replica->twins, table->rows[i]);
+        if (twin)
+            twin->mark = replica->mark;
+    }
+    for (uint32_t i = 0; i < before->row_count; ++i) {
+        const micap_twin *twin = micap_twin_find(&replica->twins, before->rows[i]);
+        if (twin && twin->mark != replica->mark && mica_is_alive(world, twin->other))
+            micap_pools_remove(world, pool, twin->other);
+    }
+    for (uint32_t i = 0; i < table->row_count; ++i) {
+        mica_entity local = micap_replica_living(replica, table->rows[i]);
+        if (!mica_is_nil(local))
+            add_to_pool(world, pool, local);
+    }
+}
+
+/* After fill_pool: all that live are in it. */
+static void order_pool(micap_delta_work *work, const micap_delta_table *table, mica_pool *pool)
+{
+    if (pool->kind == MICAP_POOL_DIRECT || pool->group)
+        return;
+    uint32_t living = 0, row = 0;
+    for (uint32_t i = 0; i < table->row_count; ++i)
+        living += !mica_is_nil(micap_replica_living(work->replica, table->rows[i]));
+    if (living != pool->row_limit)
+        return; /* the receiver has rows of its own */
+    for (uint32_t i = 0; i < table->row_count; ++i) {
+        mica_entity local = micap_replica_living(work->replica, table->rows[i]);
+        if (mica_is_nil(local))
+            continue;
+        micap_pool_swap_rows(pool, row++, micap_pool_row(pool, local), micap_version(work->world));
+    }
+}
+
+static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row, const char *value)
+{
+    const micap_type *type = pool->type;
+    micap_pool_keep(pool, row, 1);
+    if (!type->leaves) {
+        write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
+    } else {
+        /* One leaf at a time: the value as a whole lies nowhere. */
+        for (uint32_t i = 0; i < type->leaf_count; ++i) {
+            const micap_leaf *leaf = &type->leaves[i];
+            char *to = pool->lanes[1 + i].data + (size_t)row * leaf->bytes;
+            memcpy(to, value + leaf->offset, leaf->bytes);
+            for (uint32_t at = 0; work->replica->mapped && leaf->kind == MICA_KIND_ENTITY && at < leaf->bytes;
+                 at += leaf->element_bytes) {
+                mica_entity entity = micap_replica_living(work->replica, micap_handle_at(to + at, 0));
+                memcpy(to + at, &entity, sizeof entity);
+            }
+        }
+    }
+    micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
+}
+
+static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,
+                             mica_entity local)
+{
+    uint32_t row = mica_is_nil(local) ? MICAP_ROW_NONE : micap_pool_row(pool, local);
+    if (row == MICAP_ROW_NONE)
+        return;
+    if (slice->values)
+        write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
+    if (!slice->toggles)
+        return;
+    micap_pool_keep(pool, row, 1);
+    pool->enabled[row] = (uint8_t)slice->toggles[at];
+}
+
+static void write_pool(micap_delta_work *work, const micap_delta_table *table)
+{
+    mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
+    const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->place].rows;
+    if (table->is_moved) {
+        fill_pool(work, table, pool);
+        order_pool(work, table, pool);
+    }
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        for (uint32_t at = 0; at < slice->row_count; ++at)
+            write_pool_slice(work, pool, slice, at, micap_replica_living(work->replica, rows[slice->row + at]));
+    }
+}
+
+/* A pool whose rows are the indices of their owners: each row says who is in it. */
+static void write_direct_pool(micap_delta_work *work, const micap_delta_table *table)
+{
+    mica_replica *replica = work->replica;
+    mica_pool *pool = micap_pool_of(work->world, table->type->id);
+    MICAP_ASSERT(pool, "the plan made it");
+    micap_pools_sweep(work->world, pool);
+    for (uint32_t i = 0; table->is_moved && i < replica->twins.capacity; ++i) {
+        const micap_twin *twin = &replica->twins.entries[i];
+        if (!mica_is_nil(twin->key) && twin->key.index >= table->row_count && mica_is_alive(work->world, twin->other))
+            micap_pools_remove(work->world, pool, twin->other);
+    }
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        for (uint32_t at = 0; at < slice->row_count; ++at) {
+            const micap_twin *twin = micap_twin_at(&replica->twins, slice->row + at);
+            mica_entity local = twin ? micap_replica_living(replica, twin->key) : mica_nil();
+            if (mica_is_nil(local))
+                continue;
+            bool is_wanted = slice->owners && mica_same(micap_handle_at(slice->owners, at), twin->key);
+            if (is_wanted)
+                add_to_pool(work->world, pool, local);
+            else if (slice->owners)
+                micap_pools_remove(work->world, pool, local);
+            write_pool_slice(work, pool, slice, at, local);
+        }
+    }
+    replica->pools[table->place].row_count = table->row_count;
+}
+
+static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
+{
+    mica_world *world = work->world;
+    const mica_replica *replica = work->replica;
+    mica_pool *pool = micap_pool_of(world, tags->type->id);
+    for (uint32_t i = 0; i < replica->twins.capacity; ++i) {
+        const micap_twin *twin = &replica->twins.entries[i];
+        if (mica_is_nil(twin->key) || !micap_is_row(micap_locate(world, twin->other)))
+            continue;
+        uint32_t index = twin->key.index;
+        uint64_t word = 0;
+        if (index / 64 < tags->word_count)
+            memcpy(&word, tags->words + (size_t)(index / 64) * 8, 8);
+        bool wanted = micap_little64(word) >> index % 64 & 1;
+        bool is_there = micap_pool_row(pool, twin->other) != MICAP_ROW_NONE;
+        if (is_there && !wanted) {
+            micap_pools_remove(world, pool, twin->other);
+        } else if (wanted && !is_there) {
+            uint32_t row = micap_pools_commit(world, pool, twin->other);
+            if (pool->hook_mask & 1 << MICA_EVENT_ADD)
+                micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+        }
+    }
+}
+
+void micap_replica_do(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    destroy_dead(work);
+    claim_handles(work);
+    place_entities(work);
+    clear_new(work);
+    for (uint32_t i = 0; i < work->tables_count; ++i) {
+        write_table(work, &work->tables[i]);
+        note_rows(work, &work->tables[i]);
+    }
+    for (uint32_t i = 0; i < work->pools_count; ++i) {
+        micap_delta_table *pool = &work->pools[i];
+        if (pool->is_direct) {
+            write_direct_pool(work, pool);
+        } else {
+            write_pool(work, pool);
+            exchange_rows(pool, &replica->pools[pool->place]);
+        }
+    }
+    for (uint32_t i = 0; i < work->tables_count; ++i)
+        exchange_rows(&work->tables[i], &replica->tables[work->tables[i].place]);
+    for (uint32_t i = 0; i < work->tags_count; ++i)
+        write_tags(work, &work->tags[i]);
+    write_singletons(work);
+    call_added(work);
+}

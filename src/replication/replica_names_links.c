@@ -1,0 +1,160 @@
+/* Names and links of a replica, through the doors that everybody uses. */
+#include "core/world/report.h"
+#include "mica/entity.h"
+#include "mica/hierarchy.h"
+#include "mica/name.h"
+#include "replication/replica.h"
+
+/* Names may have changed places: all of the sender's go before they come. */
+static void unname_all(micap_delta_work *work)
+{
+    const micap_twins *twins = &work->replica->twins;
+    for (uint32_t i = 0; i < twins->capacity; ++i)
+        if (!mica_is_nil(twins->entries[i].key) && mica_is_alive(work->world, twins->entries[i].other))
+            mica_name_set(work->world, twins->entries[i].other, mica_nil(), NULL);
+}
+
+static mica_result name_all(micap_delta_work *work)
+{
+    const mica_replica *replica = work->replica;
+    mica_world *world = work->world;
+    for (uint32_t i = 0; i < work->names_count; ++i) {
+        const micap_delta_name *name = &work->names[i];
+        mica_entity entity = micap_replica_living(replica, name->entity);
+        mica_entity scope = micap_replica_living(replica, name->scope);
+        char text[MICAP_DELTA_NAME_BYTES_MAX + 1];
+        memcpy(text, name->text, name->length);
+        text[name->length] = 0;
+        bool is_lost = mica_is_nil(entity) || mica_same(entity, scope) ||
+                       (mica_is_nil(scope) && !mica_is_nil(name->scope)) ||
+                       !mica_is_nil(mica_find_from(world, scope, text)); /* the receiver has it itself */
+        if (!is_lost && mica_name_set(world, entity, scope, text) == MICA_ERROR_MEMORY)
+            return MICA_ERROR_MEMORY;
+    }
+    return MICA_OK;
+}
+
+/* Before a sibling, or as the last child of a parent, or of nobody. A name that the receiver gave goes, where another has it
+ * already among those the child comes to. */
+static mica_result link_child(mica_world *world, mica_entity child, mica_entity parent, mica_entity next)
+{
+    for (;;) {
+        mica_result result =
+            mica_is_nil(next) ? mica_set_parent(world, child, parent) : mica_place_before(world, child, next);
+        if (result != MICA_ERROR_EXISTS)
+            return result;
+        mica_name_set(world, child, mica_nil(), NULL);
+    }
+}
+
+/* Puts the children of a parent into their order, before those of the receiver's own. */
+static mica_result link_parent(micap_delta_work *work, mica_entity parent, const char *children, uint32_t count)
+{
+    mica_world *world = work->world;
+    mica_entity last = mica_nil();
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity child = micap_replica_living(work->replica, micap_handle_at(children, i));
+        if (mica_is_nil(child) || mica_same(child, parent) || mica_is_ancestor(world, child, parent))
+            continue;
+        mica_entity next = mica_is_nil(last) ? mica_first_child(world, parent) : mica_next_sibling(world, last);
+        mica_result result = mica_same(next, child) ? MICA_OK : link_child(world, child, parent, next);
+        if (result != MICA_OK)
+            return result;
+        last = child;
+    }
+    return MICA_OK;
+}
+
+/* Detaches the sender's children that are not among these, so that what moves down a tree does not find its former child above
+ * it. That needs no memory. */
+static void unlink_parent(micap_delta_work *work, mica_entity parent, const char *children, uint32_t count)
+{
+    mica_replica *replica = work->replica;
+    mica_world *world = work->world;
+    ++replica->mark;
+    for (uint32_t i = 0; i < count; ++i) {
+        micap_twin *twin = micap_twin_find(&replica->twins, micap_handle_at(children, i));
+        if (twin)
+            twin->mark = replica->mark;
+    }
+    mica_entity next = mica_first_child(world, parent);
+    while (!mica_is_nil(next)) {
+        mica_entity child = next;
+        next = mica_next_sibling(world, child);
+        const micap_twin *twin = micap_twin_find(&replica->twins, mica_replica_remote(replica, child));
+        if (twin && twin->mark != replica->mark)
+            link_child(world, child, mica_nil(), mica_nil());
+    }
+}
+
+/* Where the children of a parent are listed in the page, or NULL. */
+static const char *find_children(const micap_delta_links *links, mica_entity sender, uint32_t *out_count)
+{
+    const char *at = links->parents;
+    for (uint32_t i = 0; i < links->parent_count; ++i) {
+        uint32_t count;
+        memcpy(&count, at + sizeof(mica_entity), sizeof count);
+        *out_count = micap_little32(count);
+        if (mica_same(micap_handle_at(at, 0), sender))
+            return at + sizeof(mica_entity) + 4;
+        at += sizeof(mica_entity) + 4 + (size_t)*out_count * sizeof(mica_entity);
+    }
+    *out_count = 0;
+    return NULL;
+}
+
+static void unlink_page(micap_delta_work *work, const micap_delta_links *links)
+{
+    for (uint32_t i = 0; i < MICAP_DELTA_LINK_PAGE; ++i) {
+        const micap_twin *twin = micap_twin_at(&work->replica->twins, links->page * MICAP_DELTA_LINK_PAGE + i);
+        if (!twin || !mica_child_count(work->world, twin->other))
+            continue;
+        uint32_t count;
+        const char *children = find_children(links, twin->key, &count);
+        unlink_parent(work, twin->other, children, count);
+    }
+}
+
+static mica_result link_page(micap_delta_work *work, const micap_delta_links *links)
+{
+    const char *at = links->parents;
+    mica_result result = MICA_OK;
+    for (uint32_t i = 0; result == MICA_OK && i < links->parent_count; ++i) {
+        uint32_t count;
+        memcpy(&count, at + sizeof(mica_entity), sizeof count);
+        count = micap_little32(count);
+        mica_entity parent = micap_replica_living(work->replica, micap_handle_at(at, 0));
+        at += sizeof(mica_entity) + 4;
+        if (!mica_is_nil(parent))
+            result = link_parent(work, parent, at, count);
+        at += (size_t)count * sizeof(mica_entity);
+    }
+    return result;
+}
+
+/* A delta from nothing: pages that it does not mention have no links. */
+static void unlink_all(micap_delta_work *work)
+{
+    const micap_twins *twins = &work->replica->twins;
+    for (uint32_t i = 0; i < twins->capacity; ++i) {
+        const micap_twin *twin = &twins->entries[i];
+        if (!mica_is_nil(twin->key) && mica_child_count(work->world, twin->other))
+            unlink_parent(work, twin->other, NULL, 0);
+    }
+}
+
+mica_result micap_replica_name_and_link(micap_delta_work *work)
+{
+    if (work->has_names)
+        unname_all(work);
+    if (!work->base)
+        unlink_all(work);
+    mica_result result = MICA_OK;
+    for (uint32_t i = 0; i < work->links_count; ++i)
+        unlink_page(work, &work->links[i]);
+    for (uint32_t i = 0; result == MICA_OK && i < work->links_count; ++i)
+        result = link_page(work, &work->links[i]);
+    if (result == MICA_OK && work->has_names)
+        result = name_all(work);
+    return result;
+}

@@ -1,0 +1,477 @@
+/* What a delta asks for: who comes, goes and changes components. Everything that can be wrong or run short is found here. */
+#include "core/entity/pool_component.h"
+#include "core/world/report.h"
+#include "core/storage/component_set.h"
+#include "mica/singleton.h"
+#include "replication/replica.h"
+
+#include <stdlib.h>
+
+static mica_result refuse(const micap_delta_work *work, mica_result result, const char *why, mica_entity entity)
+{
+    return micap_fail(work->world, result, (mica_place){0}, "delta: %s (the sender's entity %u, generation %u)", why,
+                      entity.index, entity.generation);
+}
+
+static mica_result refuse_memory(const micap_delta_work *work)
+{
+    return micap_fail_memory(work->world, "delta");
+}
+
+static uint32_t find_place(const micap_replica_table *tables, uint32_t count, uint64_t key)
+{
+    uint32_t at = 0;
+    while (at < count && tables[at].key != key)
+        ++at;
+    return at;
+}
+
+/* The replica's tables that the delta means; new ones are empty. */
+static bool place_tables(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    micap_memory *memory = &work->world->memory;
+    for (uint32_t i = 0; i < work->tables_count; ++i) {
+        micap_delta_table *table = &work->tables[i];
+        table->place = find_place(replica->tables, replica->tables_count, table->key);
+        if (table->place < replica->tables_count)
+            continue;
+        micap_replica_table fresh = {.key = table->key, .archetype = UINT32_MAX};
+        if (!MICAP_RESERVE(memory, replica->tables, &replica->tables_capacity, (uint64_t)replica->tables_count + 1) ||
+            !MICAP_RESERVE(memory, fresh.types, &fresh.type_capacity, (uint64_t)table->column_count + 1))
+            return false;
+        for (uint32_t j = 0; j < table->column_count; ++j)
+            if (!work->columns[table->column + j]->companion)
+                fresh.types[fresh.type_count++] = work->columns[table->column + j];
+        replica->tables[replica->tables_count++] = fresh;
+    }
+    for (uint32_t i = 0; i < work->pools_count; ++i) {
+        micap_delta_table *pool = &work->pools[i];
+        pool->place = find_place(replica->pools, replica->pools_count, pool->key);
+        if (pool->place < replica->pools_count)
+            continue;
+        if (!MICAP_RESERVE(memory, replica->pools, &replica->pools_capacity, (uint64_t)replica->pools_count + 1))
+            return false;
+        replica->pools[replica->pools_count++] = (micap_replica_table){.key = pool->key};
+    }
+    return true;
+}
+
+/* A delta from nothing means that what it does not mention is empty. */
+static bool mention_all(micap_delta_work *work)
+{
+    const mica_replica *replica = work->replica;
+    micap_memory *memory = &work->world->memory;
+    for (uint32_t i = 0; !work->base && i < replica->tables_count; ++i) {
+        bool is_mentioned = !replica->tables[i].row_count;
+        for (uint32_t j = 0; j < work->tables_count; ++j)
+            is_mentioned |= work->tables[j].key == replica->tables[i].key;
+        if (is_mentioned)
+            continue;
+        if (!MICAP_RESERVE(memory, work->tables, &work->tables_capacity, (uint64_t)work->tables_count + 1))
+            return false;
+        work->tables[work->tables_count++] = (micap_delta_table){.key = replica->tables[i].key};
+    }
+    return true;
+}
+
+static mica_result refuse_rows(const micap_delta_work *work)
+{
+    return micap_fail(work->world, MICA_ERROR_DATA, (mica_place){0}, "delta: rows are missing");
+}
+
+/* The rows of a table as they are to be: those it had, and over them those that were sent. */
+static mica_result lay_rows(micap_delta_work *work, micap_delta_table *table, const micap_replica_table *before)
+{
+    uint64_t sent = 0;
+    for (uint32_t i = 0; i < table->slice_count; ++i)
+        sent += work->slices[table->slice + i].owners ? work->slices[table->slice + i].row_count : 0;
+    if (table->row_count > before->row_count + sent)
+        return refuse_rows(work);
+    table->is_moved = sent || table->row_count != before->row_count;
+    if (table->is_moved && !MICAP_RESERVE(&work->world->memory, table->rows, &table->capacity, table->row_count))
+        return refuse_memory(work);
+    uint32_t kept = before->row_count < table->row_count ? before->row_count : table->row_count, end = kept;
+    if (table->is_moved && kept)
+        memcpy(table->rows, before->rows, kept * sizeof *table->rows);
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        if (slice->row > end || (!slice->owners && slice->row + slice->row_count > kept))
+            return refuse_rows(work);
+        if (!slice->owners)
+            continue;
+        memcpy(table->rows + slice->row, slice->owners, slice->row_count * sizeof *table->rows);
+        end = slice->row + slice->row_count > end ? slice->row + slice->row_count : end;
+    }
+    return end == table->row_count ? MICA_OK : refuse_rows(work);
+}
+
+static bool is_handle(const micap_delta_work *work, mica_entity entity)
+{
+    return entity.index && entity.index < work->replica->index_limit && entity.generation &&
+           entity.generation <= MICAP_GENERATION_MAX;
+}
+
+static bool append_change(micap_delta_work *work, micap_delta_change change)
+{
+    if (!MICAP_RESERVE(&work->world->memory, work->changes, &work->changes_capacity, (uint64_t)work->changes_count + 1))
+        return false;
+    work->changes[work->changes_count++] = change;
+    return true;
+}
+
+/* Whether the row is somebody else's than before. */
+static bool is_other(const micap_delta_table *table, const micap_replica_table *before, uint32_t row)
+{
+    return row >= before->row_count || row >= table->row_count || !mica_same(before->rows[row], table->rows[row]);
+}
+
+/* The delta's word on a table of the replica; NULL when it has none. */
+static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t place)
+{
+    for (uint32_t i = 0; i < work->tables_count; ++i)
+        if (work->tables[i].place == place)
+            return &work->tables[i];
+    return NULL;
+}
+
+/* Whether a twin stays in the row where it is. */
+static bool stays(const micap_delta_work *work, const micap_twin *twin)
+{
+    const micap_delta_table *table = word_on(work, twin->table);
+    return !table || !table->is_moved || !is_other(table, &work->replica->tables[twin->table], twin->row);
+}
+
+/* One row that has changed hands: marks who is still there, and lists who is new or has other components. */
+static mica_result list_change(micap_delta_work *work, uint32_t place, mica_entity sender)
+{
+    mica_replica *replica = work->replica;
+    micap_delta_change change = {.sender = sender, .table = place};
+    if (!is_handle(work, sender))
+        return refuse(work, MICA_ERROR_DATA, "there is no such handle", sender);
+    micap_twin *twin = micap_twin_find(&replica->twins, sender);
+    if (twin && (twin->mark == replica->mark || stays(work, twin)))
+        return refuse(work, MICA_ERROR_DATA, "an entity is in two places", sender);
+    if (twin)
+        twin->mark = replica->mark;
+    if (twin && twin->table == place)
+        return MICA_OK;
+    change.is_new = !twin;
+    change.local = twin ? twin->other : mica_nil();
+    return append_change(work, change) ? MICA_OK : refuse_memory(work);
+}
+
+static mica_result list_changes(micap_delta_work *work, const micap_delta_table *table)
+{
+    const micap_replica_table *before = &work->replica->tables[table->place];
+    mica_result result = MICA_OK;
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        for (uint32_t at = 0; slice->owners && result == MICA_OK && at < slice->row_count; ++at)
+            if (is_other(table, before, slice->row + at))
+                result = list_change(work, table->place, table->rows[slice->row + at]);
+    }
+    return result;
+}
+
+static bool list_death(micap_delta_work *work, mica_entity sender)
+{
+    const micap_twin *twin = micap_twin_find(&work->replica->twins, sender);
+    if (!twin || twin->mark == work->replica->mark)
+        return true;
+    if (!MICAP_RESERVE(&work->world->memory, work->deaths, &work->deaths_capacity, (uint64_t)work->deaths_count + 1))
+        return false;
+    work->deaths[work->deaths_count++] = sender;
+    return true;
+}
+
+/* Who was in a row that is somebody else's now, or gone, and is nowhere else. */
+static mica_result list_deaths(micap_delta_work *work, const micap_delta_table *table)
+{
+    const micap_replica_table *before = &work->replica->tables[table->place];
+    bool fine = true;
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        for (uint32_t row = slice->row; slice->owners && fine && row < slice->row + slice->row_count; ++row)
+            if (row < before->row_count && is_other(table, before, row))
+                fine = list_death(work, before->rows[row]);
+    }
+    for (uint32_t row = table->row_count; fine && row < before->row_count; ++row)
+        fine = list_death(work, before->rows[row]);
+    return fine ? MICA_OK : refuse_memory(work);
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const micap_delta_change *a = left, *b = right;
+    if (a->is_new != b->is_new)
+        return a->is_new ? -1 : 1;
+    if (a->sender.index != b->sender.index)
+        return a->sender.index < b->sender.index ? -1 : 1;
+    return a->sender.generation < b->sender.generation ? -1 : a->sender.generation > b->sender.generation;
+}
+
+/* The slot of a handle that is to be the same here: free, or left by somebody who dies with this delta. */
+static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
+{
+    const micap_entities *entities = &work->world->entities;
+    if (entity.index >> MICAP_PAGE_SHIFT >= atomic_load_explicit(&entities->page_count, memory_order_relaxed))
+        return true;
+    uint64_t record = *micap_record_at(entities, entity.index);
+    if (micap_record_chunk(record) == MICAP_CHUNK_NONE)
+        return true;
+    mica_entity now = {entity.index, micap_record_generation(record)};
+    return micap_record_chunk(record) != MICAP_CHUNK_PENDING && micap_twin_find(&work->replica->twins, now);
+}
+
+/* New ones first, by rising index, no index twice; who had it before dies. */
+static mica_result check_new(micap_delta_work *work)
+{
+    const mica_replica *replica = work->replica;
+    if (work->changes_count)
+        qsort(work->changes, work->changes_count, sizeof *work->changes, compare_changes);
+    for (uint32_t i = 0; i < work->changes_count && work->changes[i].is_new; ++i) {
+        mica_entity sender = work->changes[i].sender;
+        const micap_twin *twin = micap_twin_at(&replica->twins, sender.index);
+        if ((i && work->changes[i - 1].sender.index == sender.index) ||
+            (twin && (twin->mark == replica->mark || stays(work, twin))))
+            return refuse(work, MICA_ERROR_DATA, "two entities have the same index", sender);
+        if (!replica->mapped && !slot_is_free(work, sender))
+            return refuse(work, MICA_ERROR_REFUSED, "its handle is in use by an entity of the receiver's own", sender);
+    }
+    return MICA_OK;
+}
+
+static mica_result find_changes(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    mica_result result = MICA_OK;
+    ++replica->mark;
+    for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
+        result = lay_rows(work, &work->tables[i], &replica->tables[work->tables[i].place]);
+    for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
+        result = list_changes(work, &work->tables[i]);
+    if (result == MICA_OK)
+        result = check_new(work);
+    for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
+        result = list_deaths(work, &work->tables[i]);
+    return result;
+}
+
+/* From what it has here to what it is to have: components of the receiver's own stay. */
+static micap_archetype *destination_of(const micap_delta_work *work, const micap_delta_change *change)
+{
+    const mica_replica *replica = work->replica;
+    const micap_replica_table *after = &replica->tables[change->table];
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < after->type_count; ++i)
+        room += micap_set_room(after->types[i]->id);
+    micap_set set;
+    const micap_archetype *from = change->from ? change->from : work->world->archetypes.by_id[0];
+    if (!micap_set_init(&set, work->world, from, room))
+        return NULL;
+    if (change->from) {
+        const micap_replica_table *before = &replica->tables[micap_twin_find(&replica->twins, change->sender)->table];
+        for (uint32_t i = 0; i < before->type_count; ++i)
+            micap_set_erase(&set, before->types[i]);
+    }
+    for (uint32_t i = 0; i < after->type_count; ++i)
+        micap_set_insert(&set, after->types[i]);
+    micap_archetype *archetype = micap_archetype_of_set(work->world, set.ids, set.count);
+    micap_set_free(&set);
+    return archetype;
+}
+
+static mica_result find_destinations(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->changes_count; ++i) {
+        micap_delta_change *change = &work->changes[i];
+        if (!change->is_new) {
+            micap_spot spot = micap_locate(work->world, change->local);
+            if (!micap_is_row(spot))
+                continue; /* the receiver destroyed it */
+            change->from = spot.chunk->archetype;
+        }
+        const micap_delta_change *before = i ? change - 1 : NULL;
+        bool is_alike = before && before->to && before->is_new == change->is_new && before->from == change->from &&
+                        before->table == change->table &&
+                        (change->is_new || micap_twin_find(&work->replica->twins, before->sender)->table ==
+                                               micap_twin_find(&work->replica->twins, change->sender)->table);
+        change->to = is_alike ? before->to : destination_of(work, change);
+        if (!change->to)
+            return micap_failure(work->world);
+        ++change->to->incoming;
+    }
+    for (uint32_t i = 0; i < work->tables_count; ++i) { /* one row more, to change places with */
+        const micap_delta_table *table = &work->tables[i];
+        if (!table->is_moved)
+            continue;
+        micap_delta_change change = {.is_new = true, .table = table->place};
+        micap_archetype *archetype = destination_of(work, &change);
+        if (!archetype || !micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
+            return refuse_memory(work);
+    }
+    for (uint32_t i = 0; i < work->changes_count; ++i)
+        if (work->changes[i].to && !micap_rows_reserve(work->world, work->changes[i].to, work->changes[i].to->incoming))
+            return refuse_memory(work);
+    return MICA_OK;
+}
+
+/* Handles for those who are new; from here on they have twins. */
+static mica_result take_handles(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    mica_world *world = work->world;
+    uint32_t count = 0;
+    while (count < work->changes_count && work->changes[count].is_new)
+        ++count;
+    if (!micap_twins_reserve(world, &replica->twins, count) ||
+        (replica->mapped &&
+         (!micap_twins_reserve(world, &replica->remotes, count) || !micap_entities_reserve(world, count))))
+        return refuse_memory(work);
+    for (uint32_t i = 0; i < count; ++i) {
+        micap_delta_change *change = &work->changes[i];
+        if (!replica->mapped && !micap_entities_reserve_at(world, change->sender.index))
+            return refuse_memory(work);
+        change->local = replica->mapped ? micap_entity_take(world) : change->sender;
+        work->handles_taken = i + 1;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const micap_delta_change *change = &work->changes[i];
+        micap_twin twin = {
+            .key = change->sender, .other = change->local, .table = change->table, .mark = replica->mark};
+        micap_twin_add(&replica->twins, &twin);
+        if (replica->mapped)
+            micap_twin_add(&replica->remotes, &(micap_twin){.key = change->local, .other = change->sender});
+    }
+    work->twins_added = count;
+    return MICA_OK;
+}
+
+/* The rows of a table by the handles of this world. */
+static mica_result lay_locals(micap_delta_work *work, micap_delta_table *table)
+{
+    const mica_replica *replica = work->replica;
+    const micap_replica_table *before = &replica->tables[table->place];
+    if (!replica->mapped || !table->is_moved)
+        return MICA_OK;
+    if (!MICAP_RESERVE(&work->world->memory, table->locals, &table->local_capacity, table->row_count))
+        return refuse_memory(work);
+    for (uint32_t row = 0; row < table->row_count; ++row)
+        table->locals[row] = is_other(table, before, row) ? micap_twin_find(&replica->twins, table->rows[row])->other
+                                                          : before->locals[row];
+    return MICA_OK;
+}
+
+/* Nobody twice; rows of the dead don't matter. */
+static mica_result check_owners(micap_delta_work *work, const micap_delta_table *pool)
+{
+    mica_replica *replica = work->replica;
+    ++replica->mark;
+    for (uint32_t i = 0; i < pool->row_count; ++i) {
+        micap_twin *twin = micap_twin_find(&replica->twins, pool->rows[i]);
+        if (twin && twin->mark == replica->mark)
+            return refuse(work, MICA_ERROR_DATA, "an entity is twice in a pool", pool->rows[i]);
+        if (twin)
+            twin->mark = replica->mark;
+        if (!mica_is_nil(pool->rows[i]) && !is_handle(work, pool->rows[i]))
+            return refuse(work, MICA_ERROR_DATA, "there is no such handle", pool->rows[i]);
+    }
+    return MICA_OK;
+}
+
+/* A pool whose rows are the indices of their owners. */
+static mica_result plan_direct_pool(micap_delta_work *work, micap_delta_table *pool)
+{
+    mica_pool *here = micap_pool_of(work->world, pool->type->id);
+    uint64_t count = 0;
+    pool->is_moved = pool->row_count != work->replica->pools[pool->place].row_count;
+    for (uint32_t pass = 0; pass < 2; ++pass)
+        for (uint32_t i = 0; i < pool->slice_count; ++i) {
+            const micap_delta_slice *slice = &work->slices[pool->slice + i];
+            for (uint32_t at = 0; slice->owners && at < slice->row_count; ++at) {
+                mica_entity owner = micap_handle_at(slice->owners, at);
+                if (mica_is_nil(owner))
+                    continue;
+                if (owner.index != slice->row + at || !is_handle(work, owner))
+                    return refuse(work, MICA_ERROR_DATA, "an entity is in the wrong row of a pool", owner);
+                const micap_twin *twin = micap_twin_find(&work->replica->twins, owner);
+                count += pass == 0;
+                if (pass == 1 && twin && !micap_pools_make_room(work->world, here, twin->other, count))
+                    return refuse_memory(work);
+            }
+        }
+    return MICA_OK;
+}
+
+static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
+{
+    if (pool->is_direct)
+        return plan_direct_pool(work, pool);
+    mica_result result = lay_rows(work, pool, &work->replica->pools[pool->place]);
+    if (result != MICA_OK || !pool->is_moved)
+        return result;
+    result = check_owners(work, pool);
+    if (result != MICA_OK)
+        return result;
+    mica_pool *here = micap_pool_of(work->world, pool->type->id);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < pool->row_count; ++i) {
+        const micap_twin *twin = micap_twin_find(&work->replica->twins, pool->rows[i]);
+        count += twin && micap_pool_row(here, twin->other) == MICAP_ROW_NONE;
+    }
+    for (uint32_t i = 0; i < pool->row_count; ++i) {
+        const micap_twin *twin = micap_twin_find(&work->replica->twins, pool->rows[i]);
+        if (twin && !micap_pools_make_room(work->world, here, twin->other, count))
+            return refuse_memory(work);
+    }
+    return MICA_OK;
+}
+
+static mica_result plan_tags(micap_delta_work *work, const micap_delta_tags *tags)
+{
+    mica_pool *pool = micap_pool_of(work->world, tags->type->id);
+    const mica_replica *replica = work->replica;
+    for (uint32_t i = 0; i < replica->twins.capacity; ++i) {
+        const micap_twin *twin = &replica->twins.entries[i];
+        if (!mica_is_nil(twin->key) && twin->key.index / 64 < tags->word_count &&
+            !micap_pools_make_room(work->world, pool, twin->other, 1))
+            return refuse_memory(work);
+    }
+    return MICA_OK;
+}
+
+mica_result micap_replica_plan(micap_delta_work *work)
+{
+    if (!mention_all(work) || !place_tables(work))
+        return refuse_memory(work);
+    mica_result result = find_changes(work);
+    if (result == MICA_OK)
+        result = find_destinations(work);
+    if (result == MICA_OK)
+        result = take_handles(work);
+    for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
+        result = lay_locals(work, &work->tables[i]);
+    for (uint32_t i = 0; result == MICA_OK && i < work->pools_count; ++i)
+        result = plan_pool(work, &work->pools[i]);
+    for (uint32_t i = 0; result == MICA_OK && i < work->tags_count; ++i)
+        result = plan_tags(work, &work->tags[i]);
+    for (uint32_t i = 0; result == MICA_OK && i < work->singletons_count; ++i)
+        if (!mica_singleton_get(work->world, work->singletons[i].type->id))
+            result = refuse_memory(work);
+    return result;
+}
+
+void micap_replica_give_up(micap_delta_work *work)
+{
+    for (uint32_t i = 0; i < work->twins_added; ++i) {
+        micap_twin_erase(&work->replica->twins, work->changes[i].sender);
+        if (work->replica->mapped)
+            micap_twin_erase(&work->replica->remotes, work->changes[i].local);
+    }
+    for (uint32_t i = work->handles_taken; work->replica->mapped && i-- > 0;)
+        micap_entity_give_unused(&work->world->entities, work->changes[i].local);
+    for (uint32_t i = 0; i < work->changes_count; ++i)
+        if (work->changes[i].to)
+            work->changes[i].to->incoming = 0;
+}

@@ -1,0 +1,75 @@
+/* A reload inside: two files, how their entities correspond, and the buffer in which the difference is recorded. */
+#ifndef MICAP_RESOURCE_RELOAD_RELOAD_H
+#define MICAP_RESOURCE_RELOAD_RELOAD_H
+
+#include "mica/command.h"
+#include "mica/reload.h"
+#include "resource/spawn/spawn.h"
+
+struct mica_spawned {
+    micap_memory memory; /* the allocator of the first resource */
+    mica_world *world;
+    const mica_resource *resource;
+    mica_spawn_def def;
+    mica_entity *entities;
+    uint32_t entity_count; /* of all copies */
+};
+
+/* Where siblings are put: what is known of the children of one parent that were passed already. */
+typedef struct micap_siblings {
+    mica_entity last;
+    uint32_t position; /* in the old order, the highest of those that stay where they are; 0: none yet, else 1 more */
+} micap_siblings;
+
+typedef struct micap_reloading {
+    mica_spawned *spawned;
+    mica_world *world;
+    micap_memory *memory;
+    micap_spawning before; /* of these, the entries: how either file's instances become values */
+    micap_spawning after;
+    uint32_t *old_of_new; /* entities that are the same; MICAP_NONE for those of one file alone */
+    uint32_t *new_of_old;
+    uint32_t *old_entry;      /* by entry of the new file, the old file's of the same component, or MICAP_NONE */
+    uint32_t *new_entry;      /* and the other way round */
+    micap_leaves *leaves;     /* by entry of the new file, of the program's type */
+    mica_entity *entities;    /* by new index, copy after copy */
+    micap_siblings *siblings; /* by new index of the parent, those without one last */
+    char *values;             /* room for three: what the old file says, what the new one says, what is in the world */
+    size_t value_bytes;
+    size_t value_alignment;
+    uint32_t copies;
+    mica_commands *commands;
+    mica_entity probe; /* created with the rest: whether it lives says whether the flush was applied */
+    mica_reload_stats stats;
+    mica_result result;
+} micap_reloading;
+
+/* Notes and reports what went wrong. Returns false. */
+bool micap_reload_fail(micap_reloading *work, mica_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Fills old_of_new and new_of_old, which have room; false when memory is short. */
+bool micap_reload_match(micap_reloading *work);
+
+/* Record the difference; false with a report when something can't be recorded. */
+bool micap_reload_create(micap_reloading *work, uint32_t copy);
+bool micap_reload_values(micap_reloading *work, uint32_t copy);
+bool micap_reload_destroy(micap_reloading *work, uint32_t copy);
+
+/* Runs the spawn functions of singletons that changed. What they made is moved into the world by the second, which brings in the
+ * others too, when all else has happened; that can't fail. */
+bool micap_reload_make_singletons(micap_reloading *work);
+void micap_reload_singletons(micap_reloading *work);
+
+/* The handles of one copy, before and after. */
+static inline const mica_entity *micap_reload_old(const micap_reloading *work, uint32_t copy)
+{
+    return work->spawned->entities + (size_t)copy * work->before.resource->header.entity_count;
+}
+
+static inline mica_entity *micap_reload_new(const micap_reloading *work, uint32_t copy)
+{
+    return work->entities + (size_t)copy * work->after.resource->header.entity_count;
+}
+
+#endif

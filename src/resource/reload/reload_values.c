@@ -1,0 +1,346 @@
+/* What changes in entities that stay: three values are compared, field by field: what the old file says, what the new one
+ * says, and what is in the world. */
+#include "mica/pool.h"
+#include "mica/singleton.h"
+#include "resource/reload/reload.h"
+
+#include <string.h>
+
+/* A value as spawning would make it, in the layout of the recipe. */
+static char *read_value(const micap_entry *entry, const void *from, const mica_entity *entities, char *out)
+{
+    uint32_t bytes = entry->recipe->size_bytes;
+    memset(out, 0, bytes);
+    if (entry->is_column) {
+        memcpy(out, from, bytes);
+        micap_spawn_remap(&entry->block->references, bytes, out, 1, entities);
+    } else {
+        micap_plan_apply(&entry->plan, out, from, 1, entities);
+    }
+    return out;
+}
+
+/* Text is compared up to its end: what lies behind it is nobody's. */
+static bool is_same(const micap_leaf *leaf, const char *a, const char *b)
+{
+    size_t bytes = leaf->element_bytes;
+    return leaf->kind == MICA_KIND_CHAR ? strncmp(a, b, bytes * leaf->count) == 0 : memcmp(a, b, bytes) == 0;
+}
+
+static uint32_t element_count(const micap_leaf *leaf)
+{
+    return leaf->kind == MICA_KIND_CHAR ? 1 : leaf->count;
+}
+
+static bool is_same_value(const micap_leaves *leaves, const char *a, const char *b)
+{
+    for (uint32_t i = 0; i < leaves->count; ++i)
+        for (uint32_t j = 0; j < element_count(&leaves->list[i]); ++j) {
+            size_t at = leaves->list[i].offset + (size_t)j * leaves->list[i].element_bytes;
+            if (!is_same(&leaves->list[i], a + at, b + at))
+                return false;
+        }
+    return true;
+}
+
+/* Brings what the file changed into the current value, except where the program changed it too. */
+static bool merge(micap_reloading *work, const micap_leaves *leaves, char *current, const char *old, const char *new)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < leaves->count; ++i) {
+        const micap_leaf *leaf = &leaves->list[i];
+        size_t bytes = (size_t)leaf->element_bytes * (leaf->kind == MICA_KIND_CHAR ? leaf->count : 1);
+        for (uint32_t j = 0; j < element_count(leaf); ++j) {
+            size_t at = leaf->offset + (size_t)j * leaf->element_bytes;
+            if (is_same(leaf, old + at, new + at) || is_same(leaf, current + at, new + at))
+                continue;
+            if (!is_same(leaf, current + at, old + at)) {
+                ++work->stats.kept_count;
+                continue;
+            }
+            memcpy(current + at, new + at, bytes);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* The world has said what was wrong. */
+static bool refused(micap_reloading *work)
+{
+    work->result = MICA_ERROR_MEMORY;
+    return false;
+}
+
+static bool run_spawn(micap_reloading *work, const micap_entry *entry, mica_spawn_run run)
+{
+    return entry->rule->spawn(&run, entry->rule->context) ||
+           micap_reload_fail(work, MICA_ERROR_DATA, "reload: the spawn function of component %.80s refused",
+                             entry->block->name);
+}
+
+/* One component of one entity, in both files. */
+typedef struct component_of {
+    const micap_entry *entry;
+    const micap_entry *old_entry;
+    const micap_leaves *leaves;
+    mica_entity entity;
+    const char *old; /* instances; NULL: none */
+    const char *new;
+    uint32_t old_count;
+    uint32_t new_count;
+    bool was_disabled;
+    bool is_disabled;
+    const mica_entity *old_entities;
+    const mica_entity *new_entities;
+} component_of;
+
+static bool add_one(micap_reloading *work, const component_of *at, const char *from)
+{
+    const micap_entry *entry = at->entry;
+    mica_component component = entry->component;
+    mica_spawn_run run = {work->world, component, 1, &at->entity, NULL, NULL};
+    if (entry->block->role == MICAP_ROLE_TAG) {
+        if (!mica_command_add_component(work->commands, at->entity, component, MICA_HERE))
+            return refused(work);
+        return !entry->has_spawn || run_spawn(work, entry, run);
+    }
+    char *value = read_value(entry, from, at->new_entities, work->values);
+    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many)
+        return mica_command_set_component(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
+               refused(work);
+    run.instances = value;
+    run.values = entry->type->many
+                     ? mica_command_add_instance_component(work->commands, at->entity, component, MICA_HERE)
+                     : mica_command_add_component(work->commands, at->entity, component, MICA_HERE);
+    if (!run.values)
+        return refused(work);
+    if (entry->has_spawn)
+        return run_spawn(work, entry, run);
+    if (entry->is_column)
+        memcpy(run.values, value, entry->type->size_bytes);
+    else
+        micap_plan_apply(&entry->plan, run.values, from, 1, at->new_entities);
+    return true;
+}
+
+static bool throw_switch(micap_reloading *work, const component_of *at)
+{
+    mica_component component = at->entry->component;
+    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
+           refused(work);
+}
+
+static bool add(micap_reloading *work, const component_of *at)
+{
+    const micap_entry *entry = at->entry;
+    if (at->new_count > 1 && !entry->type->many)
+        return micap_reload_fail(work, MICA_ERROR_LAYOUT,
+                                 "reload: an entity has several instances of component %.80s, which is not for many",
+                                 entry->block->name);
+    for (uint32_t i = 0; i < at->new_count; ++i)
+        if (!add_one(work, at, at->new + (size_t)i * entry->block->type->size_bytes))
+            return false;
+    return !entry->type->toggle || !at->is_disabled || throw_switch(work, at);
+}
+
+static bool make_anew(micap_reloading *work, const component_of *at)
+{
+    ++work->stats.updated_count;
+    return mica_command_remove_component(work->commands, at->entity, at->entry->component, MICA_HERE) ? add(work, at)
+                                                                                                      : refused(work);
+}
+
+static bool did_file_change(const micap_reloading *work, const component_of *at)
+{
+    bool same = at->old_count == at->new_count;
+    for (uint32_t i = 0; same && i < at->new_count && at->entry->block->role != MICAP_ROLE_TAG; ++i) {
+        const char *old = at->old + (size_t)i * at->old_entry->block->type->size_bytes;
+        const char *new = at->new + (size_t)i * at->entry->block->type->size_bytes;
+        same = is_same_value(at->leaves, read_value(at->old_entry, old, at->old_entities, work->values),
+                             read_value(at->entry, new, at->new_entities, work->values + work->value_bytes));
+    }
+    return !same;
+}
+
+/* Whether the instances of a pool for many are what the old file says. */
+static bool is_as_spawned(micap_reloading *work, const component_of *at)
+{
+    const mica_pool *pool = mica_pool_of_component(work->world, at->entry->component);
+    mica_instance instance = mica_pool_find(pool, at->entity);
+    uint32_t count = 0;
+    for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
+        const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
+        if (!is_same_value(at->leaves, read_value(at->old_entry, old, at->old_entities, work->values),
+                           mica_instance_read_value(pool, instance)))
+            return false;
+        instance = mica_pool_next(pool, instance);
+    }
+    return count == at->old_count && mica_instance_is_nil(instance);
+}
+
+static bool update_fields(micap_reloading *work, const component_of *at)
+{
+    mica_component component = at->entry->component;
+    const char *old = read_value(at->old_entry, at->old, at->old_entities, work->values);
+    const char *new = read_value(at->entry, at->new, at->new_entities, work->values + work->value_bytes);
+    char *current = work->values + 2 * work->value_bytes;
+    if (!micap_is_plain(at->entry->type)) {
+        /* A staged value is a copy made by the component's own function. */
+        current = mica_command_add_component(work->commands, at->entity, component, MICA_HERE);
+        if (!current)
+            return refused(work);
+        work->stats.updated_count += merge(work, at->leaves, current, old, new);
+        return true;
+    }
+    mica_get_component_value(work->world, at->entity, component, current);
+    if (!merge(work, at->leaves, current, old, new))
+        return true;
+    ++work->stats.updated_count;
+    return mica_command_set_component(work->commands, at->entity, (mica_value){component, 0, current}, MICA_HERE) ||
+           refused(work);
+}
+
+static bool update_switch(micap_reloading *work, const component_of *at)
+{
+    mica_component component = at->entry->component;
+    if (!at->entry->type->toggle || at->was_disabled == at->is_disabled ||
+        mica_is_enabled_component(work->world, at->entity, component) == at->was_disabled)
+        return true;
+    ++work->stats.updated_count;
+    return throw_switch(work, at);
+}
+
+static bool update(micap_reloading *work, const component_of *at)
+{
+    if (did_file_change(work, at)) {
+        if (at->entry->has_spawn)
+            return make_anew(work, at);
+        if (at->entry->type->many) {
+            if (is_as_spawned(work, at))
+                return make_anew(work, at);
+            ++work->stats.kept_count;
+        } else if (at->new_count > 1) {
+            return add(work, at); /* which says why not */
+        } else if (!update_fields(work, at)) {
+            return false;
+        }
+    }
+    return update_switch(work, at);
+}
+
+static component_of find_component(const micap_reloading *work, uint32_t e, uint32_t entity, uint32_t copy)
+{
+    const mica_resource *old = work->before.resource, *new = work->after.resource;
+    uint32_t old_entity = work->old_of_new[entity], old_e = work->old_entry[e];
+    component_of at = {
+        .entry = &work->after.entries[e],
+        .leaves = &work->leaves[e],
+        .entity = micap_reload_new(work, copy)[entity],
+        .new = mica_resource_value(new, entity, e),
+        .new_count = mica_resource_value_count(new, entity, e),
+        .is_disabled = mica_resource_is_disabled(new, entity, e),
+        .old_entities = micap_reload_old(work, copy),
+        .new_entities = micap_reload_new(work, copy),
+    };
+    if (old_entity == MICAP_NONE || old_e == MICAP_NONE)
+        return at;
+    at.old_entry = &work->before.entries[old_e];
+    at.old = mica_resource_value(old, old_entity, old_e);
+    at.old_count = mica_resource_value_count(old, old_entity, old_e);
+    at.was_disabled = mica_resource_is_disabled(old, old_entity, old_e);
+    return at;
+}
+
+static bool remove_dropped(micap_reloading *work, uint32_t old_entity, uint32_t new_entity, mica_entity entity)
+{
+    for (uint32_t e = 0; e < work->before.entry_count; ++e) {
+        mica_component component = work->before.entries[e].component;
+        uint32_t new_e = work->new_entry[e];
+        if (!component || !mica_resource_value_count(work->before.resource, old_entity, e) ||
+            (new_e != MICAP_NONE && mica_resource_value_count(work->after.resource, new_entity, new_e)) ||
+            !mica_has_component(work->world, entity, component))
+            continue;
+        if (!mica_command_remove_component(work->commands, entity, component, MICA_HERE))
+            return refused(work);
+        ++work->stats.removed_count;
+    }
+    return true;
+}
+
+static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
+{
+    mica_entity entity = micap_reload_new(work, copy)[index];
+    uint32_t old = work->old_of_new[index];
+    if (!mica_is_alive(work->world, entity))
+        return true;
+    for (uint32_t e = 0; e < work->after.entry_count; ++e) {
+        component_of at = find_component(work, e, index, copy);
+        if (!at.entry->component || !at.new_count)
+            continue;
+        bool is_there = old != MICAP_NONE && mica_has_component(work->world, entity, at.entry->component);
+        if (at.old_count && is_there && !update(work, &at))
+            return false;
+        if (at.old_count || is_there) /* or what the program did with it stands */
+            continue;
+        if (!add(work, &at))
+            return false;
+        work->stats.added_count += old != MICAP_NONE;
+    }
+    return old == MICAP_NONE || remove_dropped(work, old, index, entity);
+}
+
+bool micap_reload_values(micap_reloading *work, uint32_t copy)
+{
+    for (uint32_t i = 0; i < work->after.resource->header.entity_count; ++i)
+        if (!update_entity(work, i, copy))
+            return false;
+    return true;
+}
+
+/* What the old and the new file say of a singleton, from zero where the old one has none; whether that differs. */
+static bool did_singleton_change(const micap_reloading *work, uint32_t e, char **out_old, char **out_new)
+{
+    const micap_entry *entry = &work->after.entries[e];
+    *out_old = work->values;
+    *out_new = work->values + work->value_bytes;
+    if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->spawned->def.skip_singletons)
+        return false;
+    read_value(entry, entry->block->instances, work->entities, *out_new);
+    memset(*out_old, 0, work->value_bytes);
+    const micap_entry *before = work->old_entry[e] == MICAP_NONE ? NULL : &work->before.entries[work->old_entry[e]];
+    if (before)
+        read_value(before, before->block->instances, work->spawned->entities, *out_old);
+    return !is_same_value(&work->leaves[e], *out_old, *out_new);
+}
+
+bool micap_reload_make_singletons(micap_reloading *work)
+{
+    char *old, *new;
+    for (uint32_t e = 0; e < work->after.entry_count; ++e) {
+        micap_entry *entry = &work->after.entries[e];
+        if (!entry->has_spawn || !did_singleton_change(work, e, &old, &new))
+            continue;
+        const mica_spawn_run run = {work->world, entry->component, 1, NULL, new, entry->scratch};
+        if (!micap_spawn_make_singleton(entry))
+            return micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
+        if (!run_spawn(work, entry, run))
+            return false;
+    }
+    return true;
+}
+
+void micap_reload_singletons(micap_reloading *work)
+{
+    char *old, *new;
+    for (uint32_t e = 0; e < work->after.entry_count; ++e) {
+        micap_entry *entry = &work->after.entries[e];
+        if (entry->is_made) {
+            micap_spawn_move_singleton(work->world, entry);
+            ++work->stats.updated_count;
+        } else if (!entry->has_spawn && did_singleton_change(work, e, &old, &new)) {
+            void *value = mica_singleton_write(work->world, entry->component);
+            work->stats.updated_count += merge(work, &work->leaves[e], value, old, new);
+        }
+    }
+}

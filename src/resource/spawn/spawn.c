@@ -1,0 +1,418 @@
+/* Spawning: everything that can fail is prepared first, then all entities are made at once, one group of equal component
+ * sets after the other, their columns copied out of the file. Values that need more (another layout, a rule of the
+ * program, references) are completed in place before any hook runs. */
+#include "resource/spawn/spawn.h"
+
+#include "mica/bulk.h"
+#include "mica/hierarchy.h"
+#include "mica/name.h"
+#include "mica/pool.h"
+#include "mica/singleton.h"
+
+#include <string.h>
+
+void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+                       const mica_entity *entities)
+{
+    if (!references->count)
+        return;
+    MICAP_EACH_REFERENCE(references, size_bytes, values, count, reference)
+    {
+        mica_entity entity;
+        memcpy(&entity, reference, sizeof entity);
+        if (mica_is_nil(entity))
+            continue;
+        memcpy(reference, &entities[entity.index], sizeof entity);
+    }
+}
+
+/* The handles of one copy. */
+static const mica_entity *copy_of(const micap_spawning *work, uint32_t copy)
+{
+    return work->entities ? work->entities + (size_t)copy * work->resource->header.entity_count : NULL;
+}
+
+/* Which instance belongs to the entity at a position. The group says so for all that lie one after the other. */
+static uint32_t first_instance(const micap_spawning *work, const micap_entry *entry, uint32_t entity)
+{
+    const mica_resource *resource = work->resource;
+    const micap_group_record *group = micap_group_of(resource, entity);
+    uint32_t component = (uint32_t)(entry->block - resource->blocks);
+    for (uint32_t i = 0; i < group->column_count; ++i) {
+        const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + i);
+        if (column->component == component)
+            return column->first_instance + (entity - group->first_entity);
+    }
+    return MICAP_NONE;
+}
+
+/* Runs the program's spawn function over instances in the layout it wants, with references remapped. */
+static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, mica_spawn_run run, uint32_t instance,
+                               const mica_entity *entities)
+{
+    const micap_block *block = entry->block;
+    size_t bytes = (size_t)run.count * entry->recipe->size_bytes;
+    /* Over-aligned recipes are aligned as they ask for. */
+    size_t alignment = entry->recipe->alignment > MICAP_ALIGNMENT ? entry->recipe->alignment : MICAP_ALIGNMENT;
+    char *scratch = NULL;
+    if (block->role != MICAP_ROLE_TAG) {
+        scratch = micap_allocate_zeroed(&work->memory, bytes, alignment);
+        if (!scratch)
+            return micap_spawn_fail_memory(work);
+        micap_plan_apply(&entry->plan, scratch, block->instances + (size_t)instance * block->type->size_bytes,
+                         run.count, entities);
+    }
+    run.instances = scratch;
+    bool fine = entry->rule->spawn(&run, entry->rule->context);
+    micap_release(&work->memory, scratch, bytes, alignment);
+    if (!fine)
+        micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused", block->name);
+    return fine;
+}
+
+bool micap_spawn_make_singleton(micap_entry *entry)
+{
+    const mica_type *type = entry->type;
+    memset(entry->scratch, 0, type->size_bytes);
+    entry->is_made = !type->construct || type->construct(entry->scratch, 1, type->context);
+    return entry->is_made;
+}
+
+void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
+{
+    const mica_type *type = entry->type;
+    void *value = mica_singleton_write(world, entry->component);
+    if (type->destruct)
+        type->destruct(value, 1, type->context);
+    if (type->move)
+        type->move(value, entry->scratch, 1, type->context);
+    else
+        memcpy(value, entry->scratch, type->size_bytes);
+    entry->is_made = false;
+}
+
+/* Rows of one copy of a group, that lie one after the other. */
+typedef struct micap_piece {
+    uint32_t instance;
+    uint32_t copy;
+    uint32_t count;
+    const mica_entity *owners;
+    char *values;
+} piece;
+
+static bool complete_piece(micap_spawning *work, const micap_entry *entry, const piece *piece)
+{
+    const mica_entity *entities = copy_of(work, piece->copy);
+    const micap_block *block = entry->block;
+    if (entry->has_spawn) {
+        mica_spawn_run rows = {work->world, entry->component, piece->count, piece->owners, NULL, piece->values};
+        return run_spawn_function(work, entry, rows, piece->instance, entities);
+    }
+    if (entry->is_column)
+        micap_spawn_remap(&block->references, entry->type->size_bytes, piece->values, piece->count, entities);
+    else
+        micap_plan_apply(&entry->plan, piece->values,
+                         block->instances + (size_t)piece->instance * block->type->size_bytes, piece->count, entities);
+    return true;
+}
+
+static bool complete_run(micap_spawning *work, const micap_entry *entry, const mica_batch_run *run)
+{
+    const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, run->group);
+    uint32_t instance = first_instance(work, entry, group->first_entity);
+    for (uint32_t done = 0, count; done < run->count; done += count) {
+        uint32_t row = run->first - group->first_entity * work->copies + done;
+        uint32_t at = row % group->entity_count, left = group->entity_count - at;
+        count = left < run->count - done ? left : run->count - done;
+        piece piece = {.instance = instance + at,
+                       .copy = row / group->entity_count,
+                       .count = count,
+                       .owners = run->entities + done,
+                       .values = run->values ? (char *)run->values + (size_t)done * entry->type->size_bytes : NULL};
+        if (!complete_piece(work, entry, &piece))
+            return false;
+    }
+    return true;
+}
+
+/* The spawn function may refuse, and nothing must have happened then: the value is made apart. */
+static bool make_singleton(micap_spawning *work, micap_entry *entry)
+{
+    if (work->def->skip_singletons || !entry->has_spawn)
+        return true;
+    if (!micap_spawn_make_singleton(entry))
+        return micap_spawn_fail_memory(work);
+    const mica_spawn_run run = {work->world, entry->component, 1, NULL, NULL, entry->scratch};
+    return run_spawn_function(work, entry, run, 0, work->entities);
+}
+
+static bool complete_entry(micap_spawning *work, micap_entry *entry)
+{
+    if (!entry->component || entry->is_separate)
+        return true;
+    if (entry->block->role == MICAP_ROLE_SINGLETON)
+        return make_singleton(work, entry);
+    if (!entry->has_spawn &&
+        (entry->block->role == MICAP_ROLE_TAG || (entry->is_column && !entry->block->references.count)))
+        return true;
+    for (mica_batch_run run = {.component = entry->component}; mica_batch_next(work->batch, &run);)
+        if (!complete_run(work, entry, &run))
+            return false;
+    return true;
+}
+
+static bool name_entities(micap_spawning *work, uint32_t copy)
+{
+    const mica_entity *entities = copy_of(work, copy);
+    const mica_resource *resource = work->resource;
+    mica_entity top = mica_is_nil(work->def->parent) ? work->def->scope : work->def->parent;
+    uint32_t count = work->def->names == MICA_SPAWN_NAMES_NONE ? 0 : micap_count_of(resource, MICAP_SECTION_NAMES);
+    for (uint32_t i = 0; i < count; ++i) {
+        const micap_name_record *name = micap_record(resource, MICAP_SECTION_NAMES, i);
+        uint32_t parent = mica_resource_parent(resource, name->entity);
+        mica_entity scope = parent == MICA_NO_PARENT ? top : entities[parent];
+        const char *text = micap_text(resource, name->text);
+        if (parent == MICA_NO_PARENT && work->def->names == MICA_SPAWN_NAMES_FREE &&
+            !mica_is_nil(mica_find_from(work->world, scope, text)))
+            continue;
+        work->result = mica_name_set(work->world, entities[name->entity], scope, text);
+        if (work->result != MICA_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool link_parents(micap_spawning *work, uint32_t copy)
+{
+    const mica_resource *resource = work->resource;
+    if (!work->def->link || !resource->header.entity_count)
+        return true;
+    const micap_part *order = resource->single[MICAP_SECTION_ORDER];
+    mica_spawn_links links = {
+        .entities = copy_of(work, copy),
+        .parents = micap_record(resource, MICAP_SECTION_PARENTS, 0),
+        .order = order ? (const uint32_t *)(const void *)order->data : NULL,
+        .count = resource->header.entity_count,
+    };
+    work->result = work->def->link(work->world, &links, work->def->link_context);
+    return work->result == MICA_OK;
+}
+
+/* Adds an instance of a component that did not come with the batch, to be filled in; NULL when it can't. */
+static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
+{
+    if (!entry->type->many)
+        return mica_add_component(work->world, owner, entry->component);
+    mica_pool *pool = mica_pool_of_component(work->world, entry->component);
+    return mica_instance_write_value(pool, mica_pool_add(pool, owner));
+}
+
+/* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
+ * completing) comes when the batch is over, one by one, through doors that every storage has. */
+static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
+{
+    const mica_entity *entities = copy_of(work, copy);
+    mica_entity owner = entities[index];
+    const micap_block *block = entry->block;
+    if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
+        return true;
+    const char *from = block->instances + (size_t)instance * block->type->size_bytes;
+    work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
+    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many) {
+        memset(entry->scratch, 0, entry->type->size_bytes);
+        micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
+        if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+            return false;
+    } else {
+        void *value = add_separate(work, entry, owner);
+        if (!value)
+            return false;
+        const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};
+        if (!entry->has_spawn)
+            micap_plan_apply(&entry->plan, value, from, 1, entities);
+        else if (!run_spawn_function(work, entry, run, instance, entities))
+            return false;
+    }
+    work->result = MICA_OK;
+    return true;
+}
+
+static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32_t copy)
+{
+    const micap_block *block = entry->block;
+    if (!entry->component || !entry->is_separate)
+        return true;
+    for (uint32_t i = 0; block->owners && i < block->instance_count; ++i) {
+        if (i && block->owners[i] == block->owners[i - 1] && !entry->type->many)
+            return micap_spawn_fail(work, MICA_ERROR_LAYOUT,
+                                    "spawn: an entity has several instances of component %.80s, which is not for many",
+                                    block->name);
+        if (!give_one(work, entry, i, block->owners[i], copy))
+            return false;
+    }
+    for (uint32_t g = 0; !block->owners && g < work->group_count; ++g) {
+        const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
+        uint32_t instance = first_instance(work, entry, group->first_entity);
+        for (uint32_t i = 0; instance != MICAP_NONE && i < group->entity_count; ++i)
+            if (!give_one(work, entry, instance + i, group->first_entity + i, copy))
+                return false;
+    }
+    return true;
+}
+
+static void give_singleton(micap_spawning *work, micap_entry *entry)
+{
+    if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->def->skip_singletons)
+        return;
+    if (entry->is_made)
+        micap_spawn_move_singleton(work->world, entry);
+    else
+        micap_plan_apply(&entry->plan, mica_singleton_write(work->world, entry->component), entry->block->instances, 1,
+                         work->entities);
+}
+
+static void switch_one_off(const micap_spawning *work, const micap_entry *entry, mica_entity entity)
+{
+    if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
+        mica_enable_component(work->world, entity, entry->component, false);
+}
+
+static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
+{
+    const micap_block *block = entry->block;
+    const mica_entity *entities = copy_of(work, copy);
+    uint32_t at = 0;
+    if (!entry->component || !entry->type->toggle || !block->disabled_count)
+        return;
+    for (; block->owners && at < block->disabled_count; ++at) /* all instances of an entity have one switch */
+        switch_one_off(work, entry, entities[block->owners[block->disabled[at]]]);
+    for (uint32_t g = 0; g < work->group_count && at < block->disabled_count; ++g) {
+        const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, g);
+        uint32_t first = first_instance(work, entry, group->first_entity);
+        if (first == MICAP_NONE)
+            continue;
+        for (; at < block->disabled_count && block->disabled[at] < first + group->entity_count; ++at)
+            switch_one_off(work, entry, entities[group->first_entity + block->disabled[at] - first]);
+    }
+}
+
+/* How many links there are to make in one copy. */
+static uint32_t count_links(const micap_spawning *work)
+{
+    if (work->def->link)
+        return 0;
+    return mica_is_nil(work->def->parent) ? work->resource->child_count : work->resource->header.entity_count;
+}
+
+/* Links children to parents in the order they were written, so that siblings keep theirs. What hooks have killed stays out. */
+static bool link_children(micap_spawning *work)
+{
+    size_t links = (size_t)count_links(work) * work->copies, bytes = 2 * links * sizeof(mica_entity);
+    if (!links)
+        return true;
+    mica_entity *children = micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!children)
+        return micap_spawn_fail_memory(work);
+    mica_entity *parents = children + links;
+    uint32_t count = 0;
+    for (uint32_t copy = 0; copy < work->copies; ++copy)
+        for (uint32_t i = 0; i < work->resource->header.entity_count; ++i) {
+            uint32_t entity = mica_resource_entity_in_order(work->resource, i);
+            uint32_t parent = mica_resource_parent(work->resource, entity);
+            if (parent == MICA_NO_PARENT && mica_is_nil(work->def->parent))
+                continue;
+            children[count] = copy_of(work, copy)[entity];
+            parents[count] = parent == MICA_NO_PARENT ? work->def->parent : copy_of(work, copy)[parent];
+            count += mica_is_alive(work->world, children[count]) && mica_is_alive(work->world, parents[count]);
+        }
+    work->result = mica_set_parents(work->world, children, parents, count);
+    micap_release(&work->memory, children, bytes, MICAP_ARRAY_ALIGNMENT);
+    return work->result == MICA_OK;
+}
+
+/* Whether handles are needed: for references, names and links, or when the batch is over. */
+static bool needs_entities(const micap_spawning *work)
+{
+    const mica_spawn_def *def = work->def;
+    bool needed = def->out_entities || def->link || count_links(work) ||
+                  (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
+    for (uint32_t i = 0; i < work->entry_count; ++i) {
+        const micap_entry *entry = &work->entries[i];
+        needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
+                                                 entry->block->references.count || entry->has_spawn));
+    }
+    return needed;
+}
+
+/* The batch has them group by group, each with all its copies; here they go copy by copy. */
+static bool arrange_entities(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    size_t entity_count = resource->header.entity_count;
+    if (!needs_entities(work))
+        return true;
+    mica_entity *arranged = work->def->out_entities;
+    if (!arranged)
+        arranged = work->kept =
+            micap_allocate(&work->memory, entity_count * work->copies * sizeof *work->kept, MICAP_ARRAY_ALIGNMENT);
+    if (!arranged)
+        return micap_spawn_fail_memory(work);
+    work->entities = arranged;
+    if (work->copies == 1) {
+        mica_batch_entities(work->batch, arranged);
+        return true;
+    }
+    for (mica_batch_run run = {0}; mica_batch_next(work->batch, &run);) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, run.group);
+        uint32_t row = run.first - group->first_entity * work->copies;
+        for (uint32_t i = 0; i < run.count; ++i, ++row)
+            arranged[row / group->entity_count * entity_count + group->first_entity + row % group->entity_count] =
+                run.entities[i];
+    }
+    return true;
+}
+
+/* The batch, up to where it can still be taken back. */
+static bool create_entities(micap_spawning *work)
+{
+    work->result = mica_batch_begin(work->world, work->groups, work->group_count, &work->batch);
+    if (work->result != MICA_OK)
+        return false;
+    bool fine = arrange_entities(work);
+    for (uint32_t i = 0; fine && i < work->entry_count; ++i)
+        fine = complete_entry(work, &work->entries[i]);
+    for (uint32_t copy = 0; fine && copy < work->copies && work->entities; ++copy)
+        fine = name_entities(work, copy) && link_parents(work, copy);
+    if (!fine)
+        mica_batch_cancel(work->batch);
+    return fine;
+}
+
+static void finish_entities(micap_spawning *work)
+{
+    mica_result committed = mica_batch_commit(work->batch, work->order, work->entry_count);
+    bool fine = link_children(work);
+    for (uint32_t i = 0; i < work->entry_count; ++i)
+        for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
+            fine = give_separate(work, &work->entries[i], copy);
+    if (!fine) {
+        mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
+        return;
+    }
+    for (uint32_t i = 0; i < work->entry_count; ++i) {
+        give_singleton(work, &work->entries[i]);
+        for (uint32_t copy = 0; copy < work->copies; ++copy)
+            switch_off(work, &work->entries[i], copy);
+    }
+    work->result = committed;
+}
+
+mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def)
+{
+    static const mica_spawn_def defaults = {0};
+    micap_spawning work = {.world = world, .resource = resource, .def = def ? def : &defaults};
+    if (micap_spawn_prepare(&work) && create_entities(&work))
+        finish_entities(&work);
+    micap_spawn_free(&work);
+    return work.result;
+}

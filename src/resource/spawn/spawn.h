@@ -1,0 +1,77 @@
+/* Spawning inside: how what lies in a file becomes values of a world. */
+#ifndef MICAP_RESOURCE_SPAWN_SPAWN_H
+#define MICAP_RESOURCE_SPAWN_SPAWN_H
+
+#include "mica/batch.h"
+#include "resource/spawn/migrate.h"
+#include "resource/verify/resource.h"
+
+#include <stdarg.h>
+
+/* How the instances of one block become values. */
+typedef struct micap_entry {
+    const micap_block *block;
+    const mica_resource_rule *rule; /* NULL: none */
+    const mica_type *type;          /* the program's, of the component */
+    const mica_type *recipe;  /* the program's, of what lies in the file: another one only with a spawn function */
+    mica_component component; /* 0: unknown, passed over */
+    bool has_spawn;           /* the rule has a spawn function */
+    bool is_column;           /* copied as it lies, by creating */
+    bool is_separate;         /* given entity by entity: several of them, or split and to be completed */
+    micap_plan plan;          /* otherwise, from block->type to the recipe */
+    char *scratch;            /* room for one value of a separate component, or of a singleton with a spawn function */
+    bool is_made;             /* such a singleton is in there, to be moved into the world when nothing can fail */
+} micap_entry;
+
+typedef struct micap_spawning {
+    mica_world *world;
+    const mica_resource *resource;
+    const mica_spawn_def *def;
+    micap_memory memory; /* the resource's allocator: it may be shared by several threads, its count may not */
+    micap_entry *entries;
+    uint32_t entry_count;
+    mica_batch_group *groups;
+    uint32_t group_count;
+    mica_value *values; /* the columns of all groups */
+    uint32_t value_count;
+    mica_component *order;
+    mica_batch *batch;
+    char *repeated; /* columns of groups that are copied many times, repeated a few hundred times */
+    size_t repeated_bytes;
+    uint32_t copies;
+    const mica_entity *entities; /* by index in the file, copy after copy; NULL when nobody asks */
+    mica_entity *kept;           /* owned, unless the caller gave room */
+    mica_result result;
+} micap_spawning;
+
+/* References in values that were copied from the file as they lie become handles. */
+void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+                       const mica_entity *entities);
+
+/* Whether values are bytes and no more, which start as zero. */
+static inline bool micap_is_plain(const mica_type *type)
+{
+    return !type->construct && !type->destruct && !type->copy && !type->move;
+}
+
+/* Reports through the world and notes the result. Returns false. */
+/* Reports what a format and its arguments say; returns the result. */
+mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments);
+
+bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool micap_spawn_fail_memory(micap_spawning *work);
+
+/* Makes a default value in the scratch of a singleton, for its spawn function to fill in; false when it can't. What is made is
+ * moved into the world, or destroyed by micap_spawn_free. */
+bool micap_spawn_make_singleton(micap_entry *entry);
+void micap_spawn_move_singleton(mica_world *world, micap_entry *entry);
+
+/* How instances become values, without what creating entities takes. False with a report; free it in either case. */
+bool micap_spawn_prepare_entries(micap_spawning *work);
+
+/* Everything that can fail before there are entities. False with a report; free it in either case. */
+bool micap_spawn_prepare(micap_spawning *work);
+void micap_spawn_free(micap_spawning *work);
+
+#endif

@@ -1,0 +1,213 @@
+/* What a spawn needs to know before it begins: which component is whose, and how values are converted. */
+#include "resource/spawn/spawn.h"
+
+#include "mica/singleton.h"
+#include "mica/view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments)
+{
+    char text[400];
+    vsnprintf(text, sizeof text, format, arguments);
+    return mica_world_report(world, result, text);
+}
+
+bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    work->result = micap_report_text(work->world, result, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool micap_spawn_fail_memory(micap_spawning *work)
+{
+    return micap_spawn_fail(work, MICA_ERROR_MEMORY, "spawn: out of memory");
+}
+
+static const mica_resource_rule *rule_for(const mica_spawn_def *def, mica_component component)
+{
+    for (uint32_t i = 0; i < def->rule_count; ++i)
+        if (def->rules[i].component == component)
+            return &def->rules[i];
+    return NULL;
+}
+
+static bool check_storage(micap_spawning *work, const micap_entry *entry)
+{
+    uint32_t role = !entry->type->size_bytes                         ? MICAP_ROLE_TAG
+                    : entry->type->storage == MICA_STORAGE_SINGLETON ? MICAP_ROLE_SINGLETON
+                                                                     : MICAP_ROLE_DATA;
+    static const char *const names[] = {"a component with data", "a tag", "a singleton"};
+    return role == entry->block->role ||
+           micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: %.80s is %s in the file and %s in the program",
+                            entry->block->name, names[entry->block->role], names[role]);
+}
+
+static bool prepare_entry(micap_spawning *work, micap_entry *entry)
+{
+    const micap_block *block = entry->block;
+    entry->component = mica_component_find(work->world, block->name);
+    if (!entry->component)
+        return work->def->skip_unknown ||
+               micap_spawn_fail(work, MICA_ERROR_UNKNOWN,
+                                "spawn: the world does not know component %.80s; define it, or spawn with skip_unknown",
+                                block->name);
+    entry->type = mica_component_type(entry->component);
+    entry->rule = rule_for(work->def, entry->component);
+    entry->has_spawn = entry->rule && entry->rule->spawn;
+    entry->recipe = entry->has_spawn && entry->rule->recipe ? entry->rule->recipe : entry->type;
+    if (!check_storage(work, entry))
+        return false;
+    bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
+    bool is_direct = same && !entry->has_spawn && micap_is_plain(entry->type);
+    bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
+    bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
+    if (block->role == MICAP_ROLE_TAG)
+        return true;
+    /* A split component has no values to complete in place: unless its columns are fine as they lie, it comes later. */
+    entry->is_separate =
+        !is_singleton && (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
+    entry->is_column = is_direct && !entry->is_separate && !is_singleton;
+    if (entry->is_separate && entry->type->split && (entry->type->many || entry->has_spawn))
+        return micap_spawn_fail(
+            work, MICA_ERROR_REFUSED,
+            "spawn: %.80s is split, which can go neither with many instances nor with a spawn function", block->name);
+    if ((entry->is_separate || (is_singleton && entry->has_spawn)) &&
+        !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
+        return micap_spawn_fail_memory(work);
+    if (!entry->is_column && !micap_plan_make(&entry->plan, &work->memory, block->type, entry->recipe))
+        return entry->plan.problem[0]
+                   ? micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: the layout of component %.80s changed: %s",
+                                      block->name, entry->plan.problem)
+                   : micap_spawn_fail_memory(work);
+    return true;
+}
+
+bool micap_spawn_prepare_entries(micap_spawning *work)
+{
+    micap_memory_init(&work->memory, work->resource->memory.allocator);
+    work->copies = work->def->copies ? work->def->copies : 1;
+    uint32_t count = work->resource->block_count;
+    work->entries = micap_allocate_zeroed(&work->memory, count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
+    work->order = micap_allocate_zeroed(&work->memory, count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
+    if (!work->entries || !work->order)
+        return micap_spawn_fail_memory(work);
+    work->entry_count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        work->entries[i].block = &work->resource->blocks[i];
+        if (!prepare_entry(work, &work->entries[i]))
+            return false;
+        work->order[i] = work->entries[i].component;
+        /* So that giving the value can't fail when everything else has happened. */
+        if (work->entries[i].component && work->entries[i].block->role == MICAP_ROLE_SINGLETON &&
+            !work->def->skip_singletons && !mica_singleton_write(work->world, work->entries[i].component))
+            return micap_spawn_fail_memory(work);
+    }
+    return true;
+}
+
+/* Copies of a group lie one after the other: its columns are repeated up to about a slice, and the batch repeats that. */
+static uint32_t period_of(const micap_spawning *work, const micap_group_record *group)
+{
+    uint32_t times = MICA_SLICE_ROWS / group->entity_count;
+    if (work->copies == 1)
+        return 0;
+    return group->entity_count * (times == 0 ? 1 : times < work->copies ? times : work->copies);
+}
+
+static const char *repeat(char **room, const char *column, size_t bytes, uint32_t times)
+{
+    char *first = *room;
+    for (uint32_t i = 0; i < times; ++i, *room += bytes)
+        memcpy(*room, column, bytes);
+    return first;
+}
+
+static bool allocate_groups(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    work->group_count = micap_count_of(resource, MICAP_SECTION_GROUPS);
+    work->value_count = micap_count_of(resource, MICAP_SECTION_COLUMNS);
+    work->groups =
+        micap_allocate_zeroed(&work->memory, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
+    work->values =
+        micap_allocate_zeroed(&work->memory, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
+    for (uint32_t i = 0; work->copies > 1 && i < work->group_count; ++i) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
+        for (uint32_t j = 0; j < group->column_count; ++j) {
+            const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + j);
+            work->repeated_bytes +=
+                (size_t)period_of(work, group) * resource->blocks[column->component].type->size_bytes;
+        }
+    }
+    work->repeated = micap_allocate(&work->memory, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    return (work->groups && work->values && work->repeated) || micap_spawn_fail_memory(work);
+}
+
+static mica_value value_of(const micap_entry *entry, const micap_column_record *column, uint32_t count, uint32_t times,
+                           char **room)
+{
+    uint32_t bytes = entry->block->type->size_bytes;
+    mica_value value = {.component = entry->component};
+    if (entry->is_column) {
+        const char *data = entry->block->instances + (size_t)column->first_instance * bytes;
+        value.size_bytes = bytes;
+        value.data = times ? repeat(room, data, (size_t)bytes * count, times) : data;
+    }
+    return value;
+}
+
+static bool prepare_groups(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    if ((uint64_t)resource->header.entity_count * work->copies > UINT32_MAX)
+        return micap_spawn_fail(work, MICA_ERROR_LIMIT, "spawn: more than 2^32 entities");
+    if (!allocate_groups(work))
+        return false;
+    mica_value *value = work->values;
+    char *room = work->repeated;
+    for (uint32_t i = 0; i < work->group_count; ++i) {
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
+        uint32_t period = period_of(work, group);
+        mica_value *first = value;
+        for (uint32_t j = 0; j < group->column_count; ++j) {
+            const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, group->first_column + j);
+            const micap_entry *entry = &work->entries[column->component];
+            if (entry->component && !entry->is_separate)
+                *value++ = value_of(entry, column, group->entity_count, period / group->entity_count, &room);
+        }
+        work->groups[i] =
+            (mica_batch_group){group->entity_count * work->copies, (uint32_t)(value - first), first, period};
+    }
+    return true;
+}
+
+bool micap_spawn_prepare(micap_spawning *work)
+{
+    return micap_spawn_prepare_entries(work) && prepare_groups(work);
+}
+
+void micap_spawn_free(micap_spawning *work)
+{
+    micap_memory *memory = &work->memory;
+    for (uint32_t i = 0; i < work->entry_count; ++i) {
+        micap_entry *entry = &work->entries[i];
+        micap_plan_free(&entry->plan, memory);
+        if (entry->is_made && entry->type->destruct)
+            entry->type->destruct(entry->scratch, 1, entry->type->context);
+        if (entry->scratch)
+            micap_release(memory, entry->scratch, entry->type->size_bytes, entry->type->alignment);
+    }
+    micap_release(memory, work->entries, work->resource->block_count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->order, work->resource->block_count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->groups, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->values, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->repeated, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->kept, (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
+                  MICAP_ARRAY_ALIGNMENT);
+}

@@ -1,0 +1,115 @@
+/* A loaded resource: the file where it lies, and small tables that say where what is. Everything in here is proven:
+ * who has a mica_resource need not check again. */
+#ifndef MICAP_RESOURCE_VERIFY_RESOURCE_H
+#define MICAP_RESOURCE_VERIFY_RESOURCE_H
+
+#include "base/memory.h"
+#include "mica/resource.h"
+#include "os/file.h"
+#include "resource/format/format.h"
+#include "resource/format/leaves.h"
+
+/* A section with its bytes, in native order and not compressed. */
+typedef struct micap_part {
+    micap_section record;
+    char *data;
+    char *unpacked; /* owned, when it was compressed */
+    bool used;      /* some component has it */
+} micap_part;
+
+/* What the file holds of one component. */
+typedef struct micap_block {
+    const char *name;
+    const mica_type *type;
+    uint64_t name_hash;
+    uint64_t layout_hash;
+    uint32_t role;
+    int32_t spawn_order;
+    uint32_t instance_count;
+    char *instances;
+    const uint32_t *owners; /* NULL: as the groups say, one instance per entity */
+    const uint32_t *disabled;
+    uint32_t disabled_count;
+    micap_leaves references; /* entity fields */
+} micap_block;
+
+struct mica_resource {
+    micap_memory memory;
+    micap_mapping mapping;
+    char *copy; /* owned, when the bytes could not be used where they were */
+    const char *bytes;
+    size_t byte_count;
+    uint64_t memory_bytes_max;
+    bool is_foreign; /* of the other byte order */
+    micap_header header;
+
+    micap_part *parts;
+    micap_part *single[MICAP_SECTION_KINDS]; /* by kind, for those that come once; NULL where there is none */
+    mica_type *types;
+    mica_field *fields;
+    mica_constant *constants;
+    uint32_t type_count; /* of the file; behind them, one per component for tags */
+    uint32_t type_capacity;
+    uint32_t field_count;
+    uint32_t constant_count;
+    micap_block *blocks;
+    uint32_t block_count;
+    uint32_t child_count; /* entities that have a parent */
+    uint32_t *positions;  /* of the entities in `order`; NULL without one */
+    uint32_t *name_texts; /* string by entity, 0 for none; NULL when nothing has a name */
+    mica_resource_error error;
+};
+
+/* Notes what is wrong and where. Returns false. */
+bool micap_refuse(mica_resource *resource, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool micap_refuse_memory(mica_resource *resource);
+
+/* The steps of loading, each of which trusts those before it. */
+bool micap_verify_sections(mica_resource *resource);
+bool micap_verify_types(mica_resource *resource);
+bool micap_verify_assets(mica_resource *resource);
+bool micap_verify_components(mica_resource *resource);
+bool micap_verify_entities(mica_resource *resource);
+bool micap_verify_values(mica_resource *resource);
+
+/* How many records a section has that comes once; none when it is not there. */
+static inline uint32_t micap_count_of(const mica_resource *resource, micap_section_kind kind)
+{
+    return resource->single[kind] ? resource->single[kind]->record.count : 0;
+}
+
+/* Record i of such a section. Later versions may append to records: hence the stride. */
+static inline const void *micap_record(const mica_resource *resource, micap_section_kind kind, uint32_t i)
+{
+    const micap_part *part = resource->single[kind];
+    return part->data + (size_t)i * part->record.stride;
+}
+
+static inline uint32_t micap_number(const mica_resource *resource, micap_section_kind kind, uint32_t i)
+{
+    return *(const uint32_t *)micap_record(resource, kind, i);
+}
+
+/* Where record i is in the file, for messages. */
+static inline uint64_t micap_offset_of(const mica_resource *resource, micap_section_kind kind, uint32_t i)
+{
+    const micap_part *part = resource->single[kind];
+    return part ? part->record.offset + (part->unpacked ? 0 : (uint64_t)i * part->record.stride) : 0;
+}
+
+static inline const char *micap_text(const mica_resource *resource, uint32_t offset)
+{
+    return resource->single[MICAP_SECTION_STRINGS]->data + offset;
+}
+
+/* Whether a string begins there; every string ends before the section does. */
+bool micap_is_text(const mica_resource *resource, uint32_t offset);
+
+/* The record of an asset, found by bisection; NULL when the file does not name it. */
+const micap_asset_record *micap_asset_find(const mica_resource *resource, uint64_t path_hash);
+
+/* The group an entity belongs to. */
+const micap_group_record *micap_group_of(const mica_resource *resource, uint32_t entity);
+
+#endif

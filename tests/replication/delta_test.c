@@ -1,0 +1,317 @@
+/* Deltas: worlds that follow another one, whatever is done to it and whatever is lost on the way. */
+#include "../support/components.h"
+#include "../support/follow.h"
+#include "../support/require.h"
+#include "../support/sample.h"
+#include "../support/test.h"
+#include "mica/snapshot.h"
+#include "replication/delta.h"
+
+#include <string.h>
+
+enum { RECEIVERS = 3 };
+
+START_TEST(replicas_have_the_hash_of_the_sender_whatever_is_lost)
+{
+    uint64_t seed = setting_from_environment("MICA_SEED", 7), ticks = setting_from_environment("MICA_TICKS", 80);
+    for (uint64_t run = 0; run < 3; ++run) {
+        static sender_side from;
+        receiver_side to[RECEIVERS];
+        open_sender(&from, seed + run);
+        for (uint32_t i = 0; i < RECEIVERS; ++i)
+            open_receiver(&to[i], i == 2);
+        for (uint32_t tick = 0; tick < ticks; ++tick) {
+            live_a_tick(&from);
+            for (uint32_t i = 0; i < RECEIVERS; ++i) {
+                if (i == 1 && tick < 40)
+                    continue; /* joins late */
+                follow(&from, &to[i], i != 1);
+                if (mica_replica_version(to[i].replica) && i == 0)
+                    expect_same(from.world, to[i].world, tick);
+                if (i == 2)
+                    expect_alike(&from, &to[i]);
+                if (tick % 16 == 0)
+                    expect_valid(to[i].world);
+            }
+        }
+        follow(&from, &to[1], true);
+        expect_same(from.world, to[1].world, UINT32_MAX);
+        for (uint32_t i = 0; i < RECEIVERS; ++i)
+            close_receiver(&to[i]);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+/* A sender with some history, and the delta that leads from nothing to it, or from a version in the middle. */
+static mica_delta make_delta(sender_side *from, receiver_side *to, bool from_the_middle)
+{
+    open_sender(from, 99);
+    if (to)
+        open_receiver(to, false);
+    for (uint32_t tick = 0; tick < 12; ++tick) {
+        live_a_tick(from);
+        if (to && from_the_middle && tick == 8)
+            follow(from, to, true);
+    }
+    mica_delta delta;
+    REQUIRE(mica_delta_encode(from->sender, to ? to->acknowledged : 0, &delta) == MICA_OK);
+    return delta;
+}
+
+START_TEST(hostile_bytes_are_refused_and_change_nothing)
+{
+    static sender_side from;
+    for (uint32_t middle = 0; middle < 2; ++middle) {
+        receiver_side to;
+        mica_delta delta = make_delta(&from, &to, middle);
+        uint64_t hash = mica_world_hash(to.world), accepted = 0, tries = 1500;
+        char *bytes = malloc(delta.byte_count);
+        for (uint64_t i = 0; i < tries; ++i) {
+            memcpy(bytes, delta.bytes, delta.byte_count);
+            size_t count = delta.byte_count;
+            for (uint32_t damage = 1 + random_below(&from.random, 3); damage; --damage) {
+                size_t at = 8 + random_below(&from.random, random_one_in(&from.random, 2) ? 400 : (uint32_t)count - 8);
+                bytes[at] = (char)(random_one_in(&from.random, 2) ? 0xFF : random_u32(&from.random));
+            }
+            bool is_repaired = i % 8 != 0;
+            if (is_repaired) {
+                uint64_t check = micap_little64(micap_delta_checksum(bytes, count));
+                memcpy(bytes + MICAP_DELTA_CHECKSUM_AT, &check, sizeof check);
+            }
+            mica_result result = mica_delta_apply(to.replica, bytes, count);
+            REQUIRE(is_repaired || result == MICA_ERROR_DATA || memcmp(bytes, delta.bytes, count) == 0);
+            REQUIRE(result != MICA_OK || mica_world_hash(to.world) != 0);
+            if (result == MICA_OK) { /* a value that may as well be: start again */
+                if (accepted % 4 == 0)
+                    expect_valid(to.world);
+                close_receiver(&to);
+                open_receiver(&to, i % 2);
+                hash = mica_world_hash(to.world);
+                ++accepted;
+            } else {
+                REQUIRE_SAYING(mica_world_hash(to.world) == hash, "%s", to.heard.list[0].text);
+            }
+            forget_reports(&to.heard);
+        }
+        ck_assert_uint_lt(accepted, tries);
+        for (size_t count = 0; count < delta.byte_count; count += 1 + count / 8)
+            REQUIRE(mica_delta_apply(to.replica, delta.bytes, count) == MICA_ERROR_DATA);
+        forget_reports(&to.heard);
+        free(bytes);
+        close_receiver(&to);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+START_TEST(what_did_not_change_is_not_sent)
+{
+    static sender_side from;
+    mica_delta all = make_delta(&from, NULL, false), delta;
+    size_t whole = all.byte_count;
+    ck_assert_int_eq(mica_delta_encode(from.sender, all.version, &delta), MICA_OK);
+    ck_assert_uint_eq(delta.byte_count, MICAP_DELTA_HEADER_BYTES);
+    mica_entity entity = mica_create(from.world, MICA_WITH(Bond, {.strong = false}));
+    ck_assert_int_eq(mica_delta_encode(from.sender, delta.version, &delta), MICA_OK);
+    ck_assert_uint_lt(delta.byte_count, whole / 4);
+    ck_assert_uint_eq(delta.slice_count, 1);
+    mica_write(from.world, entity, Bond)->strong = true;
+    ck_assert_int_eq(mica_delta_encode(from.sender, delta.version, &delta), MICA_OK);
+    ck_assert_uint_eq(delta.slice_count, 1);
+    ck_assert_int_eq(mica_delta_encode(from.sender, delta.version + 1000, &delta), MICA_ERROR_INVALID);
+    expect_report(&from.heard, MICA_ERROR_INVALID, "has not been");
+    close_sender(&from);
+}
+END_TEST
+
+static uint32_t added, died;
+static void note_added(const mica_event *event, void *context)
+{
+    (void)context;
+    added += event->count;
+}
+static void note_died(const mica_event *event, void *context)
+{
+    (void)context;
+    died += event->count;
+}
+
+START_TEST(the_receiver_has_entities_components_and_hooks_of_its_own)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 5);
+    open_receiver(&to, true);
+    mica_hook_set(to.world, Bond, MICA_EVENT_ADD, note_added, NULL);
+    mica_hook_set(to.world, Bond, MICA_EVENT_REMOVE, note_died, NULL);
+    added = died = 0;
+    mica_entity own = mica_create(to.world, MICA_WITH(Bond, {.strong = true}), MICA_WITH(Number, {1}));
+    mica_entity there[10];
+    for (uint32_t i = 0; i < 10; ++i)
+        there[i] = mica_create(from.world, MICA_WITH(Bond, {.to = i ? there[i - 1] : mica_nil(), .strong = i % 2}));
+    follow(&from, &to, true);
+    ck_assert_uint_eq(added, 11);
+    mica_entity here = mica_replica_local(to.replica, there[4]);
+    mica_set(to.world, here, Number, {44});
+    mica_destroy(to.world, mica_replica_local(to.replica, there[7]));
+    mica_destroy(from.world, there[2]);
+    mica_add_component(from.world, there[4], sample_id(SAMPLE_TAG));
+    mica_write(from.world, there[7], Bond)->strong = false;
+    mica_write(from.world, there[4], Bond)->strong = true;
+    follow(&from, &to, true);
+    ck_assert_uint_eq(died, 2);
+    ck_assert(mica_same(mica_replica_local(to.replica, there[4]), here));
+    ck_assert_uint_eq(mica_get(to.world, here, Number)->value, 44);
+    ck_assert(mica_get(to.world, here, Bond)->strong);
+    ck_assert(mica_has_component(to.world, here, sample_id(SAMPLE_TAG)));
+    ck_assert(mica_is_nil(mica_replica_local(to.replica, there[2])));
+    ck_assert(mica_is_nil(mica_replica_local(to.replica, there[7])));
+    ck_assert(mica_is_alive(to.world, own) && mica_get(to.world, own, Number)->value == 1);
+    expect_valid(to.world);
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
+START_TEST(what_is_excluded_stays_at_home)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 5);
+    open_receiver(&to, false);
+    mica_component excluded[] = {sample_id(SAMPLE_SMALL), MICA_ID(Debt)};
+    mica_sender_destroy(from.sender);
+    from.sender = mica_sender_create(from.world, &(mica_sender_def){excluded, 2});
+    for (uint32_t tick = 0; tick < 40; ++tick) {
+        live_a_tick(&from);
+        follow(&from, &to, true);
+        if (tick % 8 == 0)
+            expect_valid(to.world);
+    }
+    ck_assert(mica_world_get_stats(from.world).entity_count == mica_world_get_stats(to.world).entity_count);
+    for (uint32_t i = 0; i < from.living_count; ++i) {
+        mica_entity entity = from.living[i];
+        if (!mica_is_alive(from.world, entity))
+            continue;
+        ck_assert(!mica_has_component(to.world, entity, excluded[0]) && !mica_has(to.world, entity, Debt));
+        ck_assert(mica_get(from.world, entity, Bond)->strong == mica_get(to.world, entity, Bond)->strong);
+    }
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
+START_TEST(names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 5);
+    open_receiver(&to, false);
+    char longest[MICAP_DELTA_NAME_BYTES_MAX + 2];
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    mica_entity scope = mica_create(from.world), named[3];
+    const char *names[] = {longest, longest + 1, "inner"};
+    for (uint32_t i = 0; i < 3; ++i) {
+        named[i] = mica_create(from.world);
+        ck_assert_int_eq(mica_name_set(from.world, named[i], i == 2 ? scope : mica_nil(), names[i]), MICA_OK);
+    }
+    mica_destroy(from.world, scope);
+    follow(&from, &to, true);
+    ck_assert_ptr_null(mica_name_of(to.world, named[0]));
+    ck_assert_str_eq(mica_name_of(to.world, named[1]), longest + 1);
+    ck_assert_ptr_null(mica_name_of(to.world, named[2]));
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
+START_TEST(what_can_not_be_is_refused_in_words)
+{
+    static sender_side from;
+    reports heard;
+    mica_delta delta = make_delta(&from, NULL, false);
+    mica_world *bare = open_world(&heard);
+    mica_replica *replica = mica_replica_create(bare, NULL);
+    ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_ERROR_UNKNOWN);
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no component here");
+    define_carried(bare);
+    mica_entity own = mica_create(bare);
+    ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "its handle is in use");
+    mica_destroy(bare, own);
+    mica_delta later;
+    char *bytes = malloc(delta.byte_count);
+    memcpy(bytes, delta.bytes, delta.byte_count);
+    ck_assert_int_eq(mica_delta_encode(from.sender, delta.version, &later), MICA_OK);
+    ck_assert_int_eq(mica_delta_apply(replica, later.bytes, later.byte_count), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "it begins at version");
+    mica_defer(bare);
+    ck_assert_int_eq(mica_delta_apply(replica, bytes, delta.byte_count), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "delta");
+    mica_flush(bare);
+    ck_assert_int_eq(mica_delta_apply(replica, bytes, delta.byte_count), MICA_OK);
+    ck_assert_int_eq(mica_delta_apply(replica, bytes, delta.byte_count), MICA_OK); /* again: passed over */
+    expect_same(from.world, bare, 0);
+    mica_defer(from.world);
+    ck_assert_int_eq(mica_delta_encode(from.sender, 0, &later), MICA_ERROR_REFUSED);
+    expect_report(&from.heard, MICA_ERROR_REFUSED, "delta");
+    mica_flush(from.world);
+    free(bytes);
+    mica_replica_destroy(replica);
+    close_world(bare, &heard);
+    close_sender(&from);
+}
+END_TEST
+
+START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
+{
+    static sender_side from;
+    for (uint32_t mapped = 0; mapped < 2; ++mapped) {
+        receiver_side to;
+        open_sender(&from, 17 + mapped);
+        open_receiver(&to, mapped);
+        for (uint32_t tick = 0; tick < 40; ++tick) {
+            live_a_tick(&from);
+            follow(&from, &to, true);
+            if (!mapped)
+                expect_same(from.world, to.world, tick);
+            /* It guesses ahead, and takes that back before the next delta. */
+            mica_snapshot confirmed = mica_snapshot_take(to.world);
+            uint64_t hash = mica_world_hash(to.world);
+            sender_side guess = from;
+            guess.world = to.world;
+            guess.living_count = 0;
+            for (uint32_t i = 0; i < from.living_count && i < 200; ++i) {
+                mica_entity here = mica_replica_local(to.replica, from.living[i]);
+                if (!mica_is_nil(here))
+                    guess.living[guess.living_count++] = here;
+            }
+            live_a_tick(&guess);
+            if (tick % 2) {
+                live_a_tick(&from); /* a delta on top of it is taken back too */
+                mica_delta delta;
+                REQUIRE(mica_delta_encode(from.sender, 0, &delta) == MICA_OK);
+                mica_replica *other = mica_replica_create(to.world, &(mica_replica_def){.mapped = true});
+                REQUIRE(mica_delta_apply(other, delta.bytes, delta.byte_count) == MICA_OK);
+                mica_replica_destroy(other);
+            }
+            REQUIRE(mica_snapshot_restore(to.world, confirmed) == MICA_OK);
+            REQUIRE_SAYING(mica_world_hash(to.world) == hash, "tick %u", tick);
+            mica_snapshot_drop(to.world, confirmed);
+            if (tick % 4 == 0)
+                expect_valid(to.world);
+            forget_reports(&to.heard);
+        }
+        close_receiver(&to);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+TEST_SUITE(delta, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
+           replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
+           what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
+           what_is_excluded_stays_at_home, names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home,
+           what_can_not_be_is_refused_in_words)
