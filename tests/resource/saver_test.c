@@ -320,6 +320,6 @@ START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
 }
 END_TEST
 
-TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, the_file_is_the_world_after_a_restore_too, what_fails_is_told_and_can_be_tried_again,
-           memory_that_runs_out_is_told_and_the_next_save_is_whole, a_save_that_is_under_way_is_not_overtaken,
-           what_deltas_do_not_carry_is_refused_by_name)
+TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, the_file_is_the_world_after_a_restore_too,
+           what_fails_is_told_and_can_be_tried_again, memory_that_runs_out_is_told_and_the_next_save_is_whole,
+           a_save_that_is_under_way_is_not_overtaken, what_deltas_do_not_carry_is_refused_by_name)
