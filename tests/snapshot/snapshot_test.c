@@ -376,6 +376,61 @@ static void take_while_moving(void *to, void *from, uint32_t count, void *contex
 }
 MICA_COMPONENT_WITH(Camera, (.move = take_while_moving), pictures)
 
+static void count_ticks(mica_view *view)
+{
+    mica_write(view, Clock)->ticks += view->count;
+}
+
+/* A query that was created after the snapshot stays: the singleton is in use again when the query next shows it. */
+START_TEST(a_query_does_not_keep_a_singleton_in_use)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    make_numbers(world, 3);
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(Clock), MICA_HAS(Number)));
+    mica_system_add(world, MICA_SYSTEM(count_ticks, MICA_WRITE(Clock), MICA_HAS(Position)));
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    mica_write_the(world, Clock)->ticks = 5;
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert(!mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        mica_write(&view, Clock)->ticks += 1;
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 1);
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 3);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_clone_has_no_names_of_pending_entities)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    uint64_t hash = mica_world_hash(world);
+    mica_entity pending = mica_command_create(commands, MICA_WITH(Number, {1}));
+    ck_assert_int_eq(mica_name_set(world, pending, mica_nil(), "pending"), MICA_OK);
+    ck_assert_uint_eq(mica_world_hash(world), hash); /* as with its components, the name counts after the flush */
+    mica_world *clone = mica_world_clone(world);
+    ck_assert(mica_is_nil(mica_find(clone, "pending")));
+    ck_assert_uint_eq(mica_world_hash(clone), hash);
+    expect_valid(clone);
+    mica_world_destroy(clone);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    clone = mica_world_clone(world);
+    ck_assert(mica_same(mica_find(clone, "pending"), pending));
+    ck_assert_uint_eq(mica_world_hash(clone), mica_world_hash(world));
+    mica_world_destroy(clone);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_snapshot_is_refused_inside_a_flush)
 {
     reports heard;
@@ -464,6 +519,8 @@ int main(void)
     tcase_add_test(cases, what_can_not_be_cloned_is_refused);
     tcase_add_test(cases, a_list_of_removals_that_is_made_meanwhile_is_empty);
     tcase_add_test(cases, a_singleton_that_is_made_meanwhile_was_never_there);
+    tcase_add_test(cases, a_query_does_not_keep_a_singleton_in_use);
+    tcase_add_test(cases, a_clone_has_no_names_of_pending_entities);
     tcase_add_test(cases, a_snapshot_is_refused_inside_a_flush);
     tcase_add_test(cases, histories_come_and_go);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
