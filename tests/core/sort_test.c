@@ -276,8 +276,7 @@ START_TEST(sorting_rows_by_what_has_no_order_is_refused)
 END_TEST
 
 TEST_SUITE(sort, a_sorted_query_walks_in_order_across_archetypes, a_sorted_query_without_rows_shows_nothing,
-           equal_values_come_in_the_order_they_lie,
-           the_order_is_kept_and_made_anew_only_after_a_change, writing_another_column_does_not_sort_again,
-           a_sorted_query_can_write_and_pass_over_what_is_off, an_order_by_what_the_query_does_not_show_is_refused,
-           sorting_rows_is_stable_and_keeps_every_look_up, sorting_rows_moves_owned_values,
-           sorting_rows_by_what_has_no_order_is_refused)
+           equal_values_come_in_the_order_they_lie, the_order_is_kept_and_made_anew_only_after_a_change,
+           writing_another_column_does_not_sort_again, a_sorted_query_can_write_and_pass_over_what_is_off,
+           an_order_by_what_the_query_does_not_show_is_refused, sorting_rows_is_stable_and_keeps_every_look_up,
+           sorting_rows_moves_owned_values, sorting_rows_by_what_has_no_order_is_refused)

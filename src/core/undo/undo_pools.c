@@ -100,7 +100,7 @@ static void restore_counts(mica_pool *pool, const pool_state *old)
     pool->dead_count = old->dead_count;
     pool->probe_count = old->probe_count;
     pool->removed_count = old->removed_count;
-    ++pool->stamp; /* instances are invalid */
+    ++pool->stamp;            /* instances are invalid */
     pool->group = old->group; /* one that was created since is disbanded: it had moved rows */
     if (pool->group)
         pool->group->count = old->group_count;
