@@ -23,7 +23,7 @@ RATCHETS = {
     "unique-name": 13,
     "subfolder": 11,
     "public-macro": 252,
-    "words": 743,
+    "words": 742,
     "test-words": 468,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
