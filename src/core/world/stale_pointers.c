@@ -5,6 +5,7 @@
 
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/checked.h"
 #include "os/lease.h"
 #include "os/pages.h"
