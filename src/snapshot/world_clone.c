@@ -100,7 +100,8 @@ static bool clone_names(mica_world *to, const mica_world *from)
 {
     for (uint32_t i = 0; i < from->names.entry_count; ++i) {
         const micap_name *name = &from->names.entries[i];
-        if (name->text && !micap_name_copy(to, name))
+        bool is_cloned = name->text && micap_is_row(micap_locate(from, name->entity)); /* not if creation is pending */
+        if (is_cloned && !micap_name_copy(to, name))
             return false;
     }
     return true;

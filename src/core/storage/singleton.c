@@ -29,9 +29,7 @@ micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 static micap_component *singleton_of(mica_world *world, mica_component id)
 {
     micap_component *component = micap_singleton_prepare(world, id);
-    if (component && component->is_unborn) /* threads may read it */
-        component->is_unborn = false;
-    return component;
+    return component && micap_singleton_show(component) ? component : NULL;
 }
 
 const void *mica_singleton_get(mica_world *world, mica_component component)

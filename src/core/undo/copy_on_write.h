@@ -81,8 +81,6 @@ void micap_handles_restore(mica_world *world, const micap_handles_state *state);
 typedef struct micap_pools_state micap_pools_state;
 micap_pools_state *micap_pools_save(mica_world *world);
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
-/* Groups that were made since a snapshot are filled again. */
-void micap_pools_regroup(mica_world *world, const micap_pools_state *state);
 /* Gives an empty world the pools of another, whose entities it has. */
 bool micap_pools_clone(mica_world *to, const mica_world *from);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);
