@@ -1,6 +1,5 @@
 #include "core/entity/destroy.h"
 
-#include "core/commands/command_buffer.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"

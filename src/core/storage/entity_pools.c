@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "core/events/hooks.h"
-#include "core/entity/pool_component.h"
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
