@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 #include "mica/entity.h"
 
 static uint32_t start_of(const micap_twins *twins, uint32_t index)

@@ -1,7 +1,10 @@
 /* Doing what was planned. Nothing here can fail. */
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
 #include "replication/replica.h"

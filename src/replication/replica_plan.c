@@ -2,6 +2,8 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 #include "replication/replica.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* A world like another: the same entities with the same handles, in rows that lie as theirs do. */
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 #include "snapshot/snapshot.h"
 
 static bool clone_archetypes(mica_world *to, const mica_world *from)

@@ -3,6 +3,9 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/undo/copy_on_write.h"
+#include "core/storage/pool_lookup.h"
 
 typedef struct micap_sorting {
     mica_compare_fn compare;

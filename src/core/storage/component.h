@@ -72,6 +72,8 @@ mica_component micap_component_after(const micap_components *components, mica_co
 micap_component *micap_component_use(mica_world *world, mica_component id);
 /* The same without a report: when it can't, `out_problem` has the result and a text, to be reported with more context. */
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
+/* The type of a component that an entity can have, registered with the world; NULL with a report. */
+const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
 /* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
 /* Makes a singleton without functions, which exists, zero and missing again. */

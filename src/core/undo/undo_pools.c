@@ -1,6 +1,6 @@
 /* Pools, as snapshots need them. */
 #include "core/undo/copy_on_write.h"
-#include "core/entity/pool_component.h"
+#include "core/storage/pool_lookup.h"
 
 typedef struct pool_state {
     const mica_pool *pool;

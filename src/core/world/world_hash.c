@@ -4,6 +4,7 @@
 #include "core/world/world_hash.h"
 
 #include "base/bits.h"
+#include "core/storage/rows.h"
 #include "mica/entity.h"
 
 void micap_hash_entity(micap_hasher *hasher, mica_entity entity)

@@ -5,6 +5,8 @@
 #include "core/query/query_join.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 
 #include <stdio.h>
 
