@@ -10,8 +10,9 @@ enum {
     SEED_DEFAULT = 20240,
     /* The test has one thread, so there is little for the thread sanitizer to find. */
     STEPS_DEFAULT = UNDER_THREAD_SANITIZER ? 100000
-                    : UNDER_SANITIZER      ? 1000000
-                                           : 4000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs many more */
+                    : UNDER_SANITIZER
+                        ? 1000000
+                        : 4000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs many more */
 };
 
 /* Worlds of one size. Small ones reach every corner often and are checked after every step; large ones fill chunks. */
