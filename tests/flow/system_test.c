@@ -126,17 +126,10 @@ START_TEST(splits_show_every_row_once_in_pieces_of_the_size_asked_for)
         uint32_t most = cases[i].most;
         for (uint32_t j = 0; j < 10000; ++j)
             mica_create(world, MICA_WITH(Number, {j}));
-<<<<<<< HEAD
-        mica_system_add(world, MICA_SYSTEM_WITH(
-                                   note_piece,
-                                   (.split = cases[i].split, .parallel_rows = cases[i].parallel_rows, .context = &most),
-                                   MICA_READ(Number)));
-=======
         mica_system_add(world, MICA_SYSTEM_WITH(note_piece,
                                                 (.parallel = cases[i].parallel, .parallel_rows = cases[i].parallel_rows,
                                                  .context = &most),
                                                 MICA_READ(Number)));
->>>>>>> lead
         ck_assert_int_eq(mica_step(world, 1), MICA_OK);
         ck_assert_uint_eq(rows, 10000);
         close_world(world, &heard);

@@ -12,15 +12,9 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
     mica_result refused = micap_refuse_inside(world, "hook");
     if (refused != MICA_OK)
         return refused;
-<<<<<<< HEAD
-    if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
-                          "hook: the destroy event goes with component 0, the others with a component");
-=======
     if (kind > MICA_EVENT_DESTROY || (kind == MICA_EVENT_DESTROY) != (component == 0))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "hook: the event must be ADD, SET or REMOVE with a component, or DESTROY with component 0");
->>>>>>> lead
     micap_hook *hook = &world->destroy_hook;
     if (component) {
         if (!micap_type_for_entities(world, component))
