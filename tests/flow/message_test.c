@@ -398,6 +398,29 @@ START_TEST(mistakes_are_reported_and_change_nothing)
 }
 END_TEST
 
+START_TEST(a_broadcast_after_a_refused_step_is_delivered_by_the_next_step)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_entity one = mica_create(world, MICA_WITH(Health, {1}));
+    mica_handler_add(world, MICA_HANDLER(Health, Tick, count_visit));
+    mica_message_every_frame(world, Tick, MICA_PHASE_UPDATE);
+    mica_world_seal(world, true);
+    mica_commands *commands = mica_commands_create(world);
+    mica_command_set(commands, one, Mind, {1});
+    ck_assert_int_ne(mica_step(world, 1), MICA_OK); /* a sealed world makes no new archetype */
+    mica_world_seal(world, false);
+    visits = 0;
+    ck_assert(mica_broadcast(world, Tick, {0}));
+    ck_assert_uint_eq(visits, 0);
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    ck_assert_uint_eq(visits, 4); /* Health and Mind: the broadcast, and the message of every frame */
+    mica_commands_destroy(commands);
+    forget_reports(&heard);
+    close_world(world, &heard);
+}
+END_TEST
+
 static void add_send_and_step(faults *faults)
 {
     mica_world *world = faults->world;
@@ -432,4 +455,5 @@ TEST_SUITE(message, a_message_reaches_each_component_with_a_handler,
            what_handlers_send_comes_behind_what_is_on_its_way, what_systems_send_is_delivered_behind_the_flush_in_order,
            handlers_are_systems_of_the_schedule_with_what_they_declare, a_message_of_every_frame_is_run_by_systems,
            systems_of_handlers_come_and_go_with_them_alone, mistakes_are_reported_and_change_nothing,
+           a_broadcast_after_a_refused_step_is_delivered_by_the_next_step,
            running_out_of_memory_is_reported_and_leaves_a_sound_world)

@@ -2,6 +2,8 @@
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
+#include "core/storage/rows.h"
+#include "core/undo/copy_on_write.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,

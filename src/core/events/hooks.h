@@ -46,8 +46,4 @@ static inline bool micap_has_hooks(const micap_archetype *archetype, uint32_t ma
     return (archetype->hook_mask & mask) != 0;
 }
 
-/* Runs the add and set hooks of rows that were just created from values. */
-void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                         uint32_t value_count);
-
 #endif

@@ -22,7 +22,8 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
             view->columns[i] = lanes[column].values + row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
-            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
+            view->columns[i] =
+                micap_singleton_show(micap_component_of(&view->world->components, query->terms[i].component));
         else
             view->columns[i] = NULL;
     }

@@ -114,6 +114,19 @@ micap_component *micap_component_use(mica_world *world, mica_component id)
     return component;
 }
 
+const micap_type *micap_type_for_entities(mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_use(world, component);
+    if (!used)
+        return NULL;
+    if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "component %s is not one that an entity can have",
+                   used->type->type.name);
+        return NULL;
+    }
+    return used->type;
+}
+
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place)
 {
     if (!value->size_bytes || value->size_bytes == type->type.size_bytes)

@@ -5,6 +5,8 @@
 #include "core/query/query_join.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 
 #include <stdio.h>
 
@@ -99,12 +101,12 @@ void micap_box_drop(micap_mailbox *box)
     micap_box_release(box);
 }
 
-const micap_delivery *micap_box_first(const micap_mailbox *box, uint64_t block)
+uint32_t micap_box_first(const micap_mailbox *box, uint64_t block)
 {
-    const micap_delivery *low = box->deliveries, *end = low + box->delivery_count;
+    uint32_t low = 0, end = box->delivery_count;
     while (low != end) {
-        const micap_delivery *middle = low + (end - low) / 2;
-        if (middle->block < block)
+        uint32_t middle = low + (end - low) / 2;
+        if (box->deliveries[middle].block < block)
             low = middle + 1;
         else
             end = middle;

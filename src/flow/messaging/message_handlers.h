@@ -126,8 +126,8 @@ static inline uint64_t micap_block_of(const micap_chunk *chunk, uint32_t row)
            block;
 }
 
-/* The first delivery of a block, or of the next that has any. */
-const micap_delivery *micap_box_first(const micap_mailbox *box, uint64_t block);
+/* The index of the first delivery of a block, or of the next block that has one. */
+uint32_t micap_box_first(const micap_mailbox *box, uint64_t block);
 
 /* Adds what the handlers of a post declare to a list of `count`; returns the new count, at most one more than
  * MICAP_USES_MAX: a system refuses that. */

@@ -3,6 +3,7 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
+#include "core/storage/rows.h"
 #include "flow/messaging/message_queue.h"
 #include "mica/observer.h"
 

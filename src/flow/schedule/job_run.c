@@ -224,11 +224,13 @@ static void play_block(const micap_chain *chain, player *who, micap_chunk *chunk
 {
     const micap_mailbox *box = who->task.system->box;
     uint64_t block = micap_block_of(chunk, row);
-    const micap_delivery *next = micap_box_first(box, block), *last = box->deliveries + box->delivery_count;
+    uint32_t next = micap_box_first(box, block);
     for (uint32_t i = 0; i < box->broadcast_count; ++i) {
         const micap_delivery *broadcast = &box->broadcasts[i];
-        for (; next != last && next->block == block && next->sequence < broadcast->sequence; ++next)
-            play_letter(chain, who, next);
+        for (; next < box->delivery_count && box->deliveries[next].block == block &&
+               box->deliveries[next].sequence < broadcast->sequence;
+             ++next)
+            play_letter(chain, who, &box->deliveries[next]);
         who->task.delivery = broadcast;
         if (chunk) {
             who->view.match = entry_of(chain, chunk->archetype);
@@ -237,8 +239,8 @@ static void play_block(const micap_chain *chain, player *who, micap_chunk *chunk
             play_driven(chain, who, row, end);
         }
     }
-    for (; next != last && next->block == block; ++next)
-        play_letter(chain, who, next);
+    for (; next < box->delivery_count && box->deliveries[next].block == block; ++next)
+        play_letter(chain, who, &box->deliveries[next]);
 }
 
 static void walk_letters(const micap_chain *chain, uint32_t piece, player *who)
