@@ -103,18 +103,18 @@ START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
     open_sender(&from, 1);
     open_receiver(&to, false);
     mica_snapshot before = mica_snapshot_take(from.world);
-    mica_write_the(from.world, SampleClock)->number = 7;
+    mica_singleton_write(from.world, SampleClock)->number = 7;
     follow(&from, &to, true);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->number, 7);
-    mica_write_the(to.world, Clock)->ticks = 5; /* the receiver's own */
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 7);
+    mica_singleton_write(to.world, Clock)->ticks = 5; /* the receiver's own */
     ck_assert_int_eq(mica_snapshot_restore(from.world, before), MICA_OK);
     follow(&from, &to, true);
     ck_assert(!mica_singleton_is_used(to.world, MICA_ID(SampleClock)));
-    ck_assert_uint_eq(mica_get_the(to.world, Clock)->ticks, 5);
-    mica_write_the(from.world, SampleClock)->number = 8;
+    ck_assert_uint_eq(mica_singleton_get(to.world, Clock)->ticks, 5);
+    mica_singleton_write(from.world, SampleClock)->number = 8;
     follow(&from, &to, true);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->number, 8);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->twice, 0);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 8);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->twice, 0);
     close_receiver(&to);
     close_sender(&from);
 }

@@ -10,7 +10,7 @@
 #include "mica/world.h"
 
 typedef struct micap_hook {
-    mica_hook_fn fn;
+    mica_event_fn fn;
     void *context;
 } micap_hook;
 
@@ -18,8 +18,6 @@ typedef struct micap_problem {
     mica_result result;
     char text[256];
 } micap_problem;
-
-enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/events/watch.h */
 
 typedef struct micap_component {
     const micap_type *type;
@@ -31,7 +29,7 @@ typedef struct micap_component {
     bool
         is_unborn; /* nobody has asked for the singleton: it is prepared, or was there before a snapshot was restored */
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
-    struct micap_watch *watches[MICAP_WATCHED];
+    struct micap_watch *watches[MICA_EVENT_KINDS];
     struct mica_removals *removals; /* who keeps a list of removals */
 } micap_component;
 
@@ -87,7 +85,7 @@ static inline void *micap_singleton_show(micap_component *component)
     return component->singleton;
 }
 /* Whether the size that a value is given with is that of its component; a report when not. */
-bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place);
+bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Another component of this world with the same name, or NULL. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
 void micap_components_free(mica_world *world);
