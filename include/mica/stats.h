@@ -51,7 +51,7 @@ MICA_API bool mica_stats_get_system_total(const mica_world *world, mica_system s
 /* Returns the statistics of one frame (0 is the last), or false if they are not kept. Threads: owner. */
 MICA_API bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out);
 
-/* Prints a table over the kept frames, one line per system in execution order. Threads: owner. */
+/* Prints a table over the kept frames, one line per system in execution order, times in microseconds. Threads: owner. */
 MICA_API void mica_stats_print(const mica_world *world, FILE *out);
 
 /* Starts a trace: records system, slices, thread, start and end of every job. Threads: owner. */
