@@ -1,5 +1,5 @@
 /* Running a recording again, and comparing recordings. */
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include "core/world/report.h"
 #include "core/world/world.h"

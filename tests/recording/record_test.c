@@ -5,7 +5,7 @@
 #include "../support/recorded.h"
 #include "../support/require.h"
 #include "../support/test.h"
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include <signal.h>
 #include <stdio.h>

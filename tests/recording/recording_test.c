@@ -7,7 +7,7 @@
 #include "../support/test.h"
 #include "base/hash.h"
 #include "mica/record.h"
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include <stdio.h>
 #include <string.h>

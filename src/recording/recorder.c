@@ -1,5 +1,5 @@
 /* Writing recordings, frame by frame. */
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include "core/world/report.h"
 #include "core/world/world.h"

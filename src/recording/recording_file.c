@@ -1,5 +1,5 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
