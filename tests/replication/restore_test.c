@@ -120,11 +120,11 @@ START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
 }
 END_TEST
 
-/* Dies at the flush: by deltas alone, which nobody flushes. */
+/* Dies at the flush: and nothing flushes a replica. */
 typedef struct Debris { uint32_t amount; } Debris;
 MICA_POOL_WITH(Debris, (.dying = MICA_DYING_AT_FLUSH), amount)
 
-START_TEST(who_comes_alive_again_keeps_its_rows_at_the_next_flush)
+START_TEST(an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush)
 {
     static sender_side from;
     for (uint32_t i = 0; i < 4; ++i) {
@@ -153,7 +153,7 @@ START_TEST(who_comes_alive_again_keeps_its_rows_at_the_next_flush)
 }
 END_TEST
 
-START_TEST(a_replica_that_nobody_flushes_does_not_grow)
+START_TEST(a_replica_that_is_never_flushed_does_not_grow)
 {
     static sender_side from;
     receiver_side to;
@@ -180,4 +180,4 @@ END_TEST
 TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
            a_delta_from_before_a_restore_holds_everything,
            a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either,
-           who_comes_alive_again_keeps_its_rows_at_the_next_flush, a_replica_that_nobody_flushes_does_not_grow)
+           an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush, a_replica_that_is_never_flushed_does_not_grow)
