@@ -103,18 +103,18 @@ START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
     open_sender(&from, 1);
     open_receiver(&to, false);
     mica_snapshot before = mica_snapshot_take(from.world);
-    mica_write_the(from.world, SampleClock)->number = 7;
+    mica_singleton_write(from.world, SampleClock)->number = 7;
     follow(&from, &to, true);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->number, 7);
-    mica_write_the(to.world, Clock)->ticks = 5; /* the receiver's own */
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 7);
+    mica_singleton_write(to.world, Clock)->ticks = 5; /* the receiver's own */
     ck_assert_int_eq(mica_snapshot_restore(from.world, before), MICA_OK);
     follow(&from, &to, true);
     ck_assert(!mica_singleton_is_used(to.world, MICA_ID(SampleClock)));
-    ck_assert_uint_eq(mica_get_the(to.world, Clock)->ticks, 5);
-    mica_write_the(from.world, SampleClock)->number = 8;
+    ck_assert_uint_eq(mica_singleton_get(to.world, Clock)->ticks, 5);
+    mica_singleton_write(from.world, SampleClock)->number = 8;
     follow(&from, &to, true);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->number, 8);
-    ck_assert_uint_eq(mica_get_the(to.world, SampleClock)->twice, 0);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 8);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->twice, 0);
     close_receiver(&to);
     close_sender(&from);
 }
@@ -180,4 +180,5 @@ END_TEST
 TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
            a_delta_from_before_a_restore_holds_everything,
            a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either,
-           an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush, a_replica_that_is_never_flushed_does_not_grow)
+           an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush,
+           a_replica_that_is_never_flushed_does_not_grow)

@@ -8,7 +8,7 @@
 #include "core/storage/rows.h"
 #include "core/undo/copy_on_write.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
 {

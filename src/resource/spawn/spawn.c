@@ -83,7 +83,7 @@ bool micap_spawn_reserve_singletons(const micap_spawning *work)
     for (uint32_t i = 0; i < work->entry_count && !work->def->skip_singletons; ++i) {
         const micap_entry *entry = &work->entries[i];
         if (entry->component && entry->block->role == MICAP_ROLE_SINGLETON &&
-            !mica_singleton_write(work->world, entry->component))
+            !mica_singleton_write_id(work->world, entry->component))
             return false;
     }
     return true;
@@ -92,7 +92,7 @@ bool micap_spawn_reserve_singletons(const micap_spawning *work)
 void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
 {
     const mica_type *type = entry->type;
-    void *value = mica_singleton_write(world, entry->component);
+    void *value = mica_singleton_write_id(world, entry->component);
     if (type->destruct)
         type->destruct(value, 1, type->context);
     if (type->move)
@@ -213,9 +213,9 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
 static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
 {
     if (!entry->type->many)
-        return mica_add_component(work->world, owner, entry->component);
-    mica_pool *pool = mica_pool_of_component(work->world, entry->component);
-    return mica_instance_write_value(pool, mica_pool_add(pool, owner));
+        return mica_add_id(work->world, owner, entry->component);
+    mica_pool *pool = mica_pool_of_id(work->world, entry->component);
+    return mica_instance_write_id(pool, mica_pool_add(pool, owner));
 }
 
 /* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
@@ -232,7 +232,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
         micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
-        if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+        if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return false;
     } else {
         void *value = add_separate(work, entry, owner);
@@ -278,14 +278,14 @@ static void give_singleton(micap_spawning *work, micap_entry *entry)
     if (entry->is_made)
         micap_spawn_move_singleton(work->world, entry);
     else
-        micap_plan_apply(&entry->plan, mica_singleton_write(work->world, entry->component), entry->block->instances, 1,
-                         work->entities);
+        micap_plan_apply(&entry->plan, mica_singleton_write_id(work->world, entry->component), entry->block->instances,
+                         1, work->entities);
 }
 
 static void switch_one_off(const micap_spawning *work, const micap_entry *entry, mica_entity entity)
 {
-    if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
-        mica_enable_component(work->world, entity, entry->component, false);
+    if (mica_has_id(work->world, entity, entry->component)) /* a hook may have taken it away */
+        mica_enable_id(work->world, entity, entry->component, false);
 }
 
 static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
