@@ -80,7 +80,7 @@ static void sql_write(program *program, scene *scene)
         write_once(program, scene);
 }
 
-/* A transaction that is rolled back changes nothing. In a sealed world, what a hook records may wait for a flush; then the
+/* A transaction that is rolled back changes nothing. But when hooks recorded something that still waits for a flush, the
  * world refuses to go back, with a report. */
 static void sql_rollback(program *program, scene *scene)
 {

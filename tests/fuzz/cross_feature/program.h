@@ -341,6 +341,9 @@ enum { REACTION_CHOICES = 16 };
 void react(const reaction *reaction, const mica_entity *entities, uint32_t count, uint32_t energy);
 bool reaction_writes_stream(const reaction *reaction);
 
+/* Whether an entity is named in the scope of a destroyed one: deltas do not carry such names. */
+bool has_lost_names(mica_world *world);
+
 /* The comparisons at the end. */
 void compare_clone(program *program, scene *scene);
 void compare_save(program *program, scene *scene);
