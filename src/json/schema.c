@@ -2,7 +2,7 @@
 #include "json/json.h"
 
 #include "base/assert.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "base/bits.h"
 #include "json/json.h"
 #include "json/writer.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* From JSON to the bytes of a value, by the description of its type. */
 #include "json/json.h"
 
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <errno.h>
 #include <float.h>

@@ -6,7 +6,7 @@
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 static bool is_excluded(const mica_sender *sender, const micap_type *type)
 {

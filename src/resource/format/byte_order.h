@@ -2,7 +2,7 @@
 #ifndef MICAP_RESOURCE_FORMAT_BYTE_ORDER_H
 #define MICAP_RESOURCE_FORMAT_BYTE_ORDER_H
 
-#include "resource/format/format.h"
+#include "resource/format/file_format.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #include "resource/save/draft.h"
 
 #include "base/hash.h"
-#include "resource/library/asset_paths.h"
+#include "resource/format/asset_path.h"
 #include "resource/format/utf8.h"
 
 #include <stdarg.h>

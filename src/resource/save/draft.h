@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "mica/draft.h"
-#include "resource/format/format.h"
-#include "resource/format/leaves.h"
+#include "resource/format/file_format.h"
+#include "resource/format/scalar_fields.h"
 
 /* Instances of entities that follow each other, with values that do so too. */
 typedef struct micap_draft_run {

@@ -3,7 +3,7 @@
 #define MICAP_RESOURCE_SPAWN_SPAWN_H
 
 #include "mica/batch.h"
-#include "resource/spawn/migrate.h"
+#include "resource/spawn/layout_migration.h"
 #include "resource/verify/resource.h"
 
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "mica/resource.h"
 #include "os/file.h"
-#include "resource/format/format.h"
-#include "resource/format/leaves.h"
+#include "resource/format/file_format.h"
+#include "resource/format/scalar_fields.h"
 
 /* A section with its bytes, in native order and not compressed. */
 typedef struct micap_part {

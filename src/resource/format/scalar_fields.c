@@ -1,4 +1,4 @@
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include "mica/resource.h"
 

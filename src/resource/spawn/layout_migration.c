@@ -1,6 +1,6 @@
-#include "resource/spawn/migrate.h"
+#include "resource/spawn/layout_migration.h"
 
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <stdio.h>
 #include <string.h>

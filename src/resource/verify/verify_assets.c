@@ -1,4 +1,4 @@
-#include "resource/library/asset_paths.h"
+#include "resource/format/asset_path.h"
 
 #include "base/hash.h"
 #include "resource/verify/resource.h"
