@@ -3,7 +3,7 @@
 #define MICA_TESTS_SUPPORT_RESEAL_H
 
 #include "resource/format/file_format.h"
-#include "resource/format/compression.h"
+#include "resource/format/checksum.h"
 
 #include <string.h>
 

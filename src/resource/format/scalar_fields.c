@@ -4,20 +4,20 @@
 
 #include <string.h>
 
-uint64_t micap_leaves_count(const mica_type *type)
+uint64_t micap_scalars_count(const mica_type *type)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < type->field_count && count <= MICA_RESOURCE_LEAVES_MAX; ++i) {
         const mica_field *field = &type->fields[i];
         /* A struct without fields counts too, or a tree of them would be walked for nothing. */
         bool is_struct = micap_field_kind(field) == MICA_KIND_STRUCT;
-        uint64_t nested = is_struct ? micap_leaves_count(field->type) : 1;
+        uint64_t nested = is_struct ? micap_scalars_count(field->type) : 1;
         count += is_struct ? field->count * (nested ? nested : 1) : 1;
     }
     return count;
 }
 
-static void append(micap_leaves *leaves, const mica_type *type, uint32_t base)
+static void append(micap_scalars *scalars, const mica_type *type, uint32_t base)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
@@ -25,58 +25,58 @@ static void append(micap_leaves *leaves, const mica_type *type, uint32_t base)
         mica_kind kind = micap_field_kind(field);
         if (kind == MICA_KIND_STRUCT)
             for (uint32_t element = 0; element < field->count; ++element)
-                append(leaves, field->type, offset + element * field->element_bytes);
+                append(scalars, field->type, offset + element * field->element_bytes);
         else
-            leaves->list[leaves->count++] = (micap_leaf){offset, field->element_bytes, field->count, kind};
+            scalars->list[scalars->count++] = (micap_scalar){offset, field->element_bytes, field->count, kind};
     }
 }
 
-bool micap_leaves_make(micap_leaves *leaves, micap_memory *memory, const mica_type *type)
+bool micap_scalars_make(micap_scalars *scalars, micap_memory *memory, const mica_type *type)
 {
-    *leaves = (micap_leaves){0};
-    if (!MICAP_RESERVE(memory, leaves->list, &leaves->capacity, micap_leaves_count(type)))
+    *scalars = (micap_scalars){0};
+    if (!MICAP_RESERVE(memory, scalars->list, &scalars->capacity, micap_scalars_count(type)))
         return false;
-    append(leaves, type, 0);
+    append(scalars, type, 0);
     return true;
 }
 
-void micap_leaves_free(micap_leaves *leaves, micap_memory *memory)
+void micap_scalars_free(micap_scalars *scalars, micap_memory *memory)
 {
-    MICAP_RELEASE_ARRAY(memory, leaves->list, leaves->capacity);
-    *leaves = (micap_leaves){0};
+    MICAP_RELEASE_ARRAY(memory, scalars->list, scalars->capacity);
+    *scalars = (micap_scalars){0};
 }
 
-bool micap_leaves_make_kind(micap_leaves *leaves, micap_memory *memory, const mica_type *type, mica_kind kind)
+bool micap_scalars_make_kind(micap_scalars *scalars, micap_memory *memory, const mica_type *type, mica_kind kind)
 {
-    if (!micap_leaves_make(leaves, memory, type))
+    if (!micap_scalars_make(scalars, memory, type))
         return false;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < leaves->count; ++i)
-        if (leaves->list[i].kind == kind)
-            leaves->list[kept++] = leaves->list[i];
-    leaves->count = kept;
+    for (uint32_t i = 0; i < scalars->count; ++i)
+        if (scalars->list[i].kind == kind)
+            scalars->list[kept++] = scalars->list[i];
+    scalars->count = kept;
     return true;
 }
 
-bool micap_leaves_cover(const micap_leaves *leaves, uint32_t size_bytes)
+bool micap_scalars_cover(const micap_scalars *scalars, uint32_t size_bytes)
 {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < leaves->count; ++i) {
-        if (leaves->list[i].offset != at)
+    for (uint32_t i = 0; i < scalars->count; ++i) {
+        if (scalars->list[i].offset != at)
             return false;
-        at += leaves->list[i].element_bytes * leaves->list[i].count;
+        at += scalars->list[i].element_bytes * scalars->list[i].count;
     }
     return at == size_bytes;
 }
 
-void micap_leaves_copy(const micap_leaves *leaves, uint32_t size_bytes, void *to, const void *from, uint64_t count)
+void micap_scalars_copy(const micap_scalars *scalars, uint32_t size_bytes, void *to, const void *from, uint64_t count)
 {
     char *target = to;
     const char *source = from;
     for (uint64_t value = 0; value < count; ++value, target += size_bytes, source += size_bytes)
-        for (uint32_t i = 0; i < leaves->count; ++i) {
-            const micap_leaf *leaf = &leaves->list[i];
-            memcpy(target + leaf->offset, source + leaf->offset, (size_t)leaf->element_bytes * leaf->count);
+        for (uint32_t i = 0; i < scalars->count; ++i) {
+            const micap_scalar *scalar = &scalars->list[i];
+            memcpy(target + scalar->offset, source + scalar->offset, (size_t)scalar->element_bytes * scalar->count);
         }
 }
 
@@ -90,16 +90,16 @@ static void swap_elements(char *at, uint32_t bytes, uint32_t count)
         }
 }
 
-void micap_leaves_swap(const micap_leaves *leaves, uint32_t size_bytes, void *values, uint64_t count)
+void micap_scalars_swap(const micap_scalars *scalars, uint32_t size_bytes, void *values, uint64_t count)
 {
     char *at = values;
-    if (!leaves->count) /* a tag has no values at all */
+    if (!scalars->count) /* a tag has no values at all */
         return;
     for (uint64_t value = 0; value < count; ++value, at += size_bytes)
-        for (uint32_t i = 0; i < leaves->count; ++i) {
-            const micap_leaf *leaf = &leaves->list[i];
-            bool is_pair = leaf->kind == MICA_KIND_ENTITY; /* two numbers of four bytes */
-            swap_elements(at + leaf->offset, is_pair ? 4 : leaf->element_bytes,
-                          is_pair ? 2 * leaf->count : leaf->count);
+        for (uint32_t i = 0; i < scalars->count; ++i) {
+            const micap_scalar *scalar = &scalars->list[i];
+            bool is_pair = scalar->kind == MICA_KIND_ENTITY; /* two numbers of four bytes */
+            swap_elements(at + scalar->offset, is_pair ? 4 : scalar->element_bytes,
+                          is_pair ? 2 * scalar->count : scalar->count);
         }
 }

@@ -1,4 +1,4 @@
-/* A draft inside. What becomes of it is in finish.h. */
+/* A draft: entities and instances that are to be written. How they become a file is in file_sections.h. */
 #ifndef MICAP_RESOURCE_SAVE_DRAFT_H
 #define MICAP_RESOURCE_SAVE_DRAFT_H
 
