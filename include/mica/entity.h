@@ -81,22 +81,10 @@ MICA_END
 
 /* MICA_WITH(T, {value}) or MICA_WITH(T) for the default value and for tags. */
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WITH_1(T)                                                                                                 \
-    {                                                                                                                  \
-        MICA_ID(T), 0, NULL                                                                                            \
-    }
-#define MICA_WITH_2(T, ...)                                                                                            \
-    {                                                                                                                  \
-        MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__                                                                   \
-    }
+#define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}
+#define MICA_WITH_2(T, ...) {MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__}
 /* MICA_FROM(T, pointer) takes a value that is there already. */
-#define MICA_FROM(T, pointer)                                                                                          \
-    {                                                                                                                  \
-        MICA_ID(T), sizeof(T), (const T *)                                                                             \
-        {                                                                                                              \
-            (pointer)                                                                                                  \
-        }                                                                                                              \
-    }
+#define MICA_FROM(T, pointer) {MICA_ID(T), sizeof(T), (const T *){(pointer)}}
 #define MICA_VALUE_(T, ...) ((mica_value)MICA_WITH_2(T, __VA_ARGS__))
 
 /* mica_create(world) or mica_create(world, MICA_WITH(...), ...) */
@@ -108,7 +96,8 @@ MICA_END
 
 #define mica_add(world, entity, T) ((T *)mica_add_id((world), (entity), MICA_ID(T)))
 #define mica_set(world, entity, T, ...) mica_set_id((world), (entity), MICA_VALUE_(T, __VA_ARGS__))
-#define mica_set_from(world, entity, T, pointer) mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
+#define mica_set_from(world, entity, T, pointer)                                                                       \
+    mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
 #define mica_remove(world, entity, T) mica_remove_id((world), (entity), MICA_ID(T))
 #define mica_has(world, entity, T) mica_has_id((world), (entity), MICA_ID(T))
 #define mica_get(world, entity, T) ((const T *)mica_get_id((world), (entity), MICA_ID(T)))
