@@ -1,6 +1,6 @@
 /* mica: the command line. */
 #include "cli/cli.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef MICAP_JSON_DUMP_H
 #define MICAP_JSON_DUMP_H
 
-#include "json/writer.h"
+#include "json/json_writer.h"
 
 /* The family of the entities, by index in the file; children in the order they were written. */
 typedef struct micap_dump {

@@ -1,7 +1,7 @@
 /* Schemas as JSON, in and out. */
 #include "base/bits.h"
 #include "json/json.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 #include "resource/format/leaves.h"
 
 #include <inttypes.h>

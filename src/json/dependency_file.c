@@ -1,5 +1,5 @@
 /* Dependencies as make and ninja read them. */
-#include "json/writer.h"
+#include "json/json_writer.h"
 #include "mica/compile.h"
 
 /* Blanks, # and $ have a meaning there. */

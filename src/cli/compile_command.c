@@ -1,6 +1,6 @@
 /* mica compile */
 #include "cli/cli.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 #include "os/file.h"
 #include "os/terminal.h"
 

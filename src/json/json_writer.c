@@ -1,4 +1,4 @@
-#include "json/writer.h"
+#include "json/json_writer.h"
 
 #include "base/number_text.h"
 #include "base/utf8.h"

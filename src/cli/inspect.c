@@ -1,6 +1,6 @@
 /* mica info, dump, check and schema: looking at resources. */
 #include "cli/cli.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

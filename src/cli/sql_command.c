@@ -1,6 +1,6 @@
 /* mica sql: a resource as tables. The world it is spawned into has no types of a program, but those the file describes. */
 #include "cli/cli.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 #include "mica/sql.h"
 
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
 /* mica run, and mica replay: the same with frames from a recording. */
 #include "cli/cli.h"
 #include "flow/schedule/flow.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 #include "mica/flow.h"
 #include "mica/record.h"
 #include "os/clock.h"
