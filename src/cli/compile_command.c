@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What errors are told to: lines for people, or members of an array. */
+/* Prints errors: as lines, or as members of a JSON array. */
 typedef struct listener {
-    micap_writer *json; /* NULL: lines */
+    micap_json_writer *json; /* NULL: lines */
     const char *file;
     bool has_bar;
     uint32_t percent;
@@ -44,7 +44,7 @@ static void hear_error(const mica_compile_error *error, void *context)
     micap_write(listener->json, "}");
 }
 
-/* A bar on a terminal, nothing anywhere else. */
+/* Shows a progress bar if standard error is a terminal. */
 static void show_progress(uint64_t done, uint64_t total, void *context)
 {
     enum { WIDTH = 30 };
@@ -62,7 +62,7 @@ static void show_progress(uint64_t done, uint64_t total, void *context)
     listener->percent = percent;
 }
 
-/* level.json becomes level.mica, anything else gets it appended. */
+/* Replaces the suffix .json by .mica, or appends .mica. */
 static char *output_beside(const char *input)
 {
     size_t length = strlen(input), stem = ends_with(input, ".json") ? length - 5 : length;
@@ -74,7 +74,7 @@ static char *output_beside(const char *input)
     return output;
 }
 
-/* When a file was changed, in nanoseconds since 1970; 0 when there is none. */
+/* Returns the modification time of a file in nanoseconds since 1970; 0 if there is no file. */
 static uint64_t time_of(const char *path)
 {
     micap_file_stamp stamp = micap_file_look(path);
@@ -96,7 +96,7 @@ static bool load_schema(const options *options, mica_schema *schema, char *besid
     return schema_add_any(schema, beside);
 }
 
-/* Whether the target is newer than everything in its depfile, as mica_write_depfile writes it. */
+/* Returns true if the target is newer than everything in its dependency file. */
 static bool is_up_to_date(const char *depfile, const char *target)
 {
     uint64_t made = time_of(target);
@@ -183,7 +183,7 @@ int run_compile(const options *options)
         return complain("compile: --output and --depfile go with one file");
     mica_schema *schema = mica_schema_create();
     int status = schema && load_schema(options, schema, beside, sizeof beside) ? EXIT_FINE : EXIT_BAD;
-    micap_writer writer;
+    micap_json_writer writer;
     listener listener = {0};
     if (options->json) {
         micap_writer_init(&writer);
@@ -193,7 +193,7 @@ int run_compile(const options *options)
     bool has_schema = status == EXIT_FINE;
     for (uint32_t i = 0; has_schema && i < options->input_count; ++i)
         if (compile_one(options, schema, beside, options->inputs[i], &listener) != EXIT_FINE)
-            status = EXIT_BAD; /* and on to the next: all errors of all files */
+            status = EXIT_BAD; /* continue, to report the errors of all files */
     if (options->json) {
         mica_blob text;
         micap_write_close(&writer, ']');

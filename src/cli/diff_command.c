@@ -1,4 +1,4 @@
-/* mica diff: entities are the same when their paths are, values when they read the same. */
+/* mica diff: compares entities by path and values by their text. */
 #include "cli/cli.h"
 #include "recording/recording.h"
 #include "json/dump.h"
@@ -20,7 +20,7 @@ typedef struct side {
 
 typedef struct comparison {
     side sides[2];
-    micap_writer json;
+    micap_json_writer json;
     bool as_json;
     bool quiet;
     uint32_t differences;
@@ -31,8 +31,8 @@ static int compare_items(const void *a, const void *b)
     return strcmp(((const struct item *)a)->path, ((const struct item *)b)->path);
 }
 
-/* What was written since: a copy, ended by zero; the writer is empty again. */
-static char *take_text(micap_writer *writer)
+/* Returns a copy of the text, ended by zero, and empties the writer. */
+static char *take_text(micap_json_writer *writer)
 {
     char *text = malloc((size_t)writer->count + 1);
     if (text && !writer->failed) {
@@ -76,7 +76,7 @@ static void close_side(side *side)
     mica_resource_free(side->resource);
 }
 
-/* One difference; what is NULL is not there. */
+/* Prints one difference; NULL means absent. */
 static void tell(comparison *work, const char *path, const char *component, const char *before, const char *after)
 {
     ++work->differences;
@@ -115,7 +115,7 @@ static uint32_t find_component(const side *side, const char *name)
     return i;
 }
 
-/* The value of a component as text, with a word for a switch; NULL when the entity has none. */
+/* Returns the value of a component as text, marked if it is disabled; NULL if the entity has none. */
 static char *value_text(side *side, uint32_t entity, uint32_t component)
 {
     if (!mica_resource_value(side->resource, entity, component))

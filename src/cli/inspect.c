@@ -1,4 +1,4 @@
-/* mica info, dump, check and schema: looking at resources. */
+/* mica info, dump, check and schema. */
 #include "cli/cli.h"
 #include "json/json_writer.h"
 
@@ -39,7 +39,7 @@ static void print_info(const char *path, const mica_resource *resource)
     }
 }
 
-static void write_components(micap_writer *writer, const mica_resource *resource)
+static void write_components(micap_json_writer *writer, const mica_resource *resource)
 {
     micap_write_member(writer, "components");
     micap_write_open(writer, '[');
@@ -56,7 +56,7 @@ static void write_components(micap_writer *writer, const mica_resource *resource
     micap_write_close(writer, ']');
 }
 
-static void write_assets(micap_writer *writer, const mica_resource *resource)
+static void write_assets(micap_json_writer *writer, const mica_resource *resource)
 {
     micap_write_member(writer, "refers_to");
     micap_write_open(writer, '[');
@@ -69,7 +69,7 @@ static void write_assets(micap_writer *writer, const mica_resource *resource)
 
 static int write_info(const mica_resource *resource)
 {
-    micap_writer writer;
+    micap_json_writer writer;
     mica_resource_info info = mica_resource_get_info(resource);
     micap_writer_init(&writer);
     micap_write_open(&writer, '{');
@@ -129,7 +129,7 @@ int run_dump(const options *options)
     return status;
 }
 
-/* Whether a file is sound, and what it refers to; the error says what is not. */
+/* Checks a file and the resources it refers to. Returns false with an error if one is invalid. */
 static bool check(const options *options, const char *path, mica_resource_error *out_error)
 {
     mica_resource *resource = mica_resource_load(path, &(mica_resource_def){.any_byte_order = true}, out_error);
@@ -151,7 +151,7 @@ static bool check(const options *options, const char *path, mica_resource_error 
 int run_check(const options *options)
 {
     int status = EXIT_FINE;
-    micap_writer writer;
+    micap_json_writer writer;
     mica_blob text;
     micap_writer_init(&writer);
     micap_write_open(&writer, '[');

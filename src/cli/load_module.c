@@ -1,4 +1,4 @@
-/* Shared libraries of the user. They use the Mica that is in this program: it is linked as a whole, and shows mica_... */
+/* Loads shared libraries of the user. They use the Mica in this program, which exports all its public functions. */
 #include "cli/cli.h"
 #include "mica/module.h"
 
@@ -14,12 +14,12 @@ typedef const mica_resource_rule *(*rules_fn)(mica_world *world, const mica_libr
 
 enum { RULES_MAX = 1024 };
 
-/* Those that were loaded, and what they gave. */
+/* The loaded modules and their rules. */
 static void *libraries[sizeof((options *)0)->modules / sizeof(char *)];
 static uint32_t library_count;
 static mica_resource_rule rules[RULES_MAX];
 
-/* Without a slash, the system would look in its own folders instead of here. */
+/* Without a slash, the system would search its library folders. */
 static void *open_library(const char *path)
 {
     char here[4096];
@@ -48,7 +48,7 @@ static bool fits(const char *path, const mica_module *module)
 
 bool module_load(const char *path, mica_world *world)
 {
-    /* Never closed: the registry of components points into it. */
+    /* Never closed, because the registry of components points into it. */
     void *library = open_library(path);
     if (!library)
         return complain("run: %s can't be loaded: %s", path, dlerror()), false;
@@ -60,7 +60,7 @@ bool module_load(const char *path, mica_world *world)
                false;
     if (!fits(path, module))
         return false;
-    /* The library and what it was linked with are searched, this program is not. */
+    /* Searches the library and its dependencies, not this program. */
     if (dlsym(library, "mica_world_create"))
         return complain("run: %s brings a Mica of its own: link it with mica::module instead of mica::mica", path),
                false;

@@ -1,4 +1,4 @@
-/* mica run, and mica replay: the same with frames from a recording. */
+/* mica run, and mica replay, which takes the frames from a recording. */
 #include "cli/cli.h"
 #include "flow/schedule/flow.h"
 #include "json/json_writer.h"
@@ -12,24 +12,24 @@
 #include <string.h>
 
 enum {
-    FRAMES_KEPT = 1000, /* whose statistics are printed, the last ones */
+    FRAMES_KEPT = 1000, /* the last frames, whose statistics are printed */
     REPORTS_SHOWN = 10,
 };
 
 typedef struct run {
     const options *options;
     mica_world *world;
-    mica_library *library; /* what levels refer to */
+    mica_library *library; /* resources that levels refer to */
     const mica_resource_rule *rules;
     uint32_t rule_count;
-    uint64_t frame; /* from 1 on; 0 before the first */
+    uint64_t frame; /* starts at 1; 0 before the first */
     uint64_t time_ns;
-    mica_recording *recording; /* to replay; NULL: frames as the options say */
+    mica_recording *recording; /* to replay, or NULL */
     _Atomic uint32_t report_count;
     char hash[17];
 } run;
 
-/* Called by whichever worker it happens to: one line is one call. */
+/* Called from any worker: each line is one call. */
 static void hear_report(const mica_report *report, void *context)
 {
     run *run = context;
@@ -123,7 +123,7 @@ static int run_frames(run *run)
     return EXIT_FINE;
 }
 
-static void write_system(micap_writer *writer, const mica_world *world, mica_system system)
+static void write_system(micap_json_writer *writer, const mica_world *world, mica_system system)
 {
     mica_system_stats stats;
     if (!mica_stats_get_system_total(world, system, &stats))
@@ -139,7 +139,7 @@ static void write_system(micap_writer *writer, const mica_world *world, mica_sys
 
 static int write_results(const run *run)
 {
-    micap_writer writer;
+    micap_json_writer writer;
     uint32_t kept = run->options->frame_count < FRAMES_KEPT ? run->options->frame_count : FRAMES_KEPT;
     micap_writer_init(&writer);
     micap_write_open(&writer, '{');
@@ -191,7 +191,7 @@ int run_run(const options *options)
         status = run_frames(&run);
     mica_save_def save = {.rules = run.rules, .rule_count = run.rule_count, .library = run.library};
     if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, &save) != MICA_OK)
-        status = EXIT_BAD; /* the world has said why */
+        status = EXIT_BAD; /* the world reported the reason */
     if (status == EXIT_FINE && options->json)
         status = write_results(&run);
     else if (status == EXIT_FINE && !options->quiet)
@@ -218,7 +218,7 @@ static int replay(run *run)
     bool same = mica_replay(run->world, run->recording, &difference);
     mica_recording_info info = mica_recording_get_info(run->recording);
     if (!same && !difference.text[0])
-        return EXIT_BAD; /* the world has said why */
+        return EXIT_BAD; /* the world reported the reason */
     if (!same)
         return printf("%s differs\n", difference.text), EXIT_DIFFERENT;
     if (!run->options->quiet)

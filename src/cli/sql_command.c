@@ -1,4 +1,4 @@
-/* mica sql: a resource as tables. The world it is spawned into has no types of a program, but those the file describes. */
+/* mica sql: a resource as tables. Its world has the types that the file describes. */
 #include "cli/cli.h"
 #include "json/json_writer.h"
 #include "mica/sql.h"
@@ -11,11 +11,11 @@
 typedef struct session {
     const options *options;
     mica_resource *resource;
-    mica_library *library; /* what values refer to, for saving */
+    mica_library *library; /* resources that values refer to, for saving */
     mica_world *world;
     mica_resource_rule *rules;
     uint32_t rule_count;
-    bool is_quiet; /* SQLite says what is wrong, from the first statement on */
+    bool is_quiet; /* SQLite reports errors after the first statement began */
     sqlite3 *database;
 } session;
 
@@ -34,7 +34,7 @@ static bool has_disabled(const mica_resource *resource, uint32_t component)
     return false;
 }
 
-/* A file does not say where a program keeps values, nor what it can toggle: only what makes a difference is guessed. */
+/* A file does not store the storage kind or the toggle trait of a component: they are inferred if the data needs them. */
 static bool define_components(session *session)
 {
     const mica_resource *resource = session->resource;
@@ -115,7 +115,7 @@ static int save(session *session)
     return mica_save(session->world, options->output, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
 }
 
-static void write_json_value(micap_writer *writer, sqlite3_stmt *statement, int column)
+static void write_json_value(micap_json_writer *writer, sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_NULL: micap_write(writer, "null"); break;
@@ -132,10 +132,10 @@ static void write_json_value(micap_writer *writer, sqlite3_stmt *statement, int 
     }
 }
 
-/* A line per row, written as it comes. */
+/* Prints each row as one line. */
 static int print_json_row(sqlite3_stmt *statement)
 {
-    micap_writer writer;
+    micap_json_writer writer;
     micap_writer_init(&writer);
     micap_write(&writer, "{");
     for (int i = 0; i < sqlite3_column_count(statement); ++i) {
@@ -169,7 +169,7 @@ static void print_csv_row(sqlite3_stmt *statement, bool is_head)
     putchar('\n');
 }
 
-/* A table for people: all cells are kept until the widths are known. */
+/* The text table: all cells are stored until the widths are known. */
 typedef struct cell {
     char *text;
     bool is_number;
@@ -213,7 +213,7 @@ static bool add_row(grid *grid, sqlite3_stmt *statement)
     return done;
 }
 
-/* In characters, which in UTF-8 may have several bytes. */
+/* Counts characters, not bytes. */
 static int width_of(const char *text)
 {
     int width = 0;
@@ -229,7 +229,7 @@ static bool print_grid(const grid *grid)
     for (size_t i = 0; widths && i < grid->count; ++i)
         if (width_of(grid->cells[i].text) > widths[i % columns])
             widths[i % columns] = width_of(grid->cells[i].text);
-    int space = 0; /* owed to the next cell that shows anything: a line does not end with it */
+    int space = 0; /* pending blanks: written before the next cell, so that lines don't end with blanks */
     for (size_t i = 0; widths && i < grid->count; ++i) {
         const cell *cell = &grid->cells[i];
         bool is_last = i % columns + 1 == columns;
@@ -300,7 +300,7 @@ static int run_statements(session *session, const char *text)
     return fflush(stdout) == 0 ? status : complain("standard output can't be written");
 }
 
-/* All of standard input, to be freed; NULL when memory is short. */
+/* Reads standard input; free the text. Returns NULL if memory is short. */
 static char *read_input(void)
 {
     size_t count = 0, capacity = 4096;

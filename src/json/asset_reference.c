@@ -1,5 +1,6 @@
-/* Paths of other resources: written as seen from the file they stand in, stored as seen from the root. */
-#include "json/json.h"
+/* Paths in a file are relative to the file; paths in a resource are relative to the root. */
+#include "json/asset_reference.h"
+#include "json/compile_error.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static void append(path *path, const char *name, size_t bytes)
     if (is_up && path->bytes && !ends_with_up(path)) {
         while (path->bytes && path->text[path->bytes - 1] != '/')
             --path->bytes;
-        path->bytes -= path->bytes > 1; /* the slash, unless it is where the path begins */
+        path->bytes -= path->bytes > 1; /* the slash, unless the path begins with it */
         return;
     }
     bool needs_slash = path->bytes && path->text[path->bytes - 1] != '/';
@@ -38,7 +39,7 @@ static void append(path *path, const char *name, size_t bytes)
     path->bytes += needs_slash + bytes;
 }
 
-/* Goes on from a path, with "." and ".." taken out as far as they can be. */
+/* Appends to a path and resolves "." and ".." as far as possible. */
 static void follow(path *path, const char *text, size_t length)
 {
     if (!path->bytes && length && *text == '/')
@@ -65,8 +66,8 @@ static void follow_root(path *path, const mica_compiler *compiler)
         follow_folder(path, compiler->sources->path);
 }
 
-/* What is left of a path behind the root; NULL when it is not below it. */
-static const char *behind(const path *root, path *whole)
+/* Returns the part of a path after the root; NULL if the path is not below the root. */
+static const char *after(const path *root, path *whole)
 {
     whole->text[whole->bytes] = 0;
     if (!root->bytes)
@@ -87,7 +88,7 @@ bool micap_asset_compile(mica_compiler *compiler, const char *text, micap_contex
         follow_folder(&whole, context.location ? context.location->source->path : compiler->sources->path);
     size_t skipped = strspn(text, "/");
     follow(&whole, text + skipped, strlen(text + skipped));
-    const char *name = root.is_full || whole.is_full ? NULL : behind(&root, &whole);
+    const char *name = root.is_full || whole.is_full ? NULL : after(&root, &whole);
     if (!name)
         return micap_json_error(compiler, context, "\"%.100s\" is not below the root that resources are loaded from",
                                 text);

@@ -1,5 +1,4 @@
-/* Errors: where, what, and what may have been meant. */
-#include "json/json.h"
+#include "json/compile_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static void append(char *path, const char *format, ...)
     va_end(arguments);
 }
 
-static void append_place(char *path, const micap_place *location)
+static void append_place(char *path, const micap_json_location *location)
 {
     if (!location)
         return;
@@ -55,7 +54,7 @@ bool micap_json_error(mica_compiler *compiler, micap_context context, const char
     va_end(arguments);
     append_place(path, context.location);
     append_steps(path, context.path);
-    const micap_source *source = context.location ? context.location->source : context.source;
+    const micap_source_file *source = context.location ? context.location->source : context.source;
     mica_compile_error error = {.file = source ? source->path : "", .path = path, .text = text};
     if (source && source->text)
         micap_json_locate(source->text, source->text_bytes, path, &error.line, &error.column);
@@ -69,7 +68,7 @@ bool micap_json_error(mica_compiler *compiler, micap_context context, const char
 
 bool micap_json_error_memory(mica_compiler *compiler)
 {
-    /* Once is enough: from here on everything fails. */
+    /* Reported once, because everything fails afterwards. */
     if (compiler->result != MICA_ERROR_MEMORY)
         micap_json_error(compiler, (micap_context){.source = compiler->sources}, "out of memory");
     compiler->result = MICA_ERROR_MEMORY;
@@ -95,7 +94,7 @@ static int lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
 }
 
-/* Levenshtein's distance with neighbours swapped counting once (Damerau), case counting nothing. */
+/* The edit distance of Damerau and Levenshtein: a swap of neighbours counts once. Ignores case. */
 static uint32_t distance_of(const char *a, const char *b)
 {
     enum { LENGTH_MAX = 63 };
@@ -136,8 +135,8 @@ const char *micap_guess_text(const micap_guess *guess, char *buffer, size_t byte
     return buffer;
 }
 
-/* What follows finds a value again in the text it was read from: jansson does not say where values were, and nobody needs
- * to know until something is wrong. The text is known to be JSON. */
+/* The rest finds the position of a value in the text. jansson does not keep positions, and they are needed only for errors.
+ * The text is valid JSON. */
 typedef struct micap_cursor {
     const char *at;
     const char *end;
@@ -181,7 +180,7 @@ static void skip_value(cursor *cursor)
     } while (depth && cursor->at < cursor->end);
 }
 
-/* Steps into the object or array at the cursor, to the member of that key or index. */
+/* Moves into the object or array at the cursor, to the member with that key or index. */
 static bool step_in(cursor *cursor, const char *key, size_t key_length, size_t index)
 {
     skip_blanks(cursor);
@@ -220,11 +219,11 @@ bool micap_json_locate(const char *text, size_t text_bytes, const char *path, in
         if (*path == '.') {
             ++path;
         } else if (*path == '[') {
-            char *behind;
-            size_t index = strtoul(path + 1, &behind, 10);
+            char *after;
+            size_t index = strtoul(path + 1, &after, 10);
             if (!step_in(&cursor, NULL, 0, index))
                 return false;
-            path = behind + (*behind == ']');
+            path = after + (*after == ']');
         } else {
             size_t length = strcspn(path, ".[");
             if (!step_in(&cursor, path, length, 0))

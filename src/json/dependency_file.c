@@ -1,9 +1,9 @@
-/* Dependencies as make and ninja read them. */
+/* Dependency files of make and ninja. */
 #include "json/json_writer.h"
 #include "mica/compile.h"
 
-/* Blanks, # and $ have a meaning there. */
-static void write_path(micap_writer *writer, const char *path)
+/* Escapes blanks, # and $. */
+static void write_path(micap_json_writer *writer, const char *path)
 {
     for (; *path; ++path) {
         if (*path == ' ' || *path == '#')
@@ -17,7 +17,7 @@ static void write_path(micap_writer *writer, const char *path)
 mica_result mica_write_depfile(const char *path, const char *target, const char *const *files, uint32_t file_count,
                                mica_resource_error *out_error)
 {
-    micap_writer writer;
+    micap_json_writer writer;
     mica_blob text;
     micap_writer_init(&writer);
     write_path(&writer, target);
@@ -26,7 +26,7 @@ mica_result mica_write_depfile(const char *path, const char *target, const char 
         micap_write(&writer, " \\\n  ");
         write_path(&writer, files[i]);
     }
-    /* A prefab that is deleted must not stop make: it has a rule of its own, without anything to do. */
+    /* An empty rule for each dependency, so that make does not fail if a prefab was deleted. */
     for (uint32_t i = 1; i < file_count; ++i) {
         micap_write(&writer, "\n\n");
         write_path(&writer, files[i]);

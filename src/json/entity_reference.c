@@ -1,15 +1,16 @@
-/* References: paths from one entity to another. */
 #include "base/assert.h"
-#include "json/json.h"
+#include "json/entity_reference.h"
+#include "json/compile_error.h"
+#include "json/entity_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static micap_node *child_at(const micap_node *node, const char *segment, size_t length)
 {
-    char *behind;
-    unsigned long index = strtoul(segment + 1, &behind, 10);
-    if (behind != segment + length || length < 2 || index >= node->child_count)
+    char *after;
+    unsigned long index = strtoul(segment + 1, &after, 10);
+    if (after != segment + length || length < 2 || index >= node->child_count)
         return NULL;
     micap_node *child = node->first_child;
     for (; index; --index)
@@ -58,7 +59,7 @@ const micap_node *micap_reference_find(mica_compiler *compiler, const micap_node
         const micap_scope *scope = layer ? layer->scope : NULL;
         there = &compiler->top;
         ++segment;
-        /* In a prefab, the top is its own file, with one root, whatever that is called now. */
+        /* In a prefab, "/" is the file of the prefab; its root may have another name now. */
         size_t length = strcspn(segment, "/");
         if (scope && ((scope->name && strlen(scope->name) == length && memcmp(segment, scope->name, length) == 0) ||
                       (length == 2 && memcmp(segment, "#0", 2) == 0))) {

@@ -1,20 +1,23 @@
-/* The tree of entities: prefabs are laid out, and what stands beside them is laid over. */
-#include "json/json.h"
+/* Expands prefabs; the members next to "prefab" override those of the prefab. */
+#include "json/entity_tree.h"
+#include "json/compile_error.h"
+#include "json/schema.h"
+#include "json/source_file.h"
 
 #include "base/hash.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What is being expanded, innermost first: to see a prefab that contains itself. */
-typedef struct micap_chain {
-    const struct micap_chain *up;
-    const micap_source *source;
+/* The prefabs being expanded, innermost first, to detect a prefab that contains itself. */
+typedef struct chain {
+    const struct chain *up;
+    const micap_source_file *source;
 } chain;
 
-typedef struct micap_expansion {
+typedef struct expansion {
     mica_compiler *compiler;
-    const micap_place *location;
+    const micap_json_location *location;
     const micap_scope *scope;
     const chain *chain;
 } expansion;
@@ -31,7 +34,7 @@ static const char *kind_of(const json_t *json)
     return json ? names[json_typeof(json)] : "nothing";
 }
 
-/* Every key of an object must be one of a list, which ends with NULL. */
+/* Reports keys of an object that are not in the list, which ends with NULL. */
 static void check_keys(mica_compiler *compiler, const json_t *object, const char *const *known, micap_context context)
 {
     const char *key;
@@ -52,7 +55,7 @@ static void check_keys(mica_compiler *compiler, const json_t *object, const char
     }
 }
 
-/* The member of an object, when it is of the kind; NULL, with a report, when it is of another. */
+/* Returns the member of an object, or NULL; with a report if it has another type. */
 static const json_t *member(const expansion *work, const json_t *object, const char *key, json_type type,
                             const char *expected)
 {
@@ -131,7 +134,7 @@ static void drop_component(micap_node *node, micap_node_component *component)
         node->last_component = before;
 }
 
-/* The names in "remove" and "disabled". */
+/* Applies the names in "remove" or "disabled". */
 static void for_component_names(const expansion *work, micap_node *node, const json_t *json, const char *key,
                                 bool is_removal)
 {
@@ -238,19 +241,19 @@ static micap_node *add_node(const expansion *work, micap_node *parent)
     return node;
 }
 
-/* Children, laid over those of the same name that a prefab brought. */
-static void add_children(const expansion *work, micap_node *node, const json_t *children, const micap_place *up,
-                         micap_source *source)
+/* Adds children. A child with the name of a child of the prefab overrides it. */
+static void add_children(const expansion *work, micap_node *node, const json_t *children, const micap_json_location *up,
+                         micap_source_file *source)
 {
     const json_t *child;
     size_t index;
     micap_node *last_of_prefab = node->last_child;
     json_array_foreach((json_t *)children, index, child)
     {
-        micap_place *location = micap_json_allocate(work->compiler, sizeof *location);
+        micap_json_location *location = micap_json_allocate(work->compiler, sizeof *location);
         if (!location)
             return;
-        *location = (micap_place){up, source, (uint32_t)index};
+        *location = (micap_json_location){up, source, (uint32_t)index};
         expansion inner = *work;
         inner.location = location;
         if (!json_is_object(child)) {
@@ -269,7 +272,7 @@ static void add_children(const expansion *work, micap_node *node, const json_t *
     }
 }
 
-/* A path beside the file that mentions it; absolute ones stay. */
+/* Returns a path relative to the folder of a file; absolute paths are unchanged. */
 static const char *path_beside(mica_compiler *compiler, const char *file, const char *path)
 {
     const char *slash = strrchr(file, '/');
@@ -286,7 +289,7 @@ static const char *path_beside(mica_compiler *compiler, const char *file, const 
     return joined;
 }
 
-static bool is_cycle(const expansion *work, const micap_source *source, micap_context context)
+static bool is_cycle(const expansion *work, const micap_source_file *source, micap_context context)
 {
     char text[400] = "";
     const chain *link = work->chain;
@@ -310,7 +313,7 @@ static void expand_prefab(const expansion *work, micap_node *node, const char *p
     mica_compiler *compiler = work->compiler;
     micap_step_in step = {NULL, "prefab", 0};
     const char *path = path_beside(compiler, work->location->source->path, prefab);
-    micap_source *source = path ? micap_source_get(compiler, path, NULL, 0, at(work, &step)) : NULL;
+    micap_source_file *source = path ? micap_source_get(compiler, path, NULL, 0, at(work, &step)) : NULL;
     if (!source || source->broken || is_cycle(work, source, at(work, &step)))
         return;
     const json_t *entities = json_object_get(source->root, "entities");
@@ -320,11 +323,11 @@ static void expand_prefab(const expansion *work, micap_node *node, const char *p
         return;
     }
     const json_t *root = json_array_get(entities, 0);
-    micap_place *location = micap_json_allocate(compiler, sizeof *location);
+    micap_json_location *location = micap_json_allocate(compiler, sizeof *location);
     micap_scope *scope = micap_json_allocate(compiler, sizeof *scope);
     if (!location || !scope)
         return;
-    *location = (micap_place){NULL, source, 0};
+    *location = (micap_json_location){NULL, source, 0};
     *scope = (micap_scope){node, json_string_value(json_object_get(root, "name"))};
     chain link = {work->chain, source};
     expand(&(expansion){compiler, location, scope, &link}, node, root);
@@ -375,8 +378,7 @@ micap_node *micap_tree_find(const mica_compiler *compiler, const micap_node *par
     return node;
 }
 
-/* The next entity in the order they are written: parents, then children. */
-static micap_node *next_node(micap_node *node)
+micap_node *micap_tree_next(micap_node *node)
 {
     if (node->first_child)
         return node->first_child;
@@ -385,11 +387,11 @@ static micap_node *next_node(micap_node *node)
     return node ? node->next : NULL;
 }
 
-/* Numbers all entities and puts the names into the table. */
+/* Numbers all entities and adds their names to the table. */
 static void enter_names(mica_compiler *compiler)
 {
     uint32_t count = 0, capacity = 64;
-    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+    for (micap_node *node = compiler->top.first_child; node; node = micap_tree_next(node)) {
         node->index = count++;
         compiler->name_count += node->name != NULL;
     }
@@ -400,7 +402,7 @@ static void enter_names(mica_compiler *compiler)
     if (!compiler->names)
         return;
     compiler->name_capacity = capacity;
-    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+    for (micap_node *node = compiler->top.first_child; node; node = micap_tree_next(node)) {
         if (!node->name)
             continue;
         if (micap_tree_find(compiler, node->parent, node->name, strlen(node->name))) {
@@ -416,7 +418,7 @@ static void enter_names(mica_compiler *compiler)
     }
 }
 
-void micap_tree_build(mica_compiler *compiler, micap_source *source)
+void micap_tree_build(mica_compiler *compiler, micap_source_file *source)
 {
     static const char *const keys[] = {"entities", "singletons", "comment", NULL};
     micap_context context = {.source = source};

@@ -10,13 +10,13 @@
 
 enum { BLOB_ALIGNMENT = 64 };
 
-void micap_writer_init(micap_writer *writer)
+void micap_writer_init(micap_json_writer *writer)
 {
-    *writer = (micap_writer){0};
+    *writer = (micap_json_writer){0};
     micap_memory_init(&writer->memory, (mica_allocator){0});
 }
 
-static void write_bytes(micap_writer *writer, const char *bytes, size_t count)
+static void write_bytes(micap_json_writer *writer, const char *bytes, size_t count)
 {
     if (writer->failed ||
         !MICAP_RESERVE(&writer->memory, writer->text, &writer->capacity, (uint64_t)writer->count + count)) {
@@ -27,7 +27,7 @@ static void write_bytes(micap_writer *writer, const char *bytes, size_t count)
     writer->count += (uint32_t)count;
 }
 
-void micap_write(micap_writer *writer, const char *format, ...)
+void micap_write(micap_json_writer *writer, const char *format, ...)
 {
     char text[256];
     va_list arguments;
@@ -37,7 +37,7 @@ void micap_write(micap_writer *writer, const char *format, ...)
     write_bytes(writer, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-static void write_escaped(micap_writer *writer, const char *text, size_t bytes)
+static void write_escaped(micap_json_writer *writer, const char *text, size_t bytes)
 {
     while (bytes) {
         uint32_t count = micap_character_bytes((const unsigned char *)text, bytes);
@@ -54,24 +54,24 @@ static void write_escaped(micap_writer *writer, const char *text, size_t bytes)
     }
 }
 
-void micap_write_inside_string(micap_writer *writer, const char *text)
+void micap_write_inside_string(micap_json_writer *writer, const char *text)
 {
     write_escaped(writer, text, strlen(text));
 }
 
-void micap_write_string_bytes(micap_writer *writer, const char *text, size_t bytes)
+void micap_write_string_bytes(micap_json_writer *writer, const char *text, size_t bytes)
 {
     write_bytes(writer, "\"", 1);
     write_escaped(writer, text, bytes);
     write_bytes(writer, "\"", 1);
 }
 
-void micap_write_string(micap_writer *writer, const char *text)
+void micap_write_string(micap_json_writer *writer, const char *text)
 {
     micap_write_string_bytes(writer, text, strlen(text));
 }
 
-void micap_write_hex(micap_writer *writer, const void *bytes, size_t byte_count)
+void micap_write_hex(micap_json_writer *writer, const void *bytes, size_t byte_count)
 {
     write_bytes(writer, "\"", 1);
     for (size_t i = 0; i < byte_count; ++i)
@@ -79,7 +79,7 @@ void micap_write_hex(micap_writer *writer, const void *bytes, size_t byte_count)
     write_bytes(writer, "\"", 1);
 }
 
-void micap_write_real(micap_writer *writer, double value, bool is_f32)
+void micap_write_real(micap_json_writer *writer, double value, bool is_f32)
 {
     char text[MICAP_NUMBER_TEXT_BYTES];
     if (isnan(value) || isinf(value)) {
@@ -90,14 +90,14 @@ void micap_write_real(micap_writer *writer, double value, bool is_f32)
     micap_write(writer, "%s", text);
 }
 
-static void indent(micap_writer *writer)
+static void indent(micap_json_writer *writer)
 {
     write_bytes(writer, "\n", 1);
     for (uint32_t i = 0; i < writer->depth; ++i)
         write_bytes(writer, "  ", 2);
 }
 
-void micap_write_member(micap_writer *writer, const char *key)
+void micap_write_member(micap_json_writer *writer, const char *key)
 {
     if (writer->has_member)
         write_bytes(writer, ",", 1);
@@ -109,14 +109,14 @@ void micap_write_member(micap_writer *writer, const char *key)
     }
 }
 
-void micap_write_open(micap_writer *writer, char bracket)
+void micap_write_open(micap_json_writer *writer, char bracket)
 {
     write_bytes(writer, &bracket, 1);
     ++writer->depth;
     writer->has_member = false;
 }
 
-void micap_write_close(micap_writer *writer, char bracket)
+void micap_write_close(micap_json_writer *writer, char bracket)
 {
     --writer->depth;
     if (writer->has_member)
@@ -125,7 +125,7 @@ void micap_write_close(micap_writer *writer, char bracket)
     writer->has_member = true;
 }
 
-mica_result micap_writer_finish(micap_writer *writer, mica_blob *out_text)
+mica_result micap_writer_finish(micap_json_writer *writer, mica_blob *out_text)
 {
     *out_text = (mica_blob){0};
     write_bytes(writer, "\n", 1);

@@ -1,56 +1,20 @@
-/* Files, read once each, and memory that lives as long as the compiler. */
-#include "json/json.h"
+#include "json/source_file.h"
+
+#include "json/compile_error.h"
 #include "os/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SLAB_BYTES = 64 << 10 };
-
-typedef struct micap_slab {
-    struct micap_slab *next;
-    size_t bytes;
-    size_t used;
-} slab;
-
-void *micap_json_allocate(mica_compiler *compiler, size_t bytes)
-{
-    bytes = (bytes + 15) & ~(size_t)15;
-    slab *current = compiler->slabs;
-    if (!current || bytes > current->bytes - current->used) {
-        size_t header = (sizeof *current + 15) & ~(size_t)15;
-        size_t wanted = header + bytes > SLAB_BYTES ? header + bytes : SLAB_BYTES;
-        slab *fresh = micap_allocate(&compiler->memory, wanted, MICAP_ARRAY_ALIGNMENT);
-        if (!fresh)
-            return micap_json_error_memory(compiler), NULL;
-        *fresh = (slab){current, wanted, header};
-        compiler->slabs = current = fresh;
-    }
-    void *memory = (char *)current + current->used;
-    current->used += bytes;
-    return memset(memory, 0, bytes);
-}
-
-const char *micap_json_copy(mica_compiler *compiler, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = micap_json_allocate(compiler, bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 void micap_sources_free(mica_compiler *compiler)
 {
-    for (micap_source *source = compiler->sources; source; source = source->next) {
+    for (micap_source_file *source = compiler->sources; source; source = source->next) {
         json_decref(source->root);
         micap_release(&compiler->memory, source->text, source->text_bytes, 1);
     }
-    for (slab *slab = compiler->slabs, *next; slab; slab = next) {
-        next = slab->next;
-        micap_release(&compiler->memory, slab, slab->bytes, MICAP_ARRAY_ALIGNMENT);
-    }
 }
 
-static bool read_text(mica_compiler *compiler, micap_source *source, const char *text, size_t text_bytes,
+static bool read_text(mica_compiler *compiler, micap_source_file *source, const char *text, size_t text_bytes,
                       micap_context asked)
 {
     micap_mapping mapping = {0};
@@ -75,14 +39,14 @@ static bool read_text(mica_compiler *compiler, micap_source *source, const char 
     return source->text || micap_json_error_memory(compiler);
 }
 
-/* jansson says what it expected and near what, but counts columns in characters and stands behind the offence. */
-static bool parse(mica_compiler *compiler, micap_source *source)
+/* jansson names what it expected. Its column counts characters and is after the error. */
+static bool parse(mica_compiler *compiler, micap_source_file *source)
 {
     json_error_t problem = {0};
     source->root = json_loadb(source->text, source->text_bytes, JSON_REJECT_DUPLICATES, &problem);
     if (source->root)
         return true;
-    /* When memory is short, jansson mostly says nothing at all (and sometimes blames the syntax). */
+    /* If memory is short, jansson usually returns an empty text, and sometimes a syntax error. */
     if (json_error_code(&problem) == json_error_out_of_memory || !problem.text[0])
         return micap_json_error_memory(compiler);
     char text[320];
@@ -100,13 +64,13 @@ static bool parse(mica_compiler *compiler, micap_source *source)
     return false;
 }
 
-micap_source *micap_source_get(mica_compiler *compiler, const char *path, const char *text, size_t text_bytes,
-                               micap_context asked)
+micap_source_file *micap_source_get(mica_compiler *compiler, const char *path, const char *text, size_t text_bytes,
+                                    micap_context asked)
 {
-    for (micap_source *source = compiler->sources; source; source = source->next)
+    for (micap_source_file *source = compiler->sources; source; source = source->next)
         if (strcmp(source->path, path) == 0)
             return source;
-    micap_source *source = micap_json_allocate(compiler, sizeof *source);
+    micap_source_file *source = micap_json_allocate(compiler, sizeof *source);
     char *copy = source ? (char *)micap_json_copy(compiler, path) : NULL;
     if (!copy)
         return NULL;

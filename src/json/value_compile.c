@@ -1,5 +1,7 @@
-/* From JSON to the bytes of a value, by the description of its type. */
-#include "json/json.h"
+#include "json/value_compile.h"
+#include "json/asset_reference.h"
+#include "json/compile_error.h"
+#include "json/entity_reference.h"
 
 #include "resource/format/leaves.h"
 
@@ -26,12 +28,12 @@ mica_kind micap_kind_of_name(const char *name)
     return MICA_KIND_NONE;
 }
 
-/* What does not change on the way down. */
+/* The parameters that are the same for nested values. */
 typedef struct micap_value_work {
     mica_compiler *compiler;
     micap_value_of owner;
-    const micap_place *location;
-    micap_source *source;
+    const micap_json_location *location;
+    micap_source_file *source;
 } value_work;
 
 static micap_context at(const value_work *work, const micap_step_in *path)
@@ -65,16 +67,16 @@ static bool is_signed(mica_kind kind)
     return kind == MICA_KIND_I8 || kind == MICA_KIND_I16 || kind == MICA_KIND_I32 || kind == MICA_KIND_I64;
 }
 
-/* A number in a string, for what JSON integers can't hold. */
+/* Reads a number from a string, for values that JSON integers can't represent. */
 static bool parse_integer(const char *text, bool is_signed_, uint64_t *out)
 {
-    char *behind;
+    char *after;
     const char *digits = text + (*text == '-');
     if (*digits < '0' || *digits > '9' || (*text == '-' && !is_signed_))
         return false;
     errno = 0;
-    *out = is_signed_ ? (uint64_t)strtoll(text, &behind, 0) : strtoull(text, &behind, 0);
-    return errno == 0 && *behind == 0;
+    *out = is_signed_ ? (uint64_t)strtoll(text, &after, 0) : strtoull(text, &after, 0);
+    return errno == 0 && *after == 0;
 }
 
 static bool compile_integer(const value_work *work, const micap_step_in *path, const json_t *json, mica_kind kind,
@@ -256,7 +258,7 @@ static bool compile_element(const value_work *work, const micap_step_in *path, c
 static bool compile_text(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
                          char *to)
 {
-    /* Room for the zero byte at the end: who reads it expects one. */
+    /* Readers expect a zero byte at the end. */
     if (json_string_length(json) >= field->count)
         return micap_json_error(work->compiler, at(work, path), "expected a text of at most %u bytes, found %zu",
                                 field->count - 1, json_string_length(json));
@@ -265,7 +267,7 @@ static bool compile_text(const value_work *work, const micap_step_in *path, cons
     return true;
 }
 
-/* An array replaces all elements: those it does not have are zero. */
+/* An array replaces all elements; missing ones are zero. */
 static bool compile_field(const value_work *work, const micap_step_in *path, const json_t *json,
                           const mica_field *field, char *to)
 {

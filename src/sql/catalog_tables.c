@@ -1,5 +1,5 @@
-/* The tables `components` and `fields`: what there is to ask for. */
-#include "sql/sql.h"
+#include "sql/catalog_tables.h"
+#include "sql/entity_scan.h"
 
 #include "mica/singleton.h"
 
@@ -8,7 +8,7 @@
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     mica_component component;     /* 0 at the end */
-    const micap_sql_table *table; /* of the component; NULL when it has none */
+    const micap_sql_table *table; /* of the component, or NULL */
     uint32_t field;
     sqlite3_int64 row;
 } cursor;
@@ -64,7 +64,7 @@ static const micap_sql_table *table_of(const micap_sql_session *session, mica_co
     return NULL;
 }
 
-/* The next component; of `fields`, one that has any. */
+/* Moves to the next component; for the table `fields`, to the next with fields. */
 static void next_component(cursor *cursor)
 {
     const micap_sql_table *catalog = catalog_of(&cursor->base);

@@ -1,5 +1,9 @@
-/* The table of a component: reading. */
-#include "sql/sql.h"
+#include "sql/component_table.h"
+#include "sql/column.h"
+#include "sql/component_write.h"
+#include "sql/entity_scan.h"
+#include "sql/transaction.h"
+#include "sql/value_read.h"
 
 #include "mica/entity.h"
 #include "mica/singleton.h"
@@ -11,12 +15,12 @@ enum { PLAN_SCAN = 0, PLAN_ENTITY = 1, LOOK_UP_COST = 4 };
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     micap_sql_scan scan;
-    const char *values;    /* the column of the view, */
-    const char **leaves;   /* and of a split component its arrays, each when it is asked for; */
-    uint64_t view_number;  /* of the view they belong to */
-    const mica_pool *pool; /* for many */
+    const char *values;    /* the column of the view */
+    const char **leaves;   /* arrays of a split component, looked up on first use */
+    uint64_t view_number;  /* the view of `values` and `leaves` */
+    const mica_pool *pool; /* if an entity may have several instances */
     mica_instance instance;
-    uint32_t ordinal; /* among those of its entity */
+    uint32_t ordinal; /* position among the instances of the entity */
     bool has_singleton;
 } cursor;
 
@@ -133,7 +137,7 @@ static int next(sqlite3_vtab_cursor *base)
         cursor->has_singleton = false;
         return SQLITE_OK;
     }
-    if (micap_sql_scan_is_void(&cursor->scan))
+    if (micap_sql_scan_is_invalid(&cursor->scan))
         return fail_void(base->pVtab);
     if (cursor->pool) {
         cursor->instance =
@@ -174,7 +178,7 @@ static const char *of_view(cursor *cursor, uint32_t number)
     return cursor->leaves[number] + (size_t)scan->row * column->leaf_bytes + (column->offset - column->leaf);
 }
 
-/* The bytes of a field of the row; NULL when another statement has taken the row away. */
+/* Returns the bytes of a field; NULL if another statement deleted the row. */
 static const char *field_of(cursor *cursor, uint32_t number)
 {
     const micap_sql_table *table = table_of(cursor);
@@ -205,10 +209,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 {
     cursor *cursor = (struct cursor *)base;
     const micap_sql_table *table = table_of(cursor);
-    if (sqlite3_vtab_nochange(context)) /* an UPDATE that leaves it alone */
+    if (sqlite3_vtab_nochange(context)) /* an UPDATE that does not change the column */
         return SQLITE_OK;
     bool has_entity = table->entity_column >= 0;
-    if (has_entity && micap_sql_scan_is_void(&cursor->scan))
+    if (has_entity && micap_sql_scan_is_invalid(&cursor->scan))
         return fail_void(base->pVtab);
     mica_entity entity = has_entity ? micap_sql_scan_entity(&cursor->scan) : mica_nil();
     if (number == table->entity_column) {
@@ -226,7 +230,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     return SQLITE_OK;
 }
 
-/* Notes the generation of the slot: see micap_sql_table. */
+/* Stores the generation of the slot: see micap_sql_table. */
 static int note_generation(micap_sql_table *table, mica_entity entity)
 {
     if (entity.index >= table->generation_count) {
@@ -249,7 +253,7 @@ static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
     *out_row = 1;
     if (table->entity_column < 0)
         return SQLITE_OK;
-    if (micap_sql_scan_is_void(&cursor->scan))
+    if (micap_sql_scan_is_invalid(&cursor->scan))
         return fail_void(base->pVtab);
     mica_entity entity = micap_sql_scan_entity(&cursor->scan);
     *out_row = table->type->many ? micap_sql_instance_row(entity, cursor->ordinal) : mica_sql_from_entity(entity);

@@ -1,12 +1,16 @@
-/* The table of a component: writing. A row is checked as a whole before anything changes. */
-#include "sql/sql.h"
+/* All values of a row are checked before anything changes. */
+#include "sql/component_write.h"
+#include "sql/component_table.h"
+#include "sql/entity_scan.h"
+#include "sql/value_read.h"
+#include "sql/value_write.h"
 
 #include "mica/entity.h"
 #include "mica/singleton.h"
 
 #include <string.h>
 
-/* A row on its way in. The fields are values[first_field...]; those that an UPDATE leaves alone are passed over. */
+/* A row to write. Its fields are values[first_field...]; those that an UPDATE does not change are skipped. */
 typedef struct row {
     sqlite3_vtab *vtab;
     micap_sql_table *table;
@@ -14,7 +18,7 @@ typedef struct row {
     sqlite3_value **values;
     bool is_new;
     void *memory;
-    char *value; /* of the component, in `memory` */
+    char *value; /* the component, in `memory` */
 } row;
 
 static bool is_given(const row *row, sqlite3_value *value)
@@ -27,7 +31,7 @@ static sqlite3_value *field_value(const row *row, uint32_t column)
     return row->values[(uint32_t)row->table->first_field + column];
 }
 
-/* Checks the fields, by storing them in the value. */
+/* Checks the fields by storing them in the value. */
 static int store_fields(row *row, uint32_t *out_count)
 {
     const micap_sql_table *table = row->table;
@@ -46,7 +50,7 @@ static int store_fields(row *row, uint32_t *out_count)
     return SQLITE_OK;
 }
 
-/* Aligned, since the component's own functions may work on it. */
+/* Aligned, because functions of the component may use it. */
 static bool make_room(row *row)
 {
     uint64_t alignment = row->table->type->alignment ? row->table->type->alignment : 1;
@@ -58,7 +62,7 @@ static bool make_room(row *row)
     return true;
 }
 
-/* Whether SQL asks to switch it, and whether it knows what it wants. */
+/* Reads the column `enabled`. Returns false if its value is invalid. */
 static int read_switch(const row *row, bool *out_given, bool *out_on)
 {
     sqlite3_value *value = row->table->enabled_column < 0 ? NULL : row->values[row->table->enabled_column];
@@ -82,7 +86,7 @@ static mica_value whole_value(const row *row)
     return (mica_value){row->table->component, bytes, bytes ? row->value : NULL};
 }
 
-/* Copies the fields that were given to where they belong. */
+/* Copies the fields that were given into the component. */
 static void write_fields(const row *row, mica_pool *pool, mica_instance instance)
 {
     const micap_sql_table *table = row->table;
@@ -110,7 +114,7 @@ static int update_singleton(row *row)
     return result;
 }
 
-/* A value that owns something is copied by its own function, and again by mica_set. */
+/* A value with a copy function is copied by it here, and again by mica_set. */
 static int update_component(row *row, mica_entity entity)
 {
     const mica_type *type = row->table->type;
@@ -162,7 +166,7 @@ static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
     return change_switch(row, entity, switched, on);
 }
 
-/* The entity an INSERT is for, nil to create one. */
+/* Returns the entity of an INSERT; nil to create one. */
 static int read_entity(const row *row, mica_entity *out_entity)
 {
     sqlite3_value *value = row->values[row->table->entity_column];
@@ -226,7 +230,7 @@ static int insert(row *row, sqlite3_int64 *out_row)
     return result;
 }
 
-/* The entity of a row, and its place among the instances; nil when it is gone since it was shown. */
+/* Returns the entity of a row and the position of the instance; nil if it was destroyed since the row was read. */
 static mica_entity entity_of_row(const micap_sql_table *table, sqlite3_int64 number, uint32_t *out_ordinal)
 {
     mica_entity entity = mica_sql_to_entity(number);
@@ -251,7 +255,7 @@ static int remove_row(const row *row, mica_entity entity, uint32_t ordinal)
                : micap_sql_fail_world(row->vtab, table->name);
 }
 
-/* What says which row it is can't be written; UPDATE FROM gives it all the same, as it is. */
+/* Columns that identify the row are read-only. UPDATE FROM passes them unchanged. */
 static int check_place(const row *row, mica_entity entity, uint32_t ordinal)
 {
     const micap_sql_table *table = row->table;

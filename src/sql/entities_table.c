@@ -1,5 +1,7 @@
-/* The table `entities`. */
-#include "sql/sql.h"
+#include "sql/entities_table.h"
+#include "sql/entity_scan.h"
+#include "sql/transaction.h"
+#include "sql/value_read.h"
 
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
@@ -143,7 +145,7 @@ static void result_path(sqlite3_context *context, const mica_world *world, mica_
 {
     size_t length = mica_path_get(world, entity, NULL, 0);
     if (!length)
-        return; /* which is NULL */
+        return; /* NULL */
     char *path = sqlite3_malloc64(length + 1);
     if (!path) {
         sqlite3_result_error_nomem(context);
@@ -182,9 +184,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 {
     const micap_sql_scan *scan = &((cursor *)base)->scan;
     const mica_world *world = world_of(base->pVtab);
-    if (sqlite3_vtab_nochange(context)) /* an UPDATE that leaves it alone */
+    if (sqlite3_vtab_nochange(context)) /* an UPDATE that does not change the column */
         return SQLITE_OK;
-    if (micap_sql_scan_is_void(scan))
+    if (micap_sql_scan_is_invalid(scan))
         return fail_void(base->pVtab);
     mica_entity entity = micap_sql_scan_entity(scan);
     switch (number) {
@@ -204,7 +206,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 static int row_of(sqlite3_vtab_cursor *base, sqlite3_int64 *out_row)
 {
     const micap_sql_scan *scan = &((cursor *)base)->scan;
-    if (micap_sql_scan_is_void(scan))
+    if (micap_sql_scan_is_invalid(scan))
         return fail_void(base->pVtab);
     *out_row = mica_sql_from_entity(micap_sql_scan_entity(scan));
     return SQLITE_OK;
@@ -215,7 +217,7 @@ static bool is_given(sqlite3_value *value, bool is_new)
     return is_new ? sqlite3_value_type(value) != SQLITE_NULL : !sqlite3_value_nochange(value);
 }
 
-/* Checks what can be checked before anything is done. */
+/* Checks the values before anything changes. */
 static int check_row(sqlite3_vtab *vtab, sqlite3_value **values, bool is_new)
 {
     static const char *const names[] = {"entity", "slot",        "generation",      "name",      "path",
@@ -232,7 +234,7 @@ static int check_row(sqlite3_vtab *vtab, sqlite3_value **values, bool is_new)
     return SQLITE_OK;
 }
 
-/* A name can be free where it goes to and taken where it is, so it is taken off on the way. */
+/* Removes the name before the move: it may be free in the new scope and taken in the old one. */
 static mica_result write_row(mica_world *world, mica_entity entity, sqlite3_value **values, bool is_new)
 {
     bool names = is_given(values[NAME], is_new), links = is_given(values[PARENT], is_new);
@@ -255,7 +257,7 @@ static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     int code = micap_sql_scans_detach(((micap_sql_vtab *)vtab)->table->session);
     if (code == SQLITE_OK && count > 1)
         code = check_row(vtab, values + 2, is_new);
-    if (code != SQLITE_OK || (!is_new && !mica_is_alive(world, entity))) /* children die with their parents */
+    if (code != SQLITE_OK || (!is_new && !mica_is_alive(world, entity))) /* destroyed with its parent */
         return code;
     if (count == 1)
         return mica_destroy(world, entity) ? SQLITE_OK : micap_sql_fail_world(vtab, "entities");

@@ -1,9 +1,9 @@
-#include "sql/sql.h"
+#include "sql/entity_scan.h"
 
 #include "mica/entity.h"
 #include "mica/query.h"
 
-/* One query, or two: what can be toggled matches READ where it is switched on and DISABLED where it is not. */
+/* A component that can be disabled needs two queries: READ for enabled rows and DISABLED for the others. */
 static uint32_t make_queries(mica_world *world, mica_component component, mica_query **out_queries)
 {
     const mica_type *type = mica_component_type(component);
@@ -44,7 +44,7 @@ static void link_scan(micap_sql_scan *scan)
     scan->list_at = scan->list_count = 0;
 }
 
-/* Steps to a view that has rows, through all queries. */
+/* Moves to the next view with rows, in any query. */
 static bool next_view(micap_sql_scan *scan)
 {
     scan->row = 0;
@@ -98,7 +98,7 @@ static bool is_shown(const micap_sql_scan *scan, mica_entity entity)
     return scan->component ? mica_has_id(world, entity, scan->component) : mica_is_alive(world, entity);
 }
 
-/* From where the list is to the first that is still there. */
+/* Moves forward in the list to an entity that still exists. */
 static void pass_over_gone(micap_sql_scan *scan)
 {
     while (scan->list_at < scan->list_count && !is_shown(scan, scan->list[scan->list_at]))
@@ -111,14 +111,14 @@ void micap_sql_scan_first_listed(micap_sql_scan *scan)
     pass_over_gone(scan);
 }
 
-bool micap_sql_scan_is_void(const micap_sql_scan *scan)
+bool micap_sql_scan_is_invalid(const micap_sql_scan *scan)
 {
     return !scan->is_list && scan->structure != mica_world_structure(scan->session->world);
 }
 
 int micap_sql_scan_next(micap_sql_scan *scan)
 {
-    if (micap_sql_scan_is_void(scan))
+    if (micap_sql_scan_is_invalid(scan))
         return SQLITE_ABORT;
     if (scan->is_list) {
         ++scan->list_at;
@@ -146,7 +146,7 @@ void micap_sql_scan_end(micap_sql_scan *scan)
     sqlite3_free(scan->list);
 }
 
-/* What is left to show, the row it is at included, becomes a list. */
+/* Copies the rows that are left, including the current one, to a list. */
 static int detach(micap_sql_scan *scan)
 {
     for (bool more = !scan->at_end; more; more = next_view(scan))
@@ -160,7 +160,7 @@ static int detach(micap_sql_scan *scan)
 int micap_sql_scans_detach(micap_sql_session *session)
 {
     for (micap_sql_scan *scan = session->scans; scan; scan = scan->next)
-        if (!scan->is_list && !micap_sql_scan_is_void(scan) && detach(scan) != SQLITE_OK)
+        if (!scan->is_list && !micap_sql_scan_is_invalid(scan) && detach(scan) != SQLITE_OK)
             return SQLITE_NOMEM;
     return SQLITE_OK;
 }

@@ -1,7 +1,11 @@
 #include "mica/sql.h"
 
 #include "mica/world.h"
-#include "sql/sql.h"
+#include "sql/session.h"
+#include "sql/catalog_tables.h"
+#include "sql/column.h"
+#include "sql/component_table.h"
+#include "sql/entities_table.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -25,7 +29,7 @@ int micap_sql_fail_world(sqlite3_vtab *vtab, const char *what)
 {
     mica_result result = mica_world_take_error(((micap_sql_vtab *)vtab)->table->session->world);
     return micap_sql_fail(vtab, result == MICA_ERROR_MEMORY ? SQLITE_NOMEM : SQLITE_ERROR, "%s: %s", what,
-                          result ? mica_result_text(result) : "the world refuses it");
+                          result ? mica_result_text(result) : "the world rejected the change");
 }
 
 int micap_sql_connect(sqlite3 *database, micap_sql_table *table, const char *declaration, sqlite3_vtab **out_vtab)
@@ -36,13 +40,13 @@ int micap_sql_connect(sqlite3 *database, micap_sql_table *table, const char *dec
         return result == SQLITE_OK ? SQLITE_NOMEM : result;
     *vtab = (micap_sql_vtab){.table = table};
     *out_vtab = &vtab->base;
-    /* A row that can't be written is refused before anything has changed: OR IGNORE may pass over it. */
+    /* A row with an invalid value is rejected before anything changes, so OR IGNORE may skip it. */
     return sqlite3_vtab_config(database, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
 }
 
 int micap_sql_disconnect(sqlite3_vtab *vtab)
 {
-    sqlite3_free(vtab->zErrMsg); /* SQLite takes it, but not when memory is short */
+    sqlite3_free(vtab->zErrMsg); /* SQLite frees it, except if memory is short */
     sqlite3_free(vtab);
     return SQLITE_OK;
 }
@@ -57,7 +61,7 @@ static void release_session(micap_sql_session *session)
     sqlite3_free(session);
 }
 
-/* SQLite calls it when the connection is closed, or another table has taken the name. */
+/* SQLite calls this when the connection is closed or another table replaces this one. */
 static void destroy_table(void *context)
 {
     micap_sql_table *table = context;
@@ -82,7 +86,7 @@ static bool has_table(const micap_sql_session *session, const char *name)
     return false;
 }
 
-/* SQLite finds its own tables first. */
+/* Names of tables that SQLite finds first. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"sqlite_master", "sqlite_schema", "sqlite_temp_master",
@@ -104,7 +108,7 @@ static char *free_name(const micap_sql_session *session, const char *wanted)
     return name;
 }
 
-/* Makes a table; the session has room for it, and owns it from now on. NULL when memory is short. */
+/* Creates a table and adds it to the session, which has room for it. Returns NULL if memory is short. */
 static micap_sql_table *make_table(micap_sql_session *session, micap_sql_kind kind, const char *name,
                                    mica_component component)
 {
@@ -128,7 +132,7 @@ static const sqlite3_module *module_of(const micap_sql_table *table)
     return &micap_sql_catalog_module;
 }
 
-/* SQLite has no table without columns: an undescribed singleton has none. */
+/* A table of SQLite needs a column; a singleton without a description has none. */
 static bool has_columns(const mica_type *type)
 {
     return type->storage != MICA_STORAGE_SINGLETON || type->field_count;
@@ -146,7 +150,7 @@ static bool make_tables(micap_sql_session *session)
     return done;
 }
 
-/* Takes all tables back; the session goes with the last. */
+/* Destroys all tables; the session is freed with the last. */
 static void drop_tables(micap_sql_session *session)
 {
     for (uint32_t count = session->table_count; count; --count) {
@@ -164,7 +168,7 @@ static micap_sql_session *make_session(sqlite3 *database, mica_world *world, con
     if (!session)
         return NULL;
     *session = (micap_sql_session){.world = world, .database = database, .read_only = def && def->read_only};
-    uint64_t room = 3; /* and one per component */
+    uint64_t room = 3; /* plus one per component */
     for (mica_component next = 0; (next = mica_component_next(world, next));)
         ++room;
     session->prefix = sqlite3_mprintf("%s", def && def->prefix ? def->prefix : "");
@@ -184,7 +188,7 @@ static int register_tables(micap_sql_session *session)
     for (uint32_t i = 0; i < session->table_count && result == SQLITE_OK; ++i) {
         micap_sql_table *table = session->tables[i];
         table->is_registered = true;
-        /* What it does not take, it destroys. */
+        /* On failure SQLite destroys the table. */
         result = sqlite3_create_module_v2(session->database, table->name, module_of(table), table, destroy_table);
     }
     if (result != SQLITE_OK)
@@ -206,7 +210,7 @@ struct sqlite3 *mica_sql_open(mica_world *world, const mica_sql_def *def)
 {
     sqlite3 *database = NULL;
     if (sqlite3_open(":memory:", &database) != SQLITE_OK)
-        mica_world_report(world, MICA_ERROR_MEMORY, "SQL: no connection can be opened");
+        mica_world_report(world, MICA_ERROR_MEMORY, "SQL: could not open a connection");
     else if (mica_sql_attach(database, world, def) == MICA_OK)
         return database;
     sqlite3_close(database);

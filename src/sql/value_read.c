@@ -1,4 +1,5 @@
-#include "sql/sql.h"
+#include "sql/value_read.h"
+#include "sql/value_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* Numbers, names and lists from the bytes of a field. */
-#include "sql/sql.h"
+#include "sql/value_text.h"
 
 #include "base/assert.h"
 #include "base/number_text.h"
@@ -26,7 +25,7 @@ static uint64_t mask_of(const mica_type *type)
     return UINT64_MAX >> (64 - 8 * type->size_bytes);
 }
 
-/* Every bit that is set has to have a name, or names would not be all of it. */
+/* Returns false unless every bit that is set has a name. */
 static bool flags_of(const mica_type *type, uint64_t bits, char **out_text)
 {
     uint64_t left = bits, mask = mask_of(type);

@@ -1,5 +1,6 @@
-/* Values of SQL into fields: what does not fit is refused, never cut. */
-#include "sql/sql.h"
+#include "sql/value_write.h"
+#include "sql/value_read.h"
+#include "sql/value_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,17 +24,17 @@ static void store_integer(void *at, uint32_t bytes, int64_t value)
            bytes);
 }
 
-/* A whole number, also one that arithmetic has made a real of. */
+/* Reads an integer, or a real number with an integer value. */
 static bool whole_number(sqlite3_value *value, int64_t *out)
 {
     double real = sqlite3_value_double(value);
     *out = sqlite3_value_int64(value);
     int type = sqlite3_value_type(value);
-    /* What is larger than any integer becomes the largest, which as a real is rounded to 2^63. */
+    /* SQLite converts larger reals to the largest integer, which is 2^63 as a real. */
     return type == SQLITE_INTEGER || (type == SQLITE_FLOAT && (double)*out == real && real < 9223372036854775808.0);
 }
 
-/* From `least` to `most`, which for 8 bytes is everything. */
+/* Stores an integer from `least` to `most`. */
 static bool store_whole(const micap_sql_column *column, sqlite3_value *value, void *at, int64_t least, int64_t most,
                         char **out_problem)
 {
@@ -76,7 +77,7 @@ static bool constant_named(const mica_type *type, const char *name, size_t lengt
     return false;
 }
 
-/* A name, or of flags several with '|' between them. */
+/* Reads a name; for flags, names separated by '|'. */
 static bool names_value(const micap_sql_column *column, const char *text, int64_t *out_value, char **out_problem)
 {
     const mica_type *type = column->field->type;
@@ -119,7 +120,7 @@ static bool store_named(const micap_sql_column *column, sqlite3_value *value, vo
     return true;
 }
 
-/* Handles are taken as they are: a reference may outlive whom it names. */
+/* Handles are not checked: a reference may outlive its entity. */
 static bool store_handle(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
 {
     int64_t number = sqlite3_value_int64(value);
@@ -149,7 +150,7 @@ static bool store_text(const micap_sql_column *column, sqlite3_value *value, voi
     return true;
 }
 
-/* Whether an array is to become what it is: UPDATE FROM gives all columns, also those that can't be written. */
+/* Returns true if the text equals the current array: UPDATE FROM passes all columns, also read-only ones. */
 static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, const char *at)
 {
     const char *text = (const char *)sqlite3_value_text(value), *end = memchr(at, 0, column->field->count);
@@ -175,7 +176,7 @@ bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void 
         return refuse(column, out_problem, "is a long array, which SQL can't write");
     if (column->form == MICAP_SQL_TEXT)
         return store_text(column, value, at, out_problem);
-    if (field->type) /* an enum or flags: structs were taken apart */
+    if (field->type) /* an enum or flags: structs have a column per field */
         return store_named(column, value, at, out_problem);
     switch (field->kind) {
     case MICA_KIND_F32:

@@ -38,7 +38,7 @@ static void prepare(void)
 static const step steps[] = {
     {"", 2, "mica COMMAND [options] FILE..."},
     {"help", 0, "Exit codes: 0 fine, 1 files differ (diff) or a run went wrong (run), 2 wrong usage or bad input."},
-    {"--help", 0, "compile    JSON to a resource"},
+    {"--help", 0, "compile    compile JSON to a resource"},
     {"--version", 0, "mica 0."},
     {"help compile", 0, "--schema FILE"},
     {"compile --help", 0, "--schema FILE"},
