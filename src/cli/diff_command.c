@@ -1,6 +1,6 @@
 /* mica diff: compares entities by path and values by their text. */
 #include "cli/cli.h"
-#include "recording/recording.h"
+#include "recording/recording_format.h"
 #include "json/dump.h"
 
 #include <stdio.h>
