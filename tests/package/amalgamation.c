@@ -25,7 +25,8 @@ int main(void)
     mica_entity ship = mica_create(world, MICA_WITH(Position, {1, 2}));
     mica_flush(world);
     const Position *position = mica_get(world, ship, Position);
-    bool ok = position && position->y == 2 && mica_world_validate(world) == MICA_OK && find + place + lock + window_of + grow + release == 21;
+    bool ok = position && position->y == 2 && mica_world_validate(world) == MICA_OK &&
+              find + place + lock + window_of + grow + release == 21;
     mica_destroy(world, ship);
     mica_world_destroy(world);
     puts(ok ? "1 passed, 0 failed" : "0 passed, 1 failed");

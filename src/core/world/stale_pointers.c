@@ -5,7 +5,6 @@
 
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
-#include "mica/checked.h"
 #include "os/lease.h"
 #include "os/pages.h"
 
