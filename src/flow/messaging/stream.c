@@ -211,7 +211,7 @@ bool mica_stream_push(mica_stream *stream, const void *message, size_t message_b
     if (MICAP_UNLIKELY(writer->lane != task->lane || (size_t)(writer->limit - room) < message_bytes))
         return push_slowly(stream, message, message_bytes, place);
     writer->at = writer->run->end = room + message_bytes;
-    micap_copy_fresh_bytes(room, message, (uint32_t)message_bytes);
+    micap_copy_fresh(room, message, (uint32_t)message_bytes);
     return true;
 }
 
