@@ -108,9 +108,9 @@ START_TEST(values_that_own_something_are_copied_and_given_back)
     mica_world *world = open_world(&heard);
     Text hello = text_make("hello"), bye = text_make("bye");
     mica_entity entity = mica_create(world);
-    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof hello, &hello});
+    mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof hello, &hello});
     mica_snapshot snapshot = mica_snapshot_take(world);
-    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof bye, &bye});
+    mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof bye, &bye});
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "bye");
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "hello");
@@ -301,7 +301,7 @@ START_TEST(a_singleton_that_is_made_meanwhile_was_never_there)
     reports heard, other_heard;
     mica_world *world = open_world(&heard), *other = open_world(&other_heard);
     mica_snapshot snapshot = mica_snapshot_take(world);
-    Clock *clock = mica_write_the(world, Clock);
+    Clock *clock = mica_singleton_write(world, Clock);
     clock->ticks = 5;
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
     snapshot = mica_snapshot_take(world); /* which does not have it either */
@@ -320,7 +320,7 @@ START_TEST(a_singleton_that_is_made_meanwhile_was_never_there)
     ck_assert_uint_eq(mica_world_hash(world), mica_world_hash(other));
     mica_sender_destroy(sender);
     mica_replica_destroy(replica);
-    ck_assert_ptr_eq(mica_get_the(world, Clock), clock);
+    ck_assert_ptr_eq(mica_singleton_get(world, Clock), clock);
     ck_assert_uint_eq(clock->ticks, 0);
     close_world(world, &heard);
     close_world(other, &other_heard);
@@ -340,7 +340,7 @@ MICA_COMPONENT_WITH(Camera, (.move = take_while_moving), pictures)
 
 static void count_ticks(mica_view *view)
 {
-    mica_write(view, Clock)->ticks += view->count;
+    mica_view_write(view, Clock)->ticks += view->count;
 }
 
 /* A query that was created after the snapshot stays: the singleton is in use again when the query next shows it. */
@@ -354,18 +354,18 @@ START_TEST(a_query_does_not_keep_a_singleton_in_use)
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(Clock), MICA_HAS(Number)));
     mica_system_add(world, MICA_SYSTEM(count_ticks, MICA_WRITE(Clock), MICA_HAS(Position)));
     ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
-    mica_write_the(world, Clock)->ticks = 5;
+    mica_singleton_write(world, Clock)->ticks = 5;
     ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
     ck_assert(!mica_singleton_is_used(world, MICA_ID(Clock)));
     ck_assert_uint_eq(mica_world_hash(world), hash);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
-        mica_write(&view, Clock)->ticks += 1;
+        mica_view_write(&view, Clock)->ticks += 1;
     ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 1);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 1);
     ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
     ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
     ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 3);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 3);
     close_world(world, &heard);
 }
 END_TEST

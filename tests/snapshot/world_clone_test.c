@@ -33,7 +33,7 @@ START_TEST(a_clone_goes_its_own_way)
     mica_destroy(world, make_numbers(world, 1));
     ck_assert_int_eq(mica_set_parent(world, child, first), MICA_OK);
     ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
-    *mica_write_the(world, Clock) = (Clock){1.5, 3};
+    *mica_singleton_write(world, Clock) = (Clock){1.5, 3};
     mica_world *clone = mica_world_clone(world);
     uint64_t hash = mica_world_hash(world);
     ck_assert_uint_eq(mica_world_hash(clone), hash);
@@ -91,7 +91,7 @@ START_TEST(streams_are_not_part_of_a_clone)
     reports heard;
     mica_world *world = open_world(&heard);
     mica_stream *stream = mica_stream_create(world, MICA_STREAM_WITH(Number, (.application = true)));
-    mica_emit(stream, Number, {7});
+    mica_stream_push(stream, Number, {7});
     mica_world *clone = mica_world_clone(world);
     ck_assert_uint_ne(mica_world_hash(clone), mica_world_hash(world)); /* a message waits */
     uint32_t count;

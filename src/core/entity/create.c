@@ -35,7 +35,7 @@ static mica_entity create_row(mica_world *world, micap_archetype *archetype, con
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
-        return mica_command_create_values(micap_recorder(world), values, count, (mica_place){0});
+        return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
     if (!archetype)
         return mica_nil();
@@ -111,7 +111,7 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
     return create_by_plan(world, plan, values, count);
 }
 
-mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count)
+mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
     if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || plan->known != count + 1 ||

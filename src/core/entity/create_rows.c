@@ -7,7 +7,7 @@
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
 {

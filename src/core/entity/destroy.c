@@ -5,7 +5,7 @@
 #include "core/storage/rows.h"
 #include "mica/entity.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 void micap_destroy_row(mica_world *world, micap_spot spot)
 {
@@ -76,7 +76,7 @@ uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
+        return mica_command_destroy_id(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");

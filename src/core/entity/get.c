@@ -6,7 +6,7 @@
 #include "core/storage/touch.h"
 #include "mica/entity.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
@@ -45,7 +45,7 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     return micap_finder_value(finder, spot.row);
 }
 
-const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
+const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
@@ -57,7 +57,7 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
-void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
+void *mica_write_id(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
@@ -72,14 +72,14 @@ void *mica_write_component(mica_world *world, mica_entity entity, mica_component
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
-bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
+bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component)
 {
     if (micap_is_pooled(component))
         return micap_pooled_has(world, entity, component);
     return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
 }
 
-uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
 {
     const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
     uint32_t count = 0;

@@ -6,7 +6,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static void fail_split(const mica_world *world, const mica_pool *pool)
 {
@@ -166,7 +166,7 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
         micap_pool_keep(pool, row, 1);
         pool->enabled[row] = enabled;
     }
-    mica_event_kind kind = enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE;
+    mica_event_kind kind = enabled ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE;
     if (changed && pool->hook_mask & 1 << kind)
         micap_pools_run_hook(world, kind, pool, first, 1);
     return true;

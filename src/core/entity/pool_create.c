@@ -5,7 +5,7 @@
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 /* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
 static size_t offset_in(const mica_pool *pool, const char *from)

@@ -64,7 +64,7 @@ static void frame_end(mica_world *world, void *state)
 {
     trace *trace = state;
     note(world, &trace->logs[trace->log_count - 1],
-         &(event){.rows = mica_time_of(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
+         &(event){.rows = mica_time_get(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
 }
 
 /* The name of a system, which may be gone when the trace is written. */
@@ -110,7 +110,7 @@ mica_result mica_trace_start(mica_world *world)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping || micap_listener_state(world, MICAP_LISTENER_TRACE))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: refused %s",
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: refused %s",
                           flow->is_stepping ? "inside a frame" : "since one was started already");
     trace *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
@@ -199,7 +199,7 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     const micap_flow *flow = micap_flow_get(world);
     trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
     if (!trace || flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: %s",
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s",
                           trace ? "refused inside a frame" : "none was started");
     for (uint32_t i = 0; i < flow->system_count; ++i)
         keep_name(world, trace, flow->systems[i]);
@@ -211,7 +211,7 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     bool failed = path && (!file || ferror(file) != 0);
     failed |= file && fclose(file) != 0;
     if (failed)
-        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: %s: %s", path, strerror(errno));
+        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s: %s", path, strerror(errno));
     release(world, trace);
     return result;
 }

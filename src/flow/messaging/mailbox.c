@@ -146,7 +146,7 @@ static bool find_row(const mica_world *world, const micap_mailbox *box, micap_de
 {
     mica_entity target = delivery->letter->entity;
     micap_spot spot = micap_locate(world, target);
-    if (!micap_is_row(spot) || !mica_has_component(world, target, box->component))
+    if (!micap_is_row(spot) || !mica_has_id(world, target, box->component))
         return false;
     delivery->chunk = box->driver ? NULL : spot.chunk;
     delivery->row = box->driver ? micap_pooled_row(world, box->driver, target) : spot.row;
@@ -219,10 +219,10 @@ static bool fill_boxes(micap_messages *messages, micap_leg *leg)
     mica_world *world = messages->world;
     for (uint32_t i = 0; i < leg->system_count; ++i) {
         const micap_system *system = leg->systems[i];
-        mica_view walk = {.world = world, .query = system->query};
+        mica_view walk = {.world = world, .private_.query = system->query};
         if (system->query->join_count)
             micap_join_begin(&walk, system->query);
-        system->box->driver = walk.driver;
+        system->box->driver = walk.private_.driver;
     }
     uint32_t sequence = 0;
     micap_run *run = NULL;
@@ -243,7 +243,7 @@ static bool fill_boxes(micap_messages *messages, micap_leg *leg)
 
 static mica_result run_round(micap_messages *messages, micap_leg *leg)
 {
-    mica_time time = mica_time_of(messages->world);
+    mica_time time = mica_time_get(messages->world);
     uint64_t end = messages->letters.end;
     mica_result result = MICA_OK;
     leg->dt = time.dt;

@@ -9,7 +9,7 @@ bool micap_letter_keep(micap_queue *queue, mica_world *world, const micap_letter
 {
     const micap_task *task = micap_task_here(world);
     if (task && task->lane == MICAP_LANE_NONE) {
-        micap_fail(world, MICA_ERROR_REFUSED, letter->place,
+        micap_fail(world, MICA_ERROR_REFUSED, letter->location,
                    "system %s sends a message inside a parallel for, where nothing has an order",
                    micap_system_label(task->system));
         return false;

@@ -13,7 +13,7 @@ typedef struct micap_letter {
     uint32_t kind; /* as the writer likes: an event, say */
     mica_component component;
     mica_entity entity;
-    mica_place place;
+    mica_location location;
 } micap_letter;
 
 enum { MICAP_LETTER_ALIGNMENT = 16 };

@@ -6,7 +6,7 @@
 /* What a message that is no system's knows about the moment. */
 static mica_frame frame_now(mica_world *world)
 {
-    mica_time time = mica_time_of(world);
+    mica_time time = mica_time_get(world);
     return (mica_frame){
         .world = world, .dt = time.dt, .alpha = time.alpha, .seconds = time.seconds, .tick = time.frame};
 }
@@ -18,10 +18,10 @@ static void deliver_to_one(const micap_kind *kind, mica_message *message, const 
     message->entities = target;
     for (uint32_t i = 0; i < kind->post_count; ++i) {
         const micap_post *post = kind->posts[i];
-        if (!mica_is_enabled_component(world, *target, post->component))
+        if (!mica_is_enabled_id(world, *target, post->component))
             continue;
         message->component = post->component;
-        message->values = post->box->has_values ? mica_write_component(world, *target, post->component) : NULL;
+        message->values = post->box->has_values ? mica_write_id(world, *target, post->component) : NULL;
         micap_post_call(post, message);
     }
 }
@@ -78,11 +78,12 @@ void micap_messages_deliver(micap_messages *messages)
     micap_queue_drop(&messages->letters, messages->letters.end);
 }
 
-static bool send(mica_world *world, mica_entity target, mica_value message, mica_place place)
+static bool send(mica_world *world, mica_entity target, mica_value message, mica_location location)
 {
     const micap_type *type = micap_type_of(message.component);
     if (!type || !message.data || (message.size_bytes && message.size_bytes != type->type.size_bytes)) {
-        micap_fail(world, MICA_ERROR_INVALID, place, "message: it has no description, or another size than described");
+        micap_fail(world, MICA_ERROR_INVALID, location,
+                   "message: it has no description, or another size than described");
         return false;
     }
     const micap_task *task = micap_task_here(world);
@@ -90,7 +91,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
     if (!messages && !(messages = micap_messages_of(world))) /* inside a system it is there: see mica_step */
         return false;
     if (messages->is_delivering && messages->generation >= MICAP_GENERATIONS_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, place,
+        micap_fail(world, MICA_ERROR_LIMIT, location,
                    "message: handlers keep sending messages after %d rounds; %s is dropped", MICAP_GENERATIONS_MAX,
                    type->type.name);
         return false;
@@ -99,7 +100,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
                            .component = message.component,
                            .data_bytes = type->type.size_bytes,
                            .entity = target,
-                           .place = place};
+                           .location = location};
     if (!micap_letter_keep(&messages->letters, world, &letter, message.data))
         return false;
     if (!task && !messages->is_awaited)
@@ -107,17 +108,17 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
     return true;
 }
 
-bool mica_message_send(mica_world *world, mica_entity target, mica_value message, mica_place place)
+bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mica_location location)
 {
     if (!mica_is_alive(world, target)) {
-        micap_fail(world, MICA_ERROR_DEAD, place, "message: entity %u (generation %u) is not alive", target.index,
+        micap_fail(world, MICA_ERROR_DEAD, location, "message: entity %u (generation %u) is not alive", target.index,
                    target.generation);
         return false;
     }
-    return send(world, target, message, place);
+    return send(world, target, message, location);
 }
 
-bool mica_message_broadcast(mica_world *world, mica_value message, mica_place place)
+bool mica_broadcast_id(mica_world *world, mica_value message, mica_location location)
 {
-    return send(world, mica_nil(), message, place);
+    return send(world, mica_nil(), message, location);
 }

@@ -15,9 +15,9 @@ typedef struct observer {
     /* What the filter says about the archetype that was asked for last: mostly it is asked for again. */
     const micap_archetype *asked;
     bool matches;
-    mica_observe event;
+    mica_event_kind event;
     mica_component component;
-    mica_observer_fn fn;
+    mica_event_fn fn;
     void *context;
     uint32_t id;
 } observer;
@@ -29,9 +29,9 @@ typedef struct observers {
 } observers;
 
 /* Tells an observer about some of those that an event is about. */
-static void tell_some(const observer *observer, const mica_observation *all, uint32_t begin, uint32_t count)
+static void tell_some(const observer *observer, const mica_event *all, uint32_t begin, uint32_t count)
 {
-    mica_observation some = *all;
+    mica_event some = *all;
     some.count = count;
     some.entities = all->entities + begin;
     if (all->values)
@@ -40,7 +40,7 @@ static void tell_some(const observer *observer, const mica_observation *all, uin
 }
 
 /* Those among rows that lie one after the other in a chunk that pass the filter, in runs. */
-static void tell_filtered_rows(observer *observer, const mica_observation *seen, micap_spot spot, uint32_t begin,
+static void tell_filtered_rows(observer *observer, const mica_event *seen, micap_spot spot, uint32_t begin,
                                uint32_t count)
 {
     const mica_query *filter = observer->filter;
@@ -60,7 +60,7 @@ static void tell_filtered_rows(observer *observer, const mica_observation *seen,
 }
 
 /* Rows of a chunk come as they lie there; others, of a pool say, have their owners all over the place. */
-static void tell_filtered(observer *observer, const mica_observation *seen)
+static void tell_filtered(observer *observer, const mica_event *seen)
 {
     for (uint32_t begin = 0, run; begin < seen->count; begin += run) {
         micap_spot spot = micap_locate(observer->world, seen->entities[begin]);
@@ -74,7 +74,7 @@ static void tell_filtered(observer *observer, const mica_observation *seen)
     }
 }
 
-static void tell(observer *observer, mica_observation *seen)
+static void tell(observer *observer, mica_event *seen)
 {
     seen->world = observer->world;
     seen->context = observer->context;
@@ -86,11 +86,11 @@ static void tell(observer *observer, mica_observation *seen)
 
 static void watch_seen(micap_watch *watch, const mica_event *event)
 {
-    mica_observation seen = {.event = (mica_observe)event->kind,
-                             .component = event->component,
-                             .count = event->count,
-                             .entities = event->entities,
-                             .values = event->values};
+    mica_event seen = {.event = (mica_event_kind)event->kind,
+                       .component = event->component,
+                       .count = event->count,
+                       .entities = event->entities,
+                       .values = event->values};
     tell((observer *)watch, &seen);
 }
 
@@ -110,11 +110,11 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != letter->kind || (observer->component && observer->component != letter->component))
             continue;
-        mica_observation seen = {.event = letter->kind, .component = letter->component, .data = data};
+        mica_event seen = {.event = letter->kind, .component = letter->component, .data = data};
         seen.count = !mica_is_nil(letter->entity);
         seen.entities = seen.count ? &letter->entity : NULL;
         if (seen.count && letter->component && micap_type_of(letter->component)->type.size_bytes)
-            seen.values = mica_write_component(world, letter->entity, letter->component);
+            seen.values = mica_write_id(world, letter->entity, letter->component);
         tell(observer, &seen);
     }
     --world->hook_depth;
@@ -205,9 +205,9 @@ static observers *observers_of(mica_world *world)
     return state;
 }
 
-static bool is_of_world(mica_observe event)
+static bool is_of_world(mica_event_kind event)
 {
-    return event <= MICA_OBSERVE_DISABLE;
+    return event <= MICA_EVENT_DISABLE;
 }
 
 /* Whether the def makes sense; a report when not. */
@@ -216,25 +216,25 @@ static bool is_sane(mica_world *world, const mica_observer_def *def)
     const char *name = def->name ? def->name : "observer";
     micap_check_door(world, "observer_add");
     if (world->hook_depth || micap_is_running(world)) {
-        micap_fail(world, MICA_ERROR_REFUSED, def->place,
+        micap_fail(world, MICA_ERROR_REFUSED, def->location,
                    "observer %s: can't be added inside a system, hook or observer", name);
         return false;
     }
-    if (!def->fn || (!is_of_world(def->event) && def->event < MICA_OBSERVE_USER)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place, "observer %s: it needs a function and an event", name);
+    if (!def->fn || (!is_of_world(def->event) && def->event < MICA_EVENT_USER)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "observer %s: it needs a function and an event", name);
         return false;
     }
-    if (is_of_world(def->event) && (def->event == MICA_OBSERVE_DESTROY) != (def->component == 0)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place,
+    if (is_of_world(def->event) && (def->event == MICA_EVENT_DESTROY) != (def->component == 0)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "observer %s: DESTROY goes without a component, the other events with one", name);
         return false;
     }
     if (!def->component)
         return true;
     const micap_type *type = micap_type_for_entities(world, def->component);
-    if (type && !type->type.toggle && (def->event == MICA_OBSERVE_ENABLE || def->event == MICA_OBSERVE_DISABLE)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place, "observer %s: %s can't be toggled: describe it with .toggle",
-                   name, type->type.name);
+    if (type && !type->type.toggle && (def->event == MICA_EVENT_ENABLE || def->event == MICA_EVENT_DISABLE)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
+                   "observer %s: %s can't be toggled: describe it with .toggle", name, type->type.name);
         return false;
     }
     return type != NULL;
@@ -258,7 +258,7 @@ static observer *make(mica_world *world, const mica_observer_def *def)
     fresh->filter = mica_query_create(world, &(mica_query_def){.name = def->name ? def->name : "observer",
                                                                .terms = def->terms,
                                                                .term_count = def->term_count,
-                                                               .place = def->place});
+                                                               .location = def->location});
     if (fresh->filter)
         return fresh;
     release_observer(world, fresh);
@@ -285,7 +285,7 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     micap_check_door(world, "observer_remove");
     if (world->hook_depth || micap_is_running(world)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                    "observer: can't be removed inside a system, hook or observer");
         return false;
     }
@@ -304,14 +304,13 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
     return true;
 }
 
-bool mica_observe_emit(mica_world *world, mica_observe event, mica_component component, mica_entity entity,
-                       mica_value data)
+bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
+                     mica_value data)
 {
-    if (event < MICA_OBSERVE_USER) {
-        micap_fail(
-            world, MICA_ERROR_INVALID, (mica_place){0},
-            "observe_emit: event %u is told by the world itself; those of the program begin at MICA_OBSERVE_USER",
-            event);
+    if (event < MICA_EVENT_USER) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                   "observe_emit: event %u is told by the world itself; those of the program begin at MICA_EVENT_USER",
+                   event);
         return false;
     }
     if (!mica_is_nil(entity) && !mica_is_alive(world, entity)) {

@@ -43,11 +43,11 @@ static void drop_run(micap_queue *queue, micap_run *run)
         spare_block(queue, block);
 }
 
-void micap_queue_drop(micap_queue *queue, uint64_t place)
+void micap_queue_drop(micap_queue *queue, uint64_t location)
 {
     for (uint32_t i = 0; i < queue->writer_count; ++i)
         close_run(&queue->writers[i]);
-    while (queue->first && micap_run_end(queue->first) <= place) {
+    while (queue->first && micap_run_end(queue->first) <= location) {
         micap_run *run = queue->first;
         queue->first = run->next;
         drop_run(queue, run);
@@ -206,7 +206,7 @@ void *micap_queue_append_slowly(micap_queue *queue, uint32_t worker, uint32_t la
     if (lane != MICAP_LANE_NONE) {
         enter_lane(queue, writer, lane, run);
     } else {
-        run->place = queue->end;
+        run->location = queue->end;
         run->frame = queue->frame;
         link_run(&queue->first, &queue->last, run);
         queue->end += bytes;
@@ -227,7 +227,7 @@ void micap_queue_commit(micap_queue *queue)
     }
     for (uint32_t lane = low; lane < end; ++lane) {
         for (micap_run *run = queue->lanes[lane].first; run; run = run->next) {
-            run->place = queue->end;
+            run->location = queue->end;
             run->frame = queue->frame;
             queue->end = micap_run_end(run);
         }
@@ -241,13 +241,13 @@ void micap_queue_commit(micap_queue *queue)
 
 bool micap_queue_is_sound(const micap_queue *queue)
 {
-    uint64_t place = queue->first ? queue->first->place : queue->end;
+    uint64_t location = queue->first ? queue->first->location : queue->end;
     const micap_run *last = NULL;
     for (const micap_run *run = queue->first; run; run = run->next) {
-        if (run->place != place || run->end < run->begin || !run->block->run_count)
+        if (run->location != location || run->end < run->begin || !run->block->run_count)
             return false;
-        place = micap_run_end(run);
+        location = micap_run_end(run);
         last = run;
     }
-    return place == queue->end && last == queue->last && queue->begin <= queue->end;
+    return location == queue->end && last == queue->last && queue->begin <= queue->end;
 }

@@ -30,8 +30,8 @@ typedef struct micap_run {
     micap_queue_block *block;
     char *begin;
     char *end;
-    uint64_t place; /* of its first byte, once it is in the list */
-    uint64_t frame; /* when it was put there */
+    uint64_t location; /* of its first byte, once it is in the list */
+    uint64_t frame;    /* when it was put there */
 } micap_run;
 
 /* A line of its own per worker, or they would slow each other down. */
@@ -95,7 +95,7 @@ static inline void *micap_queue_append(micap_queue *queue, uint32_t worker, uint
 void micap_queue_commit(micap_queue *queue);
 
 /* Gives back the memory of runs that lie before this place as a whole. Nobody may still look at them. */
-void micap_queue_drop(micap_queue *queue, uint64_t place);
+void micap_queue_drop(micap_queue *queue, uint64_t location);
 
 /* Gives back the memory of blocks without runs. Not while systems run. */
 void micap_queue_trim(micap_queue *queue);
@@ -115,7 +115,7 @@ void micap_queue_clear(micap_queue *queue);
 
 static inline uint64_t micap_run_end(const micap_run *run)
 {
-    return run->place + (uint64_t)(run->end - run->begin);
+    return run->location + (uint64_t)(run->end - run->begin);
 }
 
 /* Whether counts, links and places agree; for validation. */

@@ -30,7 +30,7 @@ micap_saved_queue *micap_queue_save(const micap_queue *queue)
     if (!saved)
         return NULL;
     *saved = (micap_saved_queue){.bytes = bytes,
-                                 .first_place = queue->first ? queue->first->place : queue->end,
+                                 .first_place = queue->first ? queue->first->location : queue->end,
                                  .begin = queue->begin,
                                  .frame = queue->frame};
     char *data = (char *)&saved->runs[count];

@@ -12,7 +12,7 @@
  * it: they are complete, and when they join the list they lie in the order they were read in. */
 typedef struct micap_reader {
     uint32_t system;     /* the id: it stays when a system is replaced; 0 is the application */
-    uint64_t place;      /* behind the last byte it has read */
+    uint64_t location;   /* behind the last byte it has read */
     micap_run *run;      /* of the list, where that place is or a place before it; NULL: the first */
     uint64_t lost_bytes; /* were dropped before it had read them */
     /* In the phase that runs. */
@@ -26,7 +26,7 @@ struct mica_stream {
     uint64_t number;   /* how many-eth of the world: an address may be had again, a number is not */
     char *name;
     size_t name_bytes;
-    mica_place place;
+    mica_location location;
     micap_queue queue;
     bool is_owned;
     const micap_type *type; /* of its messages; NULL: they are requests' */
@@ -50,7 +50,7 @@ typedef struct micap_stream_shape {
     uint32_t keep_frames;
     bool application;
     bool is_owned; /* by requests: users don't destroy it */
-    mica_place place;
+    mica_location location;
 } micap_stream_shape;
 
 /* NULL with a report when memory is short. */

@@ -66,18 +66,18 @@ static uint64_t aged(const mica_stream *stream, uint32_t frames)
     const micap_run *run = stream->queue.first;
     while (run && run->frame + frames < stream->queue.frame)
         run = run->next;
-    return run ? run->place : stream->queue.end;
+    return run ? run->location : stream->queue.end;
 }
 
 static void retire(mica_stream *stream)
 {
     micap_queue *queue = &stream->queue;
-    uint64_t place = queue->end;
+    uint64_t location = queue->end;
     for (uint32_t i = 0; i < stream->reader_count; ++i)
-        place = stream->readers[i].place < place ? stream->readers[i].place : place;
+        location = stream->readers[i].location < location ? stream->readers[i].location : location;
     if (stream->keep_frames || !stream->reader_count)
-        place = aged(stream, stream->keep_frames ? stream->keep_frames : 1);
-    queue->begin = place > queue->begin ? place : queue->begin;
+        location = aged(stream, stream->keep_frames ? stream->keep_frames : 1);
+    queue->begin = location > queue->begin ? location : queue->begin;
     for (uint32_t i = 0; i < stream->reader_count; ++i) {
         micap_run *run = stream->readers[i].run;
         if (run && micap_run_end(run) <= queue->begin)
@@ -150,13 +150,13 @@ static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
     micap_hasher_bytes(hasher, stream->name, stream->name_bytes);
     micap_hasher_integer(hasher, (queue->end - queue->begin) / stream->message_bytes, 8);
     for (uint32_t i = 0; i < stream->reader_count; ++i) {
-        uint64_t place = stream->readers[i].place;
-        micap_hasher_integer(hasher, queue->end - (place > queue->begin ? place : queue->begin), 8);
+        uint64_t location = stream->readers[i].location;
+        micap_hasher_integer(hasher, queue->end - (location > queue->begin ? location : queue->begin), 8);
     }
     for (const micap_run *run = queue->first; run && stream->type; run = run->next) {
         if (micap_run_end(run) <= queue->begin)
             continue;
-        uint64_t skip = run->place < queue->begin ? queue->begin - run->place : 0;
+        uint64_t skip = run->location < queue->begin ? queue->begin - run->location : 0;
         if (grows_old && queue->frame - run->frame != age)
             micap_hasher_integer(hasher, age = queue->frame - run->frame, 8);
         micap_hash_values(hasher, stream->type, run->begin + skip,
@@ -179,9 +179,9 @@ static bool validate(mica_world *world, void *state)
     for (const mica_stream *stream = streams->first; stream; stream = stream->next) {
         bool sound = micap_queue_is_sound(&stream->queue);
         for (uint32_t i = 0; i < stream->reader_count; ++i)
-            sound = sound && stream->readers[i].place <= stream->queue.end;
+            sound = sound && stream->readers[i].location <= stream->queue.end;
         if (!sound) {
-            micap_fail(world, MICA_ERROR_INVALID, stream->place, "stream %s: broken invariant", stream->name);
+            micap_fail(world, MICA_ERROR_INVALID, stream->location, "stream %s: broken invariant", stream->name);
             return false;
         }
     }

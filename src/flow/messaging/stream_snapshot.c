@@ -100,7 +100,7 @@ static void load_readers(mica_stream *stream, const saved_stream *old)
         reader->run = reader->lane_run = NULL;
         reader->lane = 0;
         if (!old)
-            reader->place = stream->queue.end;
+            reader->location = stream->queue.end;
     }
 }
 

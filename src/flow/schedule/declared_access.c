@@ -22,7 +22,7 @@ void micap_task_declare(micap_task *task)
 {
     task->here.allows = allows;
     task->here.label = task->system->def.name;
-    task->here.place = task->system->def.place;
+    task->here.location = task->system->def.location;
 }
 
 void micap_task_show(micap_task *task, const mica_view *view)

@@ -55,7 +55,7 @@ static resource *resource_of(builder *build, const micap_touch *touch)
     return fresh;
 }
 
-static bool link_touch(builder *build, uint32_t place, const micap_touch *touch)
+static bool link_touch(builder *build, uint32_t location, const micap_touch *touch)
 {
     resource *touched = resource_of(build, touch);
     if (!touched)
@@ -72,10 +72,10 @@ static bool link_touch(builder *build, uint32_t place, const micap_touch *touch)
     touched->kind = *touch;
     if (!MICAP_RESERVE(memory_of(build), touched->last, &touched->last_capacity, (uint64_t)touched->last_count + 1))
         return false;
-    touched->last[touched->last_count++] = place;
+    touched->last[touched->last_count++] = location;
     micap_reason reason = {.component = touch->component, .stream = touch->stream};
     for (uint32_t i = 0; i < touched->before_count; ++i)
-        if (touched->before[i] != place && !add_link(build, touched->before[i], place, reason))
+        if (touched->before[i] != location && !add_link(build, touched->before[i], location, reason))
             return false;
     return true;
 }
@@ -186,7 +186,7 @@ static void report_unknown_names(const micap_flow *flow)
             bool before = j < MICA_SYSTEM_ORDERS_MAX;
             const char *name = before ? system->def.before[j] : system->def.after[j - MICA_SYSTEM_ORDERS_MAX];
             if (name && !mica_system_find(flow->world, name).id)
-                micap_fail(flow->world, MICA_ERROR_UNKNOWN, system->def.place,
+                micap_fail(flow->world, MICA_ERROR_UNKNOWN, system->def.location,
                            "system %s: there is no system %s that it could run %s", system->def.name, name,
                            before ? "before" : "after");
         }

@@ -34,9 +34,9 @@ static const char *reason_text(micap_reason reason)
 }
 
 /* Which of the phase's systems run slice by slice with this one. */
-static void put_chain(writer *to, const micap_phase *phase, const micap_leg *leg, uint32_t place)
+static void put_chain(writer *to, const micap_phase *phase, const micap_leg *leg, uint32_t location)
 {
-    const micap_chain *chain = &leg->chains[phase->chain_of[place]];
+    const micap_chain *chain = &leg->chains[phase->chain_of[location]];
     if (chain->system_count < 2)
         return;
     put(to, "  chain");

@@ -175,12 +175,13 @@ static bool is_sane(const mica_flow_def *def)
 mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
 {
     if (!def || !is_sane(def))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "flow: its def makes no sense");
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "flow: its def makes no sense");
     micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "flow: it can't be set up anew inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                          "flow: it can't be set up anew inside a frame");
     micap_crew *crew = micap_crew_create(&world->memory, worker_count_of(def), def->scheduler);
     if (!crew)
         return micap_fail_memory(world, "flow");

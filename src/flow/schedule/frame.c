@@ -143,10 +143,10 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || world->recording_depth || world->flushing))
-        *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                                  "%s: refused inside a frame, a hook, or while changes are recorded", what);
     else if (flow && !(dt >= 0 && dt < 1e9f))
-        *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "%s: a time step of %g makes no sense",
+        *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "%s: a time step of %g makes no sense",
                                  what, (double)dt);
     else if (flow && !micap_messages_of(world)) /* a system that sends the first one can't make it */
         *out_result = MICA_ERROR_MEMORY;
@@ -171,7 +171,7 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
         return result;
     frame_run run = {.flow = flow, .real_dt = dt};
     if (from.id && !(run.from = micap_flow_system(flow, from)))
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "%s: there is no such system", what);
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "%s: there is no such system", what);
     run.is_paused = flow->is_paused && !flow->is_let_through;
     flow->is_let_through = false;
     run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
@@ -196,7 +196,7 @@ mica_result mica_step(mica_world *world, float dt)
 mica_result mica_step_from(mica_world *world, mica_system system, float dt)
 {
     if (!system.id)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "step_from: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "step_from: there is no such system");
     return step(world, "step_from", system, dt);
 }
 
@@ -208,7 +208,7 @@ mica_result mica_system_run(mica_world *world, mica_system system, float dt)
         return result;
     const micap_system *only = micap_flow_system(flow, system);
     if (!only)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "system_run: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_run: there is no such system");
     frame_run run = {.flow = flow, .dt = dt, .real_dt = dt, .only = only};
     const micap_phase *phase = micap_flow_phase(flow, only->def.phase);
     flow->is_stepping = true;
@@ -247,12 +247,12 @@ mica_result mica_time_set_scale(mica_world *world, double scale)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (!(scale >= 0 && scale <= 1e6))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "time: a scale of %g makes no sense", scale);
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "time: a scale of %g makes no sense", scale);
     flow->scale = scale;
     return MICA_OK;
 }
 
-mica_time mica_time_of(const mica_world *world)
+mica_time mica_time_get(const mica_world *world)
 {
     const micap_flow *flow = micap_flow_get(world);
     return flow ? flow->time : (mica_time){0};

@@ -29,10 +29,10 @@ typedef struct micap_cutter {
 
 /* Whether something outside of a chain has to run between it and a system: the system, or what it waits for, waits for a
  * chain that waits for this one. */
-static bool is_reached(cutter *cut, uint32_t place, uint32_t chain, bool direct)
+static bool is_reached(cutter *cut, uint32_t location, uint32_t chain, bool direct)
 {
     const micap_phase *phase = cut->phase;
-    for (uint32_t i = phase->link_first[place]; i < phase->link_first[place + 1]; ++i) {
+    for (uint32_t i = phase->link_first[location]; i < phase->link_first[location + 1]; ++i) {
         uint32_t from = phase->links[i].from;
         if (from < cut->first)
             continue;

@@ -136,7 +136,7 @@ static void prepare(micap_leg *leg, micap_chain *chain)
     if (chunk->count != chain->row_count || chunk->count > chain->unit_rows)
         return;
     micap_view_init(&chain->ready_view, system->query, 0, 0);
-    chain->ready_view.match = start->entry;
+    chain->ready_view.private_.match = start->entry;
     chain->ready_view.frame = &system->frame;
     chain->ready_view.slice = (uint64_t)chunk->archetype->id << 32;
     micap_view_show(&chain->ready_view, system->query, chunk, 0, chunk->count);
@@ -165,15 +165,15 @@ static uint64_t row_bound(const mica_query *query)
 static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_view *walk)
 {
     const mica_system_def *def = &chain->systems[0]->def;
-    uint64_t rows = walk->end, cell = cell_rows_for(rows);
-    if (def->split == MICA_SPLIT_EVERY) {
+    uint64_t rows = walk->private_.end, cell = cell_rows_for(rows);
+    if (def->parallel == MICA_PARALLEL_EVERY) {
         uint64_t least = (rows + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
-        cell = def->split_rows > least ? def->split_rows : least;
+        cell = def->parallel_rows > least ? def->parallel_rows : least;
     }
     if (cell < chain->unit_rows)
         chain->unit_rows = (uint32_t)cell;
-    chain->driver = walk->driver;
-    chain->driver_walk = walk->walk;
+    chain->driver = walk->private_.driver;
+    chain->driver_walk = walk->private_.walk;
     chain->has_own_grid = true;
     chain->row_count = rows;
     for (uint64_t row = 0; row < rows; row += cell)
@@ -203,12 +203,12 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     }
     bool has_own_letters = first->box && !first->box->broadcast_count;
     if (first->query->join_count) {
-        mica_view walk = {.world = leg->world, .query = first->query};
+        mica_view walk = {.world = leg->world, .private_.query = first->query};
         micap_join_begin(&walk, first->query);
-        if (walk.driver && !has_own_letters)
+        if (walk.private_.driver && !has_own_letters)
             return cut_driven_pieces(leg->world, chain, &walk);
-        chain->driver = walk.driver;
-        chain->driver_walk = walk.walk;
+        chain->driver = walk.private_.driver;
+        chain->driver_walk = walk.private_.walk;
     }
     if (!list_archetypes(leg->world, chain))
         return false;
@@ -218,9 +218,9 @@ static bool plan_chain(micap_leg *leg, micap_chain *chain)
     if (!chain->row_count)
         return true;
     uint64_t own_rows = 0;
-    if (def->split == MICA_SPLIT_EVERY) {
+    if (def->parallel == MICA_PARALLEL_EVERY) {
         uint64_t least = (chain->row_count + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
-        own_rows = def->split_rows > least ? def->split_rows : least;
+        own_rows = def->parallel_rows > least ? def->parallel_rows : least;
         chain->has_own_grid = true;
         if (own_rows < chain->unit_rows)
             chain->unit_rows = (uint32_t)own_rows;

@@ -28,7 +28,7 @@ mica_commands *micap_task_open(micap_here *here)
     const micap_flow *flow = micap_flow_get(world);
     if (task->lane == MICAP_LANE_NONE) {
         micap_check_door(world, "for a change inside a parallel for");
-        micap_fail(world, MICA_ERROR_REFUSED, system->def.place,
+        micap_fail(world, MICA_ERROR_REFUSED, system->def.location,
                    "system %s: changes can't be recorded inside a parallel for: they would have no order",
                    system->def.name);
         return NULL;
@@ -54,21 +54,21 @@ mica_commands *micap_task_open(micap_here *here)
 /* Columns in the order of the terms, the written ones stamped. */
 static void fill_columns(mica_view *view, void **columns)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i) {
         bool writes = micap_access_writes(query->terms[i].access);
-        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->columns[i]);
+        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
     }
 }
 
 static bool is_singleton_term(const mica_view *view, uint32_t term)
 {
-    return micap_type_of(view->query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
+    return micap_type_of(view->private_.query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
 static void call_each(const micap_system *system, mica_view *view)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     void *columns[MICA_TERMS_MAX];
     uint32_t steps[MICA_TERMS_MAX];
     fill_columns(view, columns);
@@ -128,7 +128,7 @@ static void play_rows(const micap_leg *leg, player *who, micap_chunk *chunk, uin
         play(leg, who);
         return;
     }
-    for (uint32_t run; (run = micap_query_next_run(query, chunk, &row, end, who->view.since)); row += run) {
+    for (uint32_t run; (run = micap_query_next_run(query, chunk, &row, end, who->view.private_.since)); row += run) {
         who->view.slice = slice + base + row;
         micap_view_show(&who->view, query, chunk, row, run);
         play(leg, who);
@@ -182,13 +182,13 @@ static void tell(const micap_leg *leg, player *players, uint32_t count, uint64_t
 static void play_driven(const micap_chain *chain, player *who, uint32_t begin, uint32_t end)
 {
     mica_view *view = &who->view;
-    view->driver = chain->driver;
-    view->walk = chain->driver_walk;
-    view->cursor = begin;
-    view->chunk = NULL; /* the loop begins anew */
-    view->end = end;
+    view->private_.driver = chain->driver;
+    view->private_.walk = chain->driver_walk;
+    view->private_.cursor = begin;
+    view->private_.chunk = NULL; /* the loop begins anew */
+    view->private_.end = end;
     while (micap_join_next(view, who->task.system->query)) {
-        view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
+        view->slice = ((uint64_t)chain->driver->type->id << 32) + view->private_.cursor - view->count;
         play(chain->leg, who);
     }
 }
@@ -214,7 +214,7 @@ static void play_letter(const micap_chain *chain, player *who, const micap_deliv
         play_driven(chain, who, delivery->row, delivery->row + 1);
         return;
     }
-    who->view.match = entry_of(chain, delivery->chunk->archetype);
+    who->view.private_.match = entry_of(chain, delivery->chunk->archetype);
     play_rows(chain->leg, who, delivery->chunk, delivery->row, delivery->row + 1, 0);
 }
 
@@ -233,7 +233,7 @@ static void play_block(const micap_chain *chain, player *who, micap_chunk *chunk
             play_letter(chain, who, &box->deliveries[next]);
         who->task.delivery = broadcast;
         if (chunk) {
-            who->view.match = entry_of(chain, chunk->archetype);
+            who->view.private_.match = entry_of(chain, chunk->archetype);
             play_rows(chain->leg, who, chunk, row, end, base);
         } else {
             play_driven(chain, who, row, end);
@@ -258,7 +258,7 @@ static void play_all(const micap_chain *chain, player *players, uint32_t player_
         uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + places[i]] : entry;
         if (match == NO_MATCH)
             continue;
-        players[i].view.match = match;
+        players[i].view.private_.match = match;
         if (MICAP_UNLIKELY(players[i].task.system->box != NULL))
             play_block(chain, &players[i], chunk, row, end, base);
         else

@@ -21,15 +21,16 @@ static mica_result check(micap_flow *flow, const mica_phase_def *def)
 {
     mica_world *world = flow->world;
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, def ? def->place : (mica_place){0},
+        return micap_fail(world, MICA_ERROR_REFUSED, def ? def->location : (mica_location){0},
                           "phase: it can't be added inside a frame");
     if (!def || !def->name || !(def->fixed_seconds >= 0) || def->fixed_seconds > 1e9)
-        return micap_fail(world, MICA_ERROR_INVALID, def ? def->place : (mica_place){0},
+        return micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0},
                           "phase: it needs a name, and a fixed step that makes sense");
     if (mica_phase_find(world, def->name) != MICA_PHASE_NONE)
-        return micap_fail(world, MICA_ERROR_EXISTS, def->place, "phase %s: there is another with this name", def->name);
+        return micap_fail(world, MICA_ERROR_EXISTS, def->location, "phase %s: there is another with this name",
+                          def->name);
     if (!micap_flow_phase(flow, def->beside))
-        return micap_fail(world, MICA_ERROR_UNKNOWN, def->place, "phase %s: there is no phase to put it beside",
+        return micap_fail(world, MICA_ERROR_UNKNOWN, def->location, "phase %s: there is no phase to put it beside",
                           def->name);
     return MICA_OK;
 }
@@ -51,12 +52,13 @@ mica_phase mica_phase_add(mica_world *world, const mica_phase_def *def)
     phase->id = flow->next_phase++;
     phase->fixed_seconds = def->fixed_seconds;
     phase->is_enabled = true;
-    uint32_t place = 0;
-    while (flow->phases[place]->id != def->beside)
-        ++place;
-    place += !def->before;
-    memmove(flow->phases + place + 1, flow->phases + place, (flow->phase_count - place) * sizeof *flow->phases);
-    flow->phases[place] = phase;
+    uint32_t location = 0;
+    while (flow->phases[location]->id != def->beside)
+        ++location;
+    location += !def->before;
+    memmove(flow->phases + location + 1, flow->phases + location,
+            (flow->phase_count - location) * sizeof *flow->phases);
+    flow->phases[location] = phase;
     ++flow->phase_count;
     return phase->id;
 }
@@ -68,7 +70,7 @@ bool mica_phase_remove(mica_world *world, mica_phase phase)
     if (!found || phase < MICAP_BUILT_IN_PHASES)
         return false;
     if (flow->is_stepping) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "phase %s: it can't be removed inside a frame",
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "phase %s: it can't be removed inside a frame",
                    found->name);
         return false;
     }
@@ -76,11 +78,12 @@ bool mica_phase_remove(mica_world *world, mica_phase phase)
         flow->systems[i]->is_removed |= flow->systems[i]->def.phase == phase;
     micap_flow_forget_removed(flow);
     flow->is_stale = true;
-    uint32_t place = 0;
-    while (flow->phases[place] != found)
-        ++place;
+    uint32_t location = 0;
+    while (flow->phases[location] != found)
+        ++location;
     --flow->phase_count;
-    memmove(flow->phases + place, flow->phases + place + 1, (flow->phase_count - place) * sizeof *flow->phases);
+    memmove(flow->phases + location, flow->phases + location + 1,
+            (flow->phase_count - location) * sizeof *flow->phases);
     micap_phase_free(flow, found);
     return true;
 }

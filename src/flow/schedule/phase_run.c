@@ -56,7 +56,7 @@ static inline void run_ready(const micap_leg *leg, micap_chain *chain)
     const micap_system *system = chain->ready_task.system;
     mica_view *view = &chain->ready_view;
     micap_here *here = &chain->ready_task.here;
-    here->version = view->version = leg->base + 1 + chain->order;
+    here->version = view->private_.version = leg->base + 1 + chain->order;
     here->commands = NULL;
     here->defers = 0;
     view->dt = system->frame.dt;
@@ -108,7 +108,7 @@ static void run_one_by_one(const micap_leg *leg, micap_chain *chain)
 static void run_here(const micap_leg *leg, micap_chain *chain)
 {
     start_systems(chain);
-    chain->ready_view.since = chain->systems[0]->last_version;
+    chain->ready_view.private_.since = chain->systems[0]->last_version;
     if (MICAP_UNLIKELY(leg->flow->is_one_by_one))
         run_one_by_one(leg, chain);
     else if (chain->is_ready && !leg->flow->has_probe)
@@ -198,10 +198,10 @@ static bool is_worth_splitting(const micap_chain *chain)
     const micap_system *first = chain->systems[0];
     if (first->is_single)
         return false;
-    switch (first->def.split) {
-    case MICA_SPLIT_EVEN:
-    case MICA_SPLIT_EVERY: return true;
-    case MICA_SPLIT_THRESHOLD: return chain->row_count >= first->def.split_rows;
+    switch (first->def.parallel) {
+    case MICA_PARALLEL_EVEN:
+    case MICA_PARALLEL_EVERY: return true;
+    case MICA_PARALLEL_THRESHOLD: return chain->row_count >= first->def.parallel_rows;
     default: return cost_of(chain) >= SPLIT_NS;
     }
 }
@@ -246,9 +246,9 @@ static bool is_worth_a_crew(const micap_leg *leg)
         const micap_chain *chain = &leg->chains[i];
         if (!chain->piece_count)
             continue;
-        mica_split split = chain->systems[0]->def.split;
+        mica_parallel parallel = chain->systems[0]->def.parallel;
         cost += cost_of(chain);
-        if (cost >= CREW_NS || split == MICA_SPLIT_EVEN || split == MICA_SPLIT_EVERY)
+        if (cost >= CREW_NS || split == MICA_PARALLEL_EVEN || split == MICA_PARALLEL_EVERY)
             return true;
     }
     return false;

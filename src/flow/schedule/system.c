@@ -78,17 +78,17 @@ static void classify(micap_system *system)
     }
     bool is_joined = !def->once && system->query->join_count; /* its pieces may be rows of a pool, not of chunks */
     system->is_sorted = !def->once && def->compare;
-    system->is_single =
-        def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || reads_streams || is_in_its_own_way(system);
+    system->is_single = def->once || def->parallel == MICA_PARALLEL_NONE || system->is_sorted || reads_streams ||
+                        is_in_its_own_way(system);
     system->is_local =
-        !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY && !system->box;
+        !system->is_single && !uses_components && !is_joined && def->parallel != MICA_PARALLEL_EVERY && !system->box;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
 }
 
 static mica_result fail(mica_world *world, mica_result result, const mica_system_def *def, const char *problem)
 {
-    return micap_fail(world, result, def->place, "system %s: %s", def->name, problem);
+    return micap_fail(world, result, def->location, "system %s: %s", def->name, problem);
 }
 
 static const char *problem_of(const mica_system_def *def)
@@ -102,10 +102,10 @@ static const char *problem_of(const mica_system_def *def)
         return "an exclusive system runs .once";
     if (def->use_count > MICAP_USES_MAX || (def->use_count && !def->uses))
         return "it has too many .uses";
-    if ((uint32_t)def->split > MICA_SPLIT_THRESHOLD)
-        return "its .split is unknown";
-    if ((def->split == MICA_SPLIT_EVERY || def->split == MICA_SPLIT_THRESHOLD) && !def->split_rows)
-        return "its .split needs .split_rows";
+    if ((uint32_t)def->parallel > MICA_PARALLEL_THRESHOLD)
+        return "its .parallel is unknown";
+    if ((def->parallel == MICA_PARALLEL_EVERY || def->parallel == MICA_PARALLEL_THRESHOLD) && !def->parallel_rows)
+        return "its .parallel needs .parallel_rows";
     if (!(def->every_seconds >= 0))
         return "its .every_seconds makes no sense";
     for (uint32_t i = 0; i < def->use_count; ++i)
@@ -118,7 +118,8 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, const mic
 {
     mica_world *world = flow->world;
     if (!def || !def->name)
-        return micap_fail(world, MICA_ERROR_INVALID, def ? def->place : (mica_place){0}, "system: it has no name");
+        return micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0},
+                          "system: it has no name");
     const char *problem = problem_of(def);
     if (problem)
         return fail(world, MICA_ERROR_INVALID, def, problem);
@@ -140,7 +141,7 @@ static void change_systems(micap_flow *flow, const mica_system_def *def)
 {
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (def->uses[i].component && is_singleton(def->uses[i].component))
-            mica_singleton_get(flow->world, def->uses[i].component);
+            mica_singleton_get_id(flow->world, def->uses[i].component);
     flow->is_stale = true;
     ++flow->systems_version;
 }
@@ -213,7 +214,7 @@ static mica_query *make_query(mica_world *world, const mica_system_def *def)
     return mica_query_create(world, &(mica_query_def){.name = def->name,
                                                       .terms = def->terms,
                                                       .term_count = def->term_count,
-                                                      .place = def->place,
+                                                      .location = def->location,
                                                       .order_by = def->order_by,
                                                       .compare = def->compare,
                                                       .context = def->compare_context});
@@ -254,7 +255,7 @@ static mica_result refuse_inside(const mica_world *world, const micap_flow *flow
     micap_check_door(world, what);
     if (!flow->running)
         return MICA_OK;
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "%s: refused while systems run; only an exclusive system may do that", what);
 }
 
@@ -291,7 +292,7 @@ static bool is_of_handlers(const micap_system *system)
 
 static mica_result refuse_handlers(const mica_world *world, const micap_system *system, const char *what)
 {
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "%s: %s runs handlers of messages, and comes and goes with them", what, system->def.name);
 }
 
@@ -300,9 +301,9 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
     micap_flow *flow = micap_flow_get(world);
     micap_system *old = micap_flow_system(flow, system);
     if (!old)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "system_replace: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_replace: there is no such system");
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "system_replace: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "system_replace: refused inside a frame");
     if (is_of_handlers(old) && def->view != old->view)
         return refuse_handlers(world, old, "system_replace");
     mica_result result = check(flow, def, old);
@@ -311,12 +312,12 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
     micap_system *fresh = make(flow, def);
     if (!fresh)
         return micap_failure(world);
-    uint32_t place = 0;
-    while (flow->systems[place] != old)
-        ++place;
-    flow->systems[place] = fresh;
+    uint32_t location = 0;
+    while (flow->systems[location] != old)
+        ++location;
+    flow->systems[location] = fresh;
     if (micap_graph_has_loop(flow, flow->systems, flow->system_count)) {
-        flow->systems[place] = old;
+        flow->systems[location] = old;
         micap_system_free(flow, fresh);
         return MICA_ERROR_INVALID;
     }

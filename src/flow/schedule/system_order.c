@@ -91,7 +91,7 @@ static void report_loop(mica_world *world, micap_system *const *systems, const m
     size_t used = 0;
     for (uint32_t i = length; i-- > start && used < sizeof text;)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s before ", systems[trail[i]]->def.name);
-    micap_fail(world, MICA_ERROR_INVALID, systems[trail[start]]->def.place,
+    micap_fail(world, MICA_ERROR_INVALID, systems[trail[start]]->def.location,
                "systems: before and after make a loop: %s%s", text, systems[trail[length - 1]]->def.name);
 }
 
@@ -126,10 +126,10 @@ static bool phase_has_loop(micap_flow *flow, mica_phase phase, micap_system *con
 
 static uint32_t place_of_phase(const micap_flow *flow, mica_phase phase)
 {
-    uint32_t place = 0;
-    while (flow->phases[place]->id != phase)
-        ++place;
-    return place;
+    uint32_t location = 0;
+    while (flow->phases[location]->id != phase)
+        ++location;
+    return location;
 }
 
 /* Whether before or after ask for something that the order of phases makes impossible. */
@@ -144,12 +144,12 @@ static bool contradicts_phases(const micap_flow *flow, micap_system *const *syst
             uint32_t other = name ? find_in(systems, count, name) : count;
             if (other == count)
                 continue;
-            uint32_t place = place_of_phase(flow, systems[other]->def.phase);
-            if (before ? place >= own : place <= own)
+            uint32_t location = place_of_phase(flow, systems[other]->def.phase);
+            if (before ? location >= own : location <= own)
                 continue;
-            micap_fail(flow->world, MICA_ERROR_INVALID, def->place,
+            micap_fail(flow->world, MICA_ERROR_INVALID, def->location,
                        "system %s: it can't run %s %s, whose phase %s runs %s its phase %s", def->name,
-                       before ? "before" : "after", name, flow->phases[place]->name, before ? "before" : "after",
+                       before ? "before" : "after", name, flow->phases[location]->name, before ? "before" : "after",
                        flow->phases[own]->name);
             return true;
         }

@@ -124,7 +124,7 @@ mica_result mica_reduce_range(mica_world *world, uint32_t count, uint32_t grain,
                               void *out_sum)
 {
     if (!is_sane(how, out_sum) || !how->range)
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "reduction: it makes no sense");
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "reduction: it makes no sense");
     grain = grain_for(count, grain);
     shared work = {.piece = reduce_range_piece, .count = count, .grain = grain, .how = how};
     return reduce(world, &work, pieces_for(count, grain), out_sum);
@@ -161,13 +161,13 @@ static void reduce_view_piece(shared *work, uint32_t piece)
     mica_view view;
     mica_version version = micap_here_now ? micap_here_now->version : micap_version(work->world);
     micap_view_init(&view, query, query->last_mark, version);
-    view.match = start->entry;
+    view.private_.match = start->entry;
     while (query->join_count && micap_join_next_rows(&view, query, chunk, &row, end)) {
         view.slice = ((uint64_t)archetype->id << 32) + start->base + row - view.count;
         work->how->view(&view, sum, work->how->context);
     }
     for (uint32_t run; !query->join_count && row < end; row += run) {
-        run = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.since) : end - row;
+        run = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.private_.since) : end - row;
         if (!run)
             break;
         view.slice = ((uint64_t)archetype->id << 32) + start->base + row;
@@ -182,7 +182,7 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     if (!is_sane(how, out_sum) || !how->view)
-        return micap_fail(world, MICA_ERROR_INVALID, query->place, "%s: the reduction makes no sense", query->name);
+        return micap_fail(world, MICA_ERROR_INVALID, query->location, "%s: the reduction makes no sense", query->name);
     uint32_t count = list_views(query, NULL);
     size_t bytes = count * sizeof(micap_start);
     micap_start *starts = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
