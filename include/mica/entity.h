@@ -73,18 +73,30 @@ MICA_API bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mi
 MICA_API uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out,
                                       uint32_t capacity);
 
-/* Creates an entity with the components, values and switches of another, which must have been flushed; the name stays
- * with that one. Returns nil when it can't. Threads: owner. */
+/* Creates an entity with copies of the components, values and enabled states of another, which must have been flushed. The
+ * clone has no name, no parent and no children. Returns nil with a report on failure. Threads: owner. */
 MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
 MICA_END
 
 /* MICA_WITH(T, {value}) or MICA_WITH(T) for the default value and for tags. */
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}
-#define MICA_WITH_2(T, ...) {MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__}
+#define MICA_WITH_1(T)                                                                                                 \
+    {                                                                                                                  \
+        MICA_ID(T), 0, NULL                                                                                            \
+    }
+#define MICA_WITH_2(T, ...)                                                                                            \
+    {                                                                                                                  \
+        MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__                                                                   \
+    }
 /* MICA_FROM(T, pointer) takes a value that is there already. */
-#define MICA_FROM(T, pointer) {MICA_ID(T), sizeof(T), (const T *){(pointer)}}
+#define MICA_FROM(T, pointer)                                                                                          \
+    {                                                                                                                  \
+        MICA_ID(T), sizeof(T), (const T *)                                                                             \
+        {                                                                                                              \
+            (pointer)                                                                                                  \
+        }                                                                                                              \
+    }
 #define MICA_VALUE_(T, ...) ((mica_value)MICA_WITH_2(T, __VA_ARGS__))
 
 /* mica_create(world) or mica_create(world, MICA_WITH(...), ...) */
@@ -96,8 +108,7 @@ MICA_END
 
 #define mica_add(world, entity, T) ((T *)mica_add_id((world), (entity), MICA_ID(T)))
 #define mica_set(world, entity, T, ...) mica_set_id((world), (entity), MICA_VALUE_(T, __VA_ARGS__))
-#define mica_set_from(world, entity, T, pointer)                                                                       \
-    mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
+#define mica_set_from(world, entity, T, pointer) mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
 #define mica_remove(world, entity, T) mica_remove_id((world), (entity), MICA_ID(T))
 #define mica_has(world, entity, T) mica_has_id((world), (entity), MICA_ID(T))
 #define mica_get(world, entity, T) ((const T *)mica_get_id((world), (entity), MICA_ID(T)))
@@ -105,8 +116,6 @@ MICA_END
 #define mica_disable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), false)
 #define mica_is_enabled(world, entity, T) mica_is_enabled_id((world), (entity), MICA_ID(T))
 
-/* mica_write(world, entity, T) is one component, mica_view_write(view, T) a column: see mica/view.h. */
-#define mica_write(...) MICA_JOIN_(MICA_WRITE_, MICA_COUNT_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WRITE_3(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
+#define mica_write(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
 
 #endif

@@ -4,7 +4,7 @@
  *     mica_name_set(world, door, station, "door");
  *     mica_entity found = mica_find(world, "station/door");
  *
- * When a scope dies, what was named in it keeps its name, but is no longer found. */
+ * Entities named in a scope that was destroyed keep their names but are no longer found. */
 #ifndef MICA_NAME_H
 #define MICA_NAME_H
 
@@ -12,10 +12,10 @@
 
 MICA_BEGIN
 
-/* Names an entity within a scope, in place of any name it had; NULL or "" takes the name away. The text is copied. At
- * once, also while changes are recorded, and for an entity whose creation is. Fails with MICA_ERROR_EXISTS when the scope
- * has the name, MICA_ERROR_INVALID when it contains '/' or the entity is its own scope, and MICA_ERROR_DEAD for a dead
- * entity or scope. Threads: owner. */
+/* Names an entity within a scope and replaces its old name; NULL or "" removes the name. Copies the text. Takes effect
+ * immediately, even while changes are recorded and for an entity whose creation is recorded. Returns MICA_ERROR_REFUSED inside a
+ * system that is not exclusive, MICA_ERROR_EXISTS if the scope already has the name, MICA_ERROR_INVALID if the name contains
+ * '/' or the entity is its own scope, and MICA_ERROR_DEAD for a dead entity or scope. Threads: owner. */
 MICA_API mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name);
 
 /* Returns the name, or NULL; it lives until the name changes or the entity dies. Threads: reader. */

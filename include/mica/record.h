@@ -17,7 +17,9 @@
  *
  * `mica replay` does that for modules, `mica diff` compares two recordings. A frame is in the file when mica_step returns: a
  * recording explains the crash that ended it. What changes the world between frames must come through mica_input, or the
- * replay will differ. The bytes are described in docs/format.md.
+ * replay will differ; but snapshots that are taken, restored and dropped (mica/snapshot.h) are recorded too, and a replay does the
+ * same. Restoring one that was taken before the recording began ends the recording with a report; the file stays valid up to the last
+ * frame. The bytes are described in docs/format.md.
  */
 #ifndef MICA_RECORD_H
 #define MICA_RECORD_H

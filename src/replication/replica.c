@@ -139,6 +139,7 @@ void mica_replica_destroy(mica_replica *replica)
     micap_memory *memory = &replica->world->memory;
     free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
     free_tables(memory, replica->pools, replica->pools_count, replica->pools_capacity);
+    MICAP_RELEASE_ARRAY(memory, replica->singletons, replica->singletons_capacity);
     MICAP_RELEASE_ARRAY(memory, replica->twins.entries, replica->twins.capacity);
     MICAP_RELEASE_ARRAY(memory, replica->remotes.entries, replica->remotes.capacity);
     micap_release(memory, replica, sizeof *replica, MICAP_ARRAY_ALIGNMENT);

@@ -45,7 +45,7 @@ static micap_component **reserve_place(mica_world *world, mica_component id)
 uint32_t micap_component_awaits(const micap_component *component)
 {
     uint32_t mask = component->removals ? 1 << MICA_EVENT_REMOVE : 0;
-    for (uint32_t event = 0; event < MICAP_WATCHED; ++event)
+    for (uint32_t event = 0; event < MICA_EVENT_KINDS; ++event)
         if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn))
             mask |= (uint32_t)1 << event;
     return mask;

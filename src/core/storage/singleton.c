@@ -32,6 +32,14 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
     return component && micap_singleton_show(component) ? component : NULL;
 }
 
+void micap_singleton_forget(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_component_of(&world->components, id);
+    MICAP_ASSERT(component->singleton && micap_is_plain(component->type), "it is used, and zero is a value of it");
+    memset(component->singleton, 0, component->type->type.size_bytes);
+    component->is_unborn = true;
+}
+
 const void *mica_singleton_get_id(mica_world *world, mica_component component)
 {
     micap_check_access(world, mica_nil(), component, false);

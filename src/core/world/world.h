@@ -21,6 +21,7 @@ struct mica_world {
     micap_entities entities;
     micap_chunks chunks;
     _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
+    mica_version restored;        /* when a snapshot was last restored; 0: never. See micap_is_on_this_line */
     uint64_t structure;           /* raised by every change after which pointers are void */
     micap_keeper keeper;          /* of what snapshots need */
 
@@ -60,6 +61,13 @@ struct mica_world {
 static inline mica_version micap_version(const mica_world *world)
 {
     return atomic_load_explicit(&world->version, memory_order_relaxed);
+}
+
+/* Whether the world has only gone forward since a version that it had. Restoring a snapshot puts stamps back to what they were, so
+ * that comparing stamps with an older version no longer finds all that is different since. */
+static inline bool micap_is_on_this_line(const mica_world *world, mica_version version)
+{
+    return version > world->restored;
 }
 
 /* How many entities live. */

@@ -86,11 +86,7 @@ static void tell(observer *observer, mica_event *seen)
 
 static void watch_seen(micap_watch *watch, const mica_event *event)
 {
-    mica_event seen = {.event = (mica_event_kind)event->kind,
-                       .component = event->component,
-                       .count = event->count,
-                       .entities = event->entities,
-                       .values = event->values};
+    mica_event seen = *event;
     tell((observer *)watch, &seen);
 }
 
@@ -110,7 +106,7 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != letter->kind || (observer->component && observer->component != letter->component))
             continue;
-        mica_event seen = {.event = letter->kind, .component = letter->component, .data = data};
+        mica_event seen = {.kind = letter->kind, .component = letter->component, .data = data};
         seen.count = !mica_is_nil(letter->entity);
         seen.entities = seen.count ? &letter->entity : NULL;
         if (seen.count && letter->component && micap_type_of(letter->component)->type.size_bytes)

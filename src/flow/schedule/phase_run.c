@@ -248,7 +248,7 @@ static bool is_worth_a_crew(const micap_leg *leg)
             continue;
         mica_parallel parallel = chain->systems[0]->def.parallel;
         cost += cost_of(chain);
-        if (cost >= CREW_NS || split == MICA_PARALLEL_EVEN || split == MICA_PARALLEL_EVERY)
+        if (cost >= CREW_NS || parallel == MICA_PARALLEL_EVEN || parallel == MICA_PARALLEL_EVERY)
             return true;
     }
     return false;
