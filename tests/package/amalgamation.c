@@ -14,7 +14,9 @@
 #    include "mica.c"
 #endif
 
-typedef struct Position { float x, y; } Position;
+typedef struct Position {
+    float x, y;
+} Position;
 MICA_COMPONENT(Position, x, y)
 
 static int find = 1, place = 2, lock = 3, window_of = 4, grow = 5, release = 6;

@@ -1,7 +1,7 @@
 #include "resource/format/asset_path.h"
 
 #include "base/hash.h"
-#include "resource/format/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

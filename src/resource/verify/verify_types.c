@@ -2,7 +2,7 @@
 #include "resource/verify/verify_types.h"
 
 #include "resource/verify/load_error.h"
-#include "resource/format/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
