@@ -341,17 +341,35 @@ bool micap_entities_set_lanes(mica_world *world, uint32_t count)
     return true;
 }
 
+/* Sets the block of the next hole aside. */
+static bool set_hole_aside(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t begin = entities->holes[entities->hole_count - 1];
+    if (!ensure_page(world, begin >> MICAP_PAGE_SHIFT))
+        return false;
+    --entities->hole_count;
+    for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
+        mica_entity entity = {begin + i, 1};
+        micap_entity_take_back(entities, entity);
+        entities->spare[entities->spare_count++] = entity;
+    }
+    return true;
+}
+
 void micap_entities_set_aside(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     micap_entities_settle(world);
-    uint64_t half = (entities->free_count + entities->spare_count) / 2 / MICAP_ID_BLOCK;
-    uint64_t wanted = (entities->block_peak < half ? entities->block_peak : half) * MICAP_ID_BLOCK;
+    uint64_t wanted = entities->block_peak * MICAP_ID_BLOCK;
     if (entities->spare_count >= wanted ||
         !MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, wanted))
         return;
-    while (entities->spare_count < wanted)
+    uint64_t half = (entities->free_count + entities->spare_count) / 2 / MICAP_ID_BLOCK * MICAP_ID_BLOCK;
+    while (entities->spare_count < wanted && entities->spare_count < half)
         entities->spare[entities->spare_count++] = micap_entity_reserve(world);
+    while (entities->spare_count < wanted && entities->hole_count && set_hole_aside(world))
+        continue;
 }
 
 bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out)

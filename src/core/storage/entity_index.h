@@ -267,8 +267,8 @@ uint32_t micap_entities_spare_count(const micap_entities *entities);
 /* Frees the handles that are set aside for the lanes: another world wants slots of its choice. For the owner. */
 void micap_entities_free_spare(mica_world *world);
 
-/* Sets handles aside for the lanes: as many as they have needed at once, and at most half of those that are free. For the
- * owner. */
+/* Sets handles aside for the lanes: as many as they have needed at once, from at most half of the free slots and then from
+ * holes. For the owner. */
 void micap_entities_set_aside(mica_world *world);
 
 /* Fills `out` with MICAP_ID_BLOCK reserved handles from a lane. May run in any thread, one per lane. False when memory or
