@@ -197,7 +197,7 @@ static bool prepare_singletons(mica_world *world, micap_saved *saved)
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id))) {
         const micap_component *component = micap_component_of(&world->components, id);
-        if (!component->singleton || micap_is_plain(component->type))
+        if (!component->singleton || component->type->trivial)
             continue;
         micap_saved_singleton *singleton = singleton_of(saved, id);
         if (!singleton && !(singleton = add_singleton(world, saved, id)))
@@ -246,8 +246,7 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
         bool is_gone = !is_buffer(world, stock->buffer);
         for (uint32_t k = 0; k < stock->count; ++k) {
             mica_entity handle = stock->handles[k];
-            *micap_record_at(&world->entities, handle.index) =
-                micap_record_pack(handle.generation, MICAP_CHUNK_PENDING, 0);
+            micap_entity_take_back(&world->entities, handle);
             if (is_gone)
                 micap_entity_give_unused(&world->entities, handle);
         }

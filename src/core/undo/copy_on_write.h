@@ -62,6 +62,9 @@ typedef struct micap_handles_state {
     uint64_t high_water;
     uint32_t *holes;
     uint32_t hole_count;
+    mica_entity *spare;
+    uint32_t spare_count;
+    uint64_t block_peak;
     uint64_t *pages; /* a bit for each that there was: handles of other worlds may leave some out */
     uint32_t page_words;
 } micap_handles_state;
@@ -84,9 +87,6 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
 /* Gives an empty world the pools of another, whose entities it has. */
 bool micap_pools_clone(mica_world *to, const mica_world *from);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);
-
-/* Keeps the name of an entity, or that it has none. */
-void micap_keep_name(mica_world *world, mica_entity entity);
 
 /* What a snapshot is to be restored from: what its log kept, and what newer ones kept of places it lacks. */
 typedef struct micap_restoring {

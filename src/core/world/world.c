@@ -32,6 +32,7 @@ static void release(mica_world *world)
         micap_commands_free(&world->deferred);
     micap_flush_free(world);
     micap_names_free(world);
+    micap_create_plans_free(world);
     micap_archetypes_free(world);
     micap_pools_free(world);
     micap_components_free(world);
@@ -99,7 +100,7 @@ static void destroy_all(mica_world *world)
                                  archetype->chunks[chunk]->count);
         while (archetype->row_count) {
             micap_chunk *chunk = archetype->chunks[archetype->tail];
-            if (archetype->plain && !world->pools.count)
+            if (archetype->trivial && !world->pools.count)
                 destroy_chunk(world, chunk);
             else
                 micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
@@ -143,15 +144,7 @@ size_t mica_world_trim(mica_world *world)
     micap_hooks_end(world);
     micap_modules_trim(world);
     micap_flush_free(world);
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        micap_recording_free(world, &commands->applied);
-        if (micap_recording_is_empty(&commands->recording))
-            micap_recording_free(world, &commands->recording);
-    }
-    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
-        micap_recording_free(world, &commands->applied);
-        micap_recording_free(world, &commands->recording);
-    }
+    micap_commands_trim(world);
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);
 }

@@ -1,0 +1,82 @@
+/* Deltas: the bytes, and what both ends know.
+ *
+ *     header: magic (8), mark (4, native order), format (4), base (8), version (8), byte_count (8), checksum of the rest (8)
+ *     groups: kind (4), byte_count (4), and
+ *       TABLE      key (8), row_count (4), column_count (4), slice_count (4), columns: name hash (8), layout hash (8);
+ *                  slices: row (4), row_count (4), has entities (4), column_count (4), numbers of columns (4 each), entities, values
+ *       POOL       name hash (8), layout hash (8), row_limit (4), slice_count (4), row is the owner's index (4);
+ *                  slices: row (4), row_count (4), parts (4), owners, values, toggles
+ *       TAGS       name hash (8), word_count (4), words (8 each)
+ *       SINGLETON  name hash (8), layout hash (8), value
+ *       NAMES      count (4); entity (8), scope (8), length (4), text
+ *       LINKS      page (4), parent_count (4); parent (8), child_count (4), children (8 each)
+ *
+ * A table is an archetype of the sender's, known by the hash of its components' names. Words are little-endian, values and handles as
+ * they lie: the mark tells machines apart. */
+#ifndef MICAP_REPLICATION_DELTA_H
+#define MICAP_REPLICATION_DELTA_H
+
+#include "core/world/world.h"
+#include "mica/delta.h"
+#include "base/byte_stream.h"
+
+#define MICAP_DELTA_MAGIC "MDLT\r\n\x1a\n"
+
+enum {
+    MICAP_DELTA_FORMAT = 1,
+    MICAP_DELTA_MARK = 0x0A0B0C0D,
+    MICAP_DELTA_HEADER_BYTES = 48,
+    MICAP_DELTA_CHECKSUM_AT = 40,
+    MICAP_DELTA_LINK_PAGE = 1024, /* parents of neighbouring indices that are sent together */
+    MICAP_DELTA_NAME_BYTES_MAX = 4096,
+};
+
+typedef enum micap_delta_kind {
+    MICAP_DELTA_TABLE = 1,
+    MICAP_DELTA_POOL,
+    MICAP_DELTA_TAGS,
+    MICAP_DELTA_SINGLETON,
+    MICAP_DELTA_NAMES,
+    MICAP_DELTA_LINKS,
+} micap_delta_kind;
+
+/* Parts of a slice of a pool. */
+enum { MICAP_DELTA_OWNERS = 1, MICAP_DELTA_VALUES = 2, MICAP_DELTA_TOGGLES = 4 };
+
+/* Whether a component can be sent at all: its values are bytes, and an entity has one. */
+static inline bool micap_delta_can_carry(const micap_type *type)
+{
+    return type->trivial && !type->type.many;
+}
+
+/* The described fields of a value and nothing else, from one value to another. */
+void micap_delta_copy_fields(const mica_type *type, char *to, const char *from);
+/* Whether any field is of a kind, and whether every bool is 0 or 1. */
+bool micap_delta_has_kind(const mica_type *type, mica_kind kind);
+bool micap_delta_bools_hold(const mica_type *type, const char *value);
+
+uint64_t micap_delta_checksum(const char *bytes, size_t byte_count);
+
+/* A part of the world that is not stamped, and when it was first seen as it is. */
+typedef struct micap_delta_track {
+    uint64_t key; /* 0: no entry */
+    uint64_t hash;
+    mica_version version;
+} micap_delta_track;
+
+struct mica_sender {
+    mica_world *world;
+    mica_component *excluded;
+    uint32_t excluded_count;
+    uint32_t excluded_capacity;
+    micap_delta_track *tracks; /* open addressing by key */
+    uint32_t track_count;
+    uint32_t track_capacity;
+    micap_bytes bytes;
+    mica_delta delta; /* the one under way */
+};
+
+/* Whether a part of the world, which now has this hash, has changed since the base of the delta under way. */
+bool micap_delta_has_changed(mica_sender *sender, uint64_t key, uint64_t hash);
+
+#endif
