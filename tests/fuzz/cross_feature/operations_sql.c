@@ -7,8 +7,6 @@
 
 static sqlite3 *open_database(scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return NULL;
     if (!scene->database && !scene->is_closing) {
         scene_define(scene);
         scene->database = mica_sql_open(scene->world, NULL);

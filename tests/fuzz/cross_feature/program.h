@@ -62,10 +62,7 @@ enum { STOPS_AT_MISTAKES_HERE = 0 };
 
 /* Bugs that are known and not fixed: what meets them is left out. This list should be empty. */
 enum {
-    AVOID_SNAPSHOT_WHILE_RECORDED = 1, /* undefined behaviour where a report is due */
-    AVOID_CLONE_WHILE_RECORDED = 1,    /* links to pending entities remain */
-    AVOID_SPAWN_OF_NULL = 1,           /* crashes */
-    AVOID_CONSTANT_POPULATION = 1,     /* handles grow with buffers, memory with deaths in a replica */
+    AVOID_SPAWN_OF_NULL = 1, /* crashes */
 };
 
 typedef struct step {
