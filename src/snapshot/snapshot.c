@@ -59,6 +59,8 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
 /* Whether there is nothing to apply: what was recorded and refused leaves targets without a change. */
 static bool is_idle(const micap_recording *recording)
 {
+    if (recording->strip.type)
+        return false;
     for (uint32_t i = 0; i < recording->target_count; ++i)
         if (!micap_target_is_empty(recording->targets[i]))
             return false;
