@@ -1,6 +1,7 @@
 /* Observers: watches of the core (core/events/watch.h) with a filter, and the events of the program. */
 #include "core/world/access_check.h"
 #include "core/events/hooks.h"
+#include "core/query/query_filter.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
 #include "core/storage/rows.h"

@@ -1,10 +1,12 @@
 /* Running one piece of work: the systems of a chain over the views of a cell. */
 #include "flow/schedule/flow.h"
 
+#include "core/query/query_filter.h"
 #include "core/world/access_check.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "flow/messaging/message_handlers.h"
 #include "os/clock.h"
 

@@ -1,5 +1,6 @@
 /* Parallel for and reductions: pieces that don't depend on workers, and totals combined in the order of pieces. */
 #include "core/query/query_join.h"
+#include "core/query/query_filter.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
