@@ -1,8 +1,8 @@
 #include "core/storage/names.h"
 
 #include "base/hash.h"
+#include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
-#include "core/world/world.h"
 
 static const mica_location no_place = {0};
 
@@ -93,8 +93,8 @@ static void unlink_entry(micap_names *names, uint32_t index)
     *link = name->next_by_entity;
 }
 
-/* Before the name of an entity changes: snapshots may need it. */
-static void save_for_undo(mica_world *world, mica_entity entity)
+/* Every change of a name goes through this function first: it makes the copy that the newest snapshot needs. */
+static void touch_name(mica_world *world, mica_entity entity)
 {
     if (world->keeper.before)
         micap_keep_name(world, entity);
@@ -104,7 +104,7 @@ static void drop_entry(mica_world *world, micap_name *name)
 {
     micap_names *names = &world->names;
     uint32_t index = (uint32_t)(name - names->entries);
-    save_for_undo(world, name->entity);
+    touch_name(world, name->entity);
     unlink_entry(names, index);
     micap_release(&world->memory, name->text, strlen(name->text) + 1, 1);
     *name = (micap_name){.next_by_text = names->first_free};
@@ -150,7 +150,7 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     if (!copy)
         return micap_fail_memory(world, "name");
     memcpy(copy, text, bytes);
-    save_for_undo(world, entity);
+    touch_name(world, entity);
     micap_name_forget(world, entity);
     enter(names, entity, scope, copy);
     return MICA_OK;
@@ -211,7 +211,7 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
         return micap_fail(world, MICA_ERROR_EXISTS, location, "name \"%.200s\" belongs to entity %u already",
                           name->text, taken->entity.index);
     uint32_t index = (uint32_t)(name - names->entries);
-    save_for_undo(world, entity);
+    touch_name(world, entity);
     unlink_entry(names, index);
     name->scope = scope;
     link_entry(names, index);
@@ -258,7 +258,7 @@ uint32_t micap_names_check(const mica_world *world)
     return found;
 }
 
-/* A name in an undo log; its text follows. */
+/* A name as it is kept; its text follows. */
 typedef struct kept_name {
     mica_entity scope;
     size_t text_bytes; /* with the end; 0: there is no name */
