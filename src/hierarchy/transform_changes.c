@@ -1,5 +1,5 @@
 /* Those who come, go and get other parents while the order stands. */
-#include "hierarchy/transforms.h"
+#include "hierarchy/transform_propagation.h"
 
 static bool has_both(const mica_world *world, mica_entity entity)
 {
