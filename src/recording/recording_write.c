@@ -4,6 +4,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
 
 #include <errno.h>
 
@@ -129,7 +130,7 @@ static void end_frame(mica_world *world, void *state)
 static void hear_system(mica_world *world, void *state, const micap_system *system)
 {
     micap_diary *diary = state;
-    const char *name = micap_system_label(system);
+    const char *name = system->def.name;
     uint64_t name_hash = micap_hash_text(name);
     if (diary->replay) {
         micap_replay_system(diary, name, name_hash);
@@ -162,11 +163,11 @@ static void free_diary(mica_world *world, void *state)
 
 static const micap_listener_ops ops = {.frame_end = end_frame, .free = free_diary};
 static const micap_listener_ops ops_with_systems = {
-    .frame_end = end_frame, .system_ran = hear_system, .free = free_diary};
+    .frame_end = end_frame, .system_ended = hear_system, .free = free_diary};
 
 bool micap_diary_listen(micap_diary *diary, bool systems)
 {
-    return micap_listen(diary->world, MICAP_LISTENER_RECORD, systems ? &ops_with_systems : &ops, diary);
+    return micap_listener_set(diary->world, MICAP_LISTENER_RECORD, systems ? &ops_with_systems : &ops, diary);
 }
 
 micap_diary *micap_diary_of(mica_world *world)
