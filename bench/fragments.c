@@ -38,7 +38,7 @@ void populate_letters(mica_world *world, uint32_t n)
     const mica_component letters[LETTERS] = {EACH_LETTER(ID_OF_LETTER)};
     for (uint32_t i = 0; i < n; ++i) {
         const mica_value values[] = {MICA_WITH(Data, {1}), {letters[i % LETTERS], 0, NULL}};
-        require(!mica_is_nil(mica_create_values(world, values, 2)), "mica_create_values failed");
+        require(!mica_is_nil(mica_create_id(world, values, 2)), "mica_create_id failed");
     }
 }
 
@@ -53,6 +53,6 @@ void populate_tag_sets(mica_world *world, uint32_t n)
         for (uint32_t tag = 0; tag < TAGS; ++tag)
             if (i >> tag & 1)
                 values[count++] = (mica_value){tag_at(tag), 0, NULL};
-        require(!mica_is_nil(mica_create_values(world, values, count)), "mica_create_values failed");
+        require(!mica_is_nil(mica_create_id(world, values, count)), "mica_create_id failed");
     }
 }

@@ -49,7 +49,7 @@ measurement finish_mica(mica_world *world, double time)
     require(moving != NULL, "mica_query_create failed");
     uint64_t sum = 0;
     for (mica_view view = mica_query_begin(moving); mica_view_next(&view);)
-        sum += sum_of_motion(mica_read(&view, Position), mica_read(&view, Velocity), view.count);
+        sum += sum_of_motion(mica_view_read(&view, Position), mica_view_read(&view, Velocity), view.count);
     mica_world_destroy(world);
     return (measurement){time, sum};
 }

@@ -79,7 +79,7 @@ bool raw_tree_destroy(raw_tree *tree, raw_id id)
 
 void raw_transforms_update(raw_transforms *transforms)
 {
-    static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    static const mica_global_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     for (uint32_t i = 0; i < transforms->count; ++i) {
         uint32_t parent = transforms->parent[i];
         transforms->moved[i] |= transforms->moved[parent];

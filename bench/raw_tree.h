@@ -32,7 +32,7 @@ typedef struct raw_transforms {
     uint32_t *parent;
     bool *moved;
     mica_local *local;
-    mica_world_matrix *matrix;
+    mica_global_matrix *matrix;
 } raw_transforms;
 
 void raw_transforms_update(raw_transforms *transforms);

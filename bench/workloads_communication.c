@@ -32,7 +32,7 @@ static void write_hits(mica_view *view)
 {
     const Position *position = mica_view_read_at(view, 0);
     for (uint32_t i = 0; i < view->count; ++i)
-        mica_emit(hits, Hit, {view->entities[i].index, position[i].x, position[i].y, position[i].z});
+        mica_stream_push(hits, Hit, {view->entities[i].index, position[i].x, position[i].y, position[i].z});
 }
 
 static void read_hits(const mica_frame *frame)
@@ -110,13 +110,14 @@ static measurement create_watched(uint32_t n, mica_world *world, const uint64_t 
     return (measurement){time, seen};
 }
 
-static void observe_one(const mica_observation *seen)
+static void observe_one(const mica_event *seen)
 {
     *(uint64_t *)seen->context += seen->count;
 }
 
-static void hook_one(const mica_event *event, void *context)
+static void hook_one(const mica_event *event)
 {
+    void *context = event->context;
     *(uint64_t *)context += event->count;
 }
 

@@ -200,8 +200,9 @@ static measurement destroy_random_raw(uint32_t n)
     return result;
 }
 
-static void count_one_mica(const mica_event *event, void *context)
+static void count_one_mica(const mica_event *event)
 {
+    void *context = event->context;
     *(uint64_t *)context += event->count;
 }
 

@@ -125,7 +125,7 @@ static measurement small_frames_mica(bool populated)
         mica_component component = component_of(world, i);
         Data data = {0};
         if (populated)
-            mica_create_values(world, &(mica_value){component, sizeof data, &data}, 1);
+            mica_create_id(world, &(mica_value){component, sizeof data, &data}, 1);
         mica_term term = {component, MICA_ACCESS_WRITE};
         require(mica_system_add(world,
                                 &(mica_system_def){.name = name, .view = small_system, .terms = &term, .term_count = 1})
@@ -198,15 +198,15 @@ static measurement flush_by(uint32_t n, uint32_t workers)
     for (uint32_t i = 0; i < FLUSH_KINDS; ++i)
         kinds[i] = component_of(world, i);
     for (uint32_t i = 0; i < n; ++i)
-        entities[i] = mica_create_values(world, &(mica_value){kinds[i % FLUSH_KINDS], 0, NULL}, 1);
+        entities[i] = mica_create_id(world, &(mica_value){kinds[i % FLUSH_KINDS], 0, NULL}, 1);
     double time = 0;
     for (uint32_t flush = 0; flush <= FLUSHES; ++flush) {
         mica_defer(world);
         for (uint32_t i = 0; i < n; ++i)
             if (flush % 2)
-                mica_remove_component(world, entities[i], extra);
+                mica_remove_id(world, entities[i], extra);
             else
-                mica_add_component(world, entities[i], extra);
+                mica_add_id(world, entities[i], extra);
         double start = wall_ns();
         require(mica_flush(world) == MICA_OK, "mica_flush failed");
         time += flush ? wall_ns() - start : 0;

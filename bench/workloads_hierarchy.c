@@ -13,8 +13,7 @@ static mica_entity make_mica(mica_world *world, mica_entity parent, uint32_t i)
     Position position = position_of(i);
     Velocity velocity = velocity_of(i);
     mica_value values[] = {MICA_FROM(Position, &position), MICA_FROM(Velocity, &velocity)};
-    return mica_is_nil(parent) ? mica_create_values(world, values, 2)
-                               : mica_create_child_values(world, parent, values, 2);
+    return mica_is_nil(parent) ? mica_create_id(world, values, 2) : mica_create_child_id(world, parent, values, 2);
 }
 
 static double plant_mica(mica_world *world, uint32_t n, mica_entity *parents)
@@ -161,7 +160,7 @@ static uint32_t move_neighbours(uint32_t k, uint32_t n)
     return n / 2 + k;
 }
 
-static uint64_t sum_of_matrix(const mica_world_matrix *matrix)
+static uint64_t sum_of_matrix(const mica_global_matrix *matrix)
 {
     return bits_of(matrix->x[3]) + 3ull * bits_of(matrix->y[3]) + 5ull * bits_of(matrix->z[3]) + bits_of(matrix->x[0]);
 }
@@ -172,7 +171,7 @@ static measurement transform_mica(uint32_t n, uint32_t movers, move_fn move)
     mica_entity *ids = allocate_or_exit(n * sizeof *ids);
     for (uint32_t i = 0; i < n; ++i) {
         mica_local local = local_of(i);
-        ids[i] = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_world_matrix));
+        ids[i] = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_global_matrix));
         if (i > 0)
             mica_set_parent(world, ids[i], ids[(i - 1) / BRANCHES]);
     }
@@ -187,7 +186,7 @@ static measurement transform_mica(uint32_t n, uint32_t movers, move_fn move)
         result.per_operation = time < result.per_operation ? time : result.per_operation;
     }
     for (uint32_t i = 0; i < n; ++i)
-        result.checksum += sum_of_matrix(mica_get(world, ids[i], mica_world_matrix)) * (i + 1);
+        result.checksum += sum_of_matrix(mica_get(world, ids[i], mica_global_matrix)) * (i + 1);
     free(ids);
     mica_world_destroy(world);
     return result;

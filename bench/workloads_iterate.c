@@ -69,7 +69,7 @@ static measurement iter3_mixed_mica(uint32_t n)
         const mica_value values[] = {MICA_WITH(Position, {position.x, position.y, position.z}),
                                      MICA_WITH(Velocity, {velocity.x, velocity.y, velocity.z}),
                                      MICA_WITH(Mass, {mass_of(i / 2)})};
-        mica_create_values(world, values, i % 2 == 0 ? 3 : 2);
+        mica_create_id(world, values, i % 2 == 0 ? 3 : 2);
     }
     mica_query *moving =
         mica_query_create(world, MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity), MICA_MAYBE_READ(Mass)));

@@ -119,14 +119,14 @@ static measurement get_random_of(uint32_t n, mica_component component)
     mica_entity *ids = allocate_or_exit(n * sizeof *ids), *shuffled_ids = allocate_or_exit(n * sizeof *ids);
     for (uint32_t i = 0; i < n; ++i) {
         Position position = position_of(i);
-        ids[i] = mica_create_values(world, &(mica_value){component, sizeof position, &position}, 1);
+        ids[i] = mica_create_id(world, &(mica_value){component, sizeof position, &position}, 1);
     }
     for (uint32_t i = 0; i < n; ++i)
         shuffled_ids[i] = ids[order[i]];
     uint64_t sum = 0;
     double start = now_ns();
     for (uint32_t i = 0; i < n; ++i) {
-        const Position *position = mica_get_component(world, shuffled_ids[i], component);
+        const Position *position = mica_get_id(world, shuffled_ids[i], component);
         if (position != NULL)
             sum += bits_of(position->x);
     }

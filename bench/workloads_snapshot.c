@@ -34,8 +34,8 @@ static double frame_of_all(const stage *stage)
 {
     double start = now_ns();
     for (mica_view view = mica_query_begin(stage->query); mica_view_next(&view);) {
-        Position *position = mica_write(&view, Position);
-        const Velocity *velocity = mica_read(&view, Velocity);
+        Position *position = mica_view_write(&view, Position);
+        const Velocity *velocity = mica_view_read(&view, Velocity);
         for (uint32_t i = 0; i < view.count; ++i) {
             position[i].x += velocity[i].x;
             position[i].y += velocity[i].y;
@@ -51,7 +51,7 @@ static double frame_of_few(const stage *stage, uint32_t frame, uint64_t *sum)
     double start = now_ns();
     uint32_t slice = frame;
     for (mica_view view = mica_query_begin(stage->query); mica_view_next(&view);) {
-        const Velocity *velocity = mica_read(&view, Velocity);
+        const Velocity *velocity = mica_view_read(&view, Velocity);
         for (uint32_t first = 0; first < view.count; first += MICA_SLICE_ROWS, ++slice) {
             uint32_t end = first + MICA_SLICE_ROWS < view.count ? first + MICA_SLICE_ROWS : view.count;
             float total = 0;

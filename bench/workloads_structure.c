@@ -14,7 +14,7 @@ static uint64_t mass_sum_mica(mica_world *world)
     require(heavy != NULL, "mica_query_create failed");
     uint64_t sum = 0;
     for (mica_view view = mica_query_begin(heavy); mica_view_next(&view);) {
-        const Mass *mass = mica_read(&view, Mass);
+        const Mass *mass = mica_view_read(&view, Mass);
         for (uint32_t i = 0; i < view.count; ++i)
             sum += bits_of(mass[i].value);
     }

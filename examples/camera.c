@@ -43,17 +43,17 @@ MICA_COMPONENT(Walker, speed)
 
 static void walk(mica_view *view)
 {
-    mica_local *local = mica_write(view, mica_local);
-    const Walker *walker = mica_read(view, Walker);
+    mica_local *local = mica_view_write(view, mica_local);
+    const Walker *walker = mica_view_read(view, Walker);
     for (uint32_t i = 0; i < view->count; ++i)
         local[i].position[0] += walker[i].speed * view->dt;
 }
 
 static void show(mica_world *world, mica_entity camera, const char *when)
 {
-    const mica_world_matrix *place = mica_get(world, camera, mica_world_matrix);
+    const mica_global_matrix *location = mica_get(world, camera, mica_global_matrix);
     const Camera *lens = mica_get(world, camera, Camera);
-    printf("%s: the camera is at %.1f, %.1f, sees %.1f degrees, trembles %.2f\n", when, place->x[3], place->y[3],
+    printf("%s: the camera is at %.1f, %.1f, sees %.1f degrees, trembles %.2f\n", when, location->x[3], location->y[3],
            lens->field_of_view, lens->trembling);
 }
 
@@ -66,10 +66,10 @@ int main(void)
     mica_message_every_frame(world, Update, MICA_PHASE_END);
     mica_transform_add_system(world, MICA_PHASE_END);
 
-    mica_entity hero = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(0, 0, 0)), MICA_WITH(mica_world_matrix),
+    mica_entity hero = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(0, 0, 0)), MICA_WITH(mica_global_matrix),
                                    MICA_WITH(Walker, {2}));
     mica_entity camera = mica_create_child(world, hero, MICA_WITH(mica_local, MICA_LOCAL_AT(0, 3, 0)),
-                                           MICA_WITH(mica_world_matrix), MICA_WITH(Camera, {.field_of_view = 90}));
+                                           MICA_WITH(mica_global_matrix), MICA_WITH(Camera, {.field_of_view = 90}));
     mica_write(world, camera, Camera)->target = mica_ref_of(hero, mica_local);
 
     mica_step(world, 1);

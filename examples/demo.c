@@ -26,8 +26,8 @@ MICA_POOL(Burning, frames)
 
 static void drift(mica_view *view)
 {
-    mica_local *local = mica_write(view, mica_local);
-    const Drift *speed = mica_read(view, Drift);
+    mica_local *local = mica_view_write(view, mica_local);
+    const Drift *speed = mica_view_read(view, Drift);
     for (uint32_t i = 0; i < view->count; ++i) {
         local[i].position[0] += speed[i].x * view->dt;
         local[i].position[1] += speed[i].y * view->dt;
@@ -37,7 +37,7 @@ static void drift(mica_view *view)
 
 static void consume(mica_view *view)
 {
-    Fuel *fuel = mica_write(view, Fuel);
+    Fuel *fuel = mica_view_write(view, Fuel);
     for (uint32_t i = 0; i < view->count; ++i)
         if (fuel[i].frames && --fuel[i].frames == 0)
             mica_set(view->world, view->entities[i], Burning, {30});
@@ -45,7 +45,7 @@ static void consume(mica_view *view)
 
 static void burn(mica_view *view)
 {
-    Burning *burning = mica_write(view, Burning);
+    Burning *burning = mica_view_write(view, Burning);
     for (uint32_t i = 0; i < view->count; ++i)
         if (--burning[i].frames == 0)
             mica_destroy(view->world, view->entities[i]);
@@ -54,7 +54,7 @@ static void burn(mica_view *view)
 /* Turrets are warm while their ship has fuel: it is looked up through the reference that the level has. */
 static void warm(mica_view *view)
 {
-    Turret *turret = mica_write(view, Turret);
+    Turret *turret = mica_view_write(view, Turret);
     for (uint32_t i = 0; i < view->count; ++i) {
         const Fuel *fuel = mica_get(view->world, turret[i].ship, Fuel);
         turret[i].heat += ((fuel && fuel->frames ? 100.0f : 0) - turret[i].heat) / 16;
@@ -68,7 +68,7 @@ static mica_world *make_world(uint32_t worker_count)
     flow.worker_count = worker_count;
     mica_flow_configure(world, &flow);
     mica_define(world, mica_local);
-    mica_define(world, mica_world_matrix);
+    mica_define(world, mica_global_matrix);
     mica_define(world, Drift);
     mica_define(world, Fuel);
     mica_define(world, Turret);

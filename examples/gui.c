@@ -35,8 +35,8 @@ static void press_buttons(const mica_frame *frame)
     uint32_t count;
     for (const Click *click; (click = mica_stream_read(clicks, Click, &count));)
         for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
-            const Layout *layout = mica_read(&view, Layout);
-            Button *button = mica_write(&view, Button);
+            const Layout *layout = mica_view_read(&view, Layout);
+            Button *button = mica_view_write(&view, Button);
             for (uint32_t i = 0; i < view.count; ++i)
                 for (uint32_t c = 0; c < count; ++c)
                     if (is_inside(&layout[i], &click[c]))
@@ -50,7 +50,7 @@ static void focus_boxes(const mica_frame *frame)
     uint32_t count;
     for (const Click *click; (click = mica_stream_read(clicks, Click, &count));)
         for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
-            const Layout *layout = mica_read(&view, Layout);
+            const Layout *layout = mica_view_read(&view, Layout);
             for (uint32_t i = 0; i < view.count; ++i)
                 if (is_inside(&layout[i], &click[count - 1]))
                     mica_add(frame->world, view.entities[i], Focused);
@@ -64,7 +64,7 @@ static void type_letters(const mica_frame *frame)
     uint32_t count;
     for (const Key *key; (key = mica_stream_read(keys, Key, &count));)
         for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
-            TextBox *box = mica_write(&view, TextBox);
+            TextBox *box = mica_view_write(&view, TextBox);
             for (uint32_t i = 0; i < view.count; ++i)
                 for (uint32_t k = 0; k < count && strlen(box[i].text) + 1 < sizeof box[i].text; ++k)
                     box[i].text[strlen(box[i].text)] = key[k].letter;
@@ -73,15 +73,15 @@ static void type_letters(const mica_frame *frame)
 
 static void animate_buttons(mica_view *view)
 {
-    Button *button = mica_write(view, Button);
+    Button *button = mica_view_write(view, Button);
     for (uint32_t i = 0; i < view->count; ++i)
         button[i].glow = button[i].glow > 0.25f ? button[i].glow - 0.25f : 0;
 }
 
 static void animate_boxes(mica_view *view)
 {
-    TextBox *box = mica_write(view, TextBox);
-    Animation *animation = mica_write(view, Animation);
+    TextBox *box = mica_view_write(view, TextBox);
+    Animation *animation = mica_view_write(view, Animation);
     for (uint32_t i = 0; i < view->count; ++i) {
         animation[i].phase += view->dt;
         box[i].cursor = (int)(animation[i].phase * 2) % 2 == 0;
@@ -129,20 +129,20 @@ int main(void)
     mica_create_child(world, window, MICA_WITH(Layout, {0, 2, 20, 2}), MICA_WITH(TextBox, {"", true}),
                       MICA_WITH(Animation, {0}), MICA_WITH(Visible));
 
-    mica_emit(clicks, Click, {3, 1});
-    mica_emit(clicks, Click, {12, 1});
-    mica_emit(clicks, Click, {5, 3});
+    mica_stream_push(clicks, Click, {3, 1});
+    mica_stream_push(clicks, Click, {12, 1});
+    mica_stream_push(clicks, Click, {5, 3});
     mica_step(world, 0.5f);
     show(world, window, "clicked everywhere");
 
     for (const char *letter = "Mica"; *letter; ++letter)
-        mica_emit(keys, Key, {*letter});
+        mica_stream_push(keys, Key, {*letter});
     mica_remove(world, save, Animation); /* one component less: no animation, everything else goes on */
     mica_step(world, 0.5f);
     show(world, window, "typed, and one button lost its animation");
 
     mica_disable(world, save, Visible);
-    mica_emit(clicks, Click, {3, 1});
+    mica_stream_push(clicks, Click, {3, 1});
     mica_step(world, 0.5f);
     show(world, window, "a hidden button does not hear clicks");
     mica_world_destroy(world);

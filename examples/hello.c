@@ -21,8 +21,8 @@ int main(void)
 
     for (int frame = 0; frame < 60; ++frame)
         for (mica_view view = mica_query_begin(moving); mica_view_next(&view);) {
-            Position *position = mica_write(&view, Position);
-            const Velocity *velocity = mica_read(&view, Velocity);
+            Position *position = mica_view_write(&view, Position);
+            const Velocity *velocity = mica_view_read(&view, Velocity);
             for (uint32_t i = 0; i < view.count; ++i) {
                 position[i].x += velocity[i].x / 60;
                 position[i].y += velocity[i].y / 60;

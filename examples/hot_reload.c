@@ -55,7 +55,7 @@ static void show(const mica_world *world)
            mica_has(world, camp, Guarded) ? ", guarded" : "", health->current, health->maximum);
     for (mica_entity child = mica_first_child(world, camp); !mica_is_nil(child);
          child = mica_next_sibling(world, child))
-        printf(" %s", mica_name_of(world, child));
+        printf(" %s", mica_name_get(world, child));
     printf("\n");
 }
 

@@ -52,7 +52,7 @@ int main(void)
     mica_spawn(world, level, NULL);
     mica_entity door = mica_find(world, "station/door");
     mica_entity key = mica_get(world, door, Lock)->key;
-    printf("the key to the door is %s's\n", mica_name_of(world, mica_name_scope_of(world, key)));
+    printf("the key to the door is %s's\n", mica_name_get(world, mica_name_get_scope(world, key)));
 
     mica_write(world, mica_find(world, "orc"), Health)->current = 1;
     mica_world_clear(world); /* the player wants to begin again */

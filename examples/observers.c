@@ -7,27 +7,27 @@ typedef struct Burning { float heat; } Burning;
 MICA_COMPONENT(Burning, heat)
 MICA_TAG(Torch)
 
-enum { ALARM = MICA_OBSERVE_USER };
+enum { ALARM = MICA_EVENT_USER };
 
-static void light_up(const mica_observation *seen)
+static void light_up(const mica_event *seen)
 {
     for (uint32_t i = 0; i < seen->count; ++i)
         printf("torch %u gives light\n", seen->entities[i].index);
 }
 
-static void smell(const mica_observation *seen)
+static void smell(const mica_event *seen)
 {
     const Burning *burning = seen->values;
     for (uint32_t i = 0; i < seen->count; ++i)
         printf("entity %u burns at %.0f degrees\n", seen->entities[i].index, burning[i].heat);
 }
 
-static void mourn(const mica_observation *seen)
+static void mourn(const mica_event *seen)
 {
     printf("%u gone\n", seen->count);
 }
 
-static void ring(const mica_observation *seen)
+static void ring(const mica_event *seen)
 {
     printf("alarm %d\n", *(const int *)seen->data);
 }
@@ -35,8 +35,8 @@ static void ring(const mica_observation *seen)
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Burning, smell));
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Burning, light_up, MICA_HAS(Torch)));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, smell));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, light_up, MICA_HAS(Torch)));
     mica_observer_add(world, MICA_OBSERVER_DESTROY(mourn));
     mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = ring});
 
@@ -45,7 +45,7 @@ int main(void)
     mica_set(world, torch, Burning, {600});
     mica_set(world, barrel, Burning, {300});
     int level = 2;
-    mica_observe_emit(world, ALARM, 0, barrel, (mica_value){.size_bytes = sizeof level, .data = &level});
+    mica_event_emit(world, ALARM, 0, barrel, (mica_value){.size_bytes = sizeof level, .data = &level});
 
     mica_defer(world); /* changed and destroyed in one flush: destroyed is the truth */
     mica_remove(world, barrel, Burning);

@@ -38,8 +38,8 @@ static void wait(void *task, void *context)
 
 static void swirl(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    Velocity *velocity = mica_write(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    Velocity *velocity = mica_view_write(view, Velocity);
     mica_random random = mica_random_of(view);
     for (uint32_t i = 0; i < view->count; ++i) {
         velocity[i].x -= position[i].x * view->dt + mica_random_range(&random, -0.01f, 0.01f);
@@ -59,8 +59,8 @@ static uint64_t run(const mica_scheduler *scheduler, uint32_t workers)
     flow.worker_count = workers;
     flow.scheduler = scheduler;
     mica_flow_configure(world, &flow);
-    mica_system_add(world,
-                    MICA_SYSTEM_WITH(swirl, (.split = MICA_SPLIT_EVEN), MICA_WRITE(Position), MICA_WRITE(Velocity)));
+    mica_system_add(
+        world, MICA_SYSTEM_WITH(swirl, (.parallel = MICA_PARALLEL_EVEN), MICA_WRITE(Position), MICA_WRITE(Velocity)));
     for (int i = 0; i < 50000; ++i)
         mica_create(world, MICA_WITH(Position, {(float)(i % 100), 1}), MICA_WITH(Velocity, {0, (float)(i % 7)}));
     for (int frame = 0; frame < 20; ++frame)

@@ -14,8 +14,8 @@ MICA_SINGLETON(Input, is_menu_open)
 /* Always a tenth of a second at a time, so that the ball bounces the same way on every machine. */
 static void simulate(mica_view *view)
 {
-    Height *height = mica_write(view, Height);
-    Speed *speed = mica_write(view, Speed);
+    Height *height = mica_view_write(view, Height);
+    Speed *speed = mica_view_write(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i) {
         height[i].before = height[i].now;
         speed[i].value -= 10 * view->dt;
@@ -31,7 +31,7 @@ static void simulate(mica_view *view)
 static void show(const mica_frame *frame)
 {
     for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
-        const Height *height = mica_read(&view, Height);
+        const Height *height = mica_view_read(&view, Height);
         for (uint32_t i = 0; i < view.count; ++i)
             printf("%.2f s: ball at %.2f\n", frame->seconds,
                    height[i].before + (height[i].now - height[i].before) * frame->alpha);
@@ -45,7 +45,7 @@ static void show_menu(const mica_frame *frame)
 
 static bool is_menu_open(const mica_frame *frame)
 {
-    return mica_get_the(frame->world, Input)->is_menu_open;
+    return mica_singleton_get(frame->world, Input)->is_menu_open;
 }
 
 static void autosave(const mica_frame *frame)
@@ -71,7 +71,7 @@ int main(void)
     mica_create(world, MICA_WITH(Height, {1, 1}), MICA_WITH(Speed, {0}));
     for (int frame = 0; frame < 12; ++frame) {
         if (frame == 6 || frame == 8) { /* two frames of a menu, in which the world holds its breath */
-            mica_write_the(world, Input)->is_menu_open = frame == 6;
+            mica_singleton_write(world, Input)->is_menu_open = frame == 6;
             mica_pause(world, frame == 6);
         }
         mica_step(world, 0.0625f);

@@ -17,9 +17,10 @@ static mica_requests *paths;
 
 static void ask_for_paths(mica_view *view)
 {
-    const Walker *walker = mica_read(view, Walker);
+    const Walker *walker = mica_view_read(view, Walker);
     for (uint32_t i = 0; i < view->count; ++i)
-        mica_request(paths, (uint64_t)walker[i].map, view->entities[i], PathWanted, {walker[i].at, walker[i].goal});
+        mica_request_post(paths, (uint64_t)walker[i].map, view->entities[i], PathWanted,
+                          {walker[i].at, walker[i].goal});
 }
 
 static void find_paths(const mica_request_group *group)
@@ -33,8 +34,8 @@ static void find_paths(const mica_request_group *group)
 
 static void walk(mica_view *view)
 {
-    Walker *walker = mica_write(view, Walker);
-    Path *path = mica_write(view, Path);
+    Walker *walker = mica_view_write(view, Walker);
+    Path *path = mica_view_write(view, Path);
     for (uint32_t i = 0; i < view->count; ++i)
         if (path[i].steps > 0) {
             walker[i].at += walker[i].goal > walker[i].at ? 1 : -1;

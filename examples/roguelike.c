@@ -41,14 +41,14 @@ static int32_t way_between(int32_t a, int32_t b)
 /* Looks for the nearest hero in sight. */
 static void look(mica_view *view)
 {
-    const Cell *cell = mica_read(view, Cell);
-    Sight *sight = mica_write(view, Sight);
+    const Cell *cell = mica_view_read(view, Cell);
+    Sight *sight = mica_view_write(view, Sight);
     for (uint32_t i = 0; i < view->count; ++i) {
         int32_t nearest = SIGHT + 1;
         sight[i] = (Sight){mica_nil(), -1};
         for (mica_view prey = mica_query_begin(heroes); mica_view_next(&prey);)
             for (uint32_t h = 0; h < prey.count; ++h) {
-                int32_t at = mica_read(&prey, Cell)[h].at, way = way_between(cell[i].at, at);
+                int32_t at = mica_view_read(&prey, Cell)[h].at, way = way_between(cell[i].at, at);
                 if (way < nearest) {
                     nearest = way;
                     sight[i] = (Sight){prey.entities[h], at};
@@ -60,13 +60,14 @@ static void look(mica_view *view)
 /* Who sees a hero and has no path, or one to where the hero was, asks; the key is where to go. */
 static void ask(mica_view *view)
 {
-    const Cell *cell = mica_read(view, Cell);
-    const Sight *sight = mica_read(view, Sight);
-    const Path *path = mica_read(view, Path);
+    const Cell *cell = mica_view_read(view, Cell);
+    const Sight *sight = mica_view_read(view, Sight);
+    const Path *path = mica_view_read(view, Path);
     for (uint32_t i = 0; i < view->count; ++i)
         if (!mica_is_nil(sight[i].seen) && sight[i].where != cell[i].at &&
             (path[i].count == 0 || path[i].steps[path[i].count - 1] != sight[i].where))
-            mica_request(paths, (uint64_t)sight[i].where, view->entities[i], PathWanted, {cell[i].at, sight[i].where});
+            mica_request_post(paths, (uint64_t)sight[i].where, view->entities[i], PathWanted,
+                              {cell[i].at, sight[i].where});
 }
 
 /* One flood from the target serves all who want to go there. */
@@ -97,8 +98,8 @@ static void find_paths(const mica_request_group *group)
 
 static void walk(mica_view *view)
 {
-    Cell *cell = mica_write(view, Cell);
-    Path *path = mica_write(view, Path);
+    Cell *cell = mica_view_write(view, Cell);
+    Path *path = mica_view_write(view, Path);
     for (uint32_t i = 0; i < view->count; ++i)
         if (path[i].next < path[i].count)
             cell[i].at = path[i].steps[path[i].next++];

@@ -18,8 +18,8 @@ MICA_SINGLETON(Input, speed)
 
 static void steer(mica_view *view)
 {
-    Ship *ship = mica_write(view, Ship);
-    const Input *input = mica_get_the(view->world, Input);
+    Ship *ship = mica_view_write(view, Ship);
+    const Input *input = mica_singleton_get(view->world, Input);
     for (uint32_t i = 0; i < view->count; ++i) {
         if (ship[i].speed == 0 && input->speed[ship[i].player] != 0) /* off it goes, with a shot */
             mica_create(view->world, MICA_WITH(Bullet, {ship[i].x, 4}));
@@ -30,7 +30,7 @@ static void steer(mica_view *view)
 
 static void fly(mica_view *view)
 {
-    Bullet *bullet = mica_write(view, Bullet);
+    Bullet *bullet = mica_view_write(view, Bullet);
     for (uint32_t i = 0; i < view->count; ++i) {
         bullet[i].x += 5;
         if (--bullet[i].ticks_left == 0)
@@ -61,7 +61,7 @@ static void start(Machine *machine)
 static void play(Machine *machine, uint32_t tick)
 {
     mica_history_take(machine->history, tick);
-    *mica_write_the(machine->world, Input) = machine->known[tick];
+    *mica_singleton_write(machine->world, Input) = machine->known[tick];
     mica_step(machine->world, 1.0f / 60);
 }
 
@@ -75,7 +75,7 @@ static void hear(Machine *machine, int32_t player, uint32_t tick, float speed, u
         return;
     mica_history_restore(machine->history, tick);
     ++machine->rollbacks;
-    *mica_write_the(machine->world, Input) = machine->known[tick];
+    *mica_singleton_write(machine->world, Input) = machine->known[tick];
     mica_step(machine->world, 1.0f / 60);
     for (uint32_t again = tick + 1; again < now; ++again)
         play(machine, again);
@@ -102,7 +102,7 @@ int main(void)
         printf("machine %d, %u rollbacks:", i, machines[i].rollbacks);
         for (mica_view view = mica_query_begin(ships); mica_view_next(&view);)
             for (uint32_t k = 0; k < view.count; ++k)
-                printf(" ship %d at %.0f", mica_read(&view, Ship)[k].player, mica_read(&view, Ship)[k].x);
+                printf(" ship %d at %.0f", mica_view_read(&view, Ship)[k].player, mica_view_read(&view, Ship)[k].x);
         printf("\n");
     }
     bool same = mica_world_hash(machines[0].world) == mica_world_hash(machines[1].world);

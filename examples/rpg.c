@@ -21,7 +21,7 @@ MICA_STRUCT(Hit, damage)
 
 static void fall(mica_view *view)
 {
-    Body *body = mica_write(view, Body);
+    Body *body = mica_view_write(view, Body);
     for (uint32_t i = 0; i < view->count; ++i)
         body[i].height = body[i].height > 1 ? body[i].height - 1 : 0;
 }
@@ -36,8 +36,8 @@ static bool sees_enemy(const mica_view *view, const Body *body, const Mind *mind
 
 static void approach(mica_view *view)
 {
-    Body *body = mica_write(view, Body);
-    const Mind *mind = mica_read(view, Mind);
+    Body *body = mica_view_write(view, Body);
+    const Mind *mind = mica_view_read(view, Mind);
     for (uint32_t i = 0; i < view->count; ++i) {
         float way;
         if (sees_enemy(view, &body[i], &mind[i], &way))
@@ -47,9 +47,9 @@ static void approach(mica_view *view)
 
 static void strike(mica_view *view)
 {
-    const Body *body = mica_read(view, Body);
-    const Mind *mind = mica_read(view, Mind);
-    const Sword *sword = mica_read(view, Sword);
+    const Body *body = mica_view_read(view, Body);
+    const Mind *mind = mica_view_read(view, Mind);
+    const Sword *sword = mica_view_read(view, Sword);
     for (uint32_t i = 0; i < view->count; ++i) {
         float way;
         if (sees_enemy(view, &body[i], &mind[i], &way) && way >= -1 && way <= 1 && body[i].height <= 0)
@@ -59,8 +59,8 @@ static void strike(mica_view *view)
 
 static void shoot(mica_view *view)
 {
-    const Mind *mind = mica_read(view, Mind);
-    Bow *bow = mica_write(view, Bow);
+    const Mind *mind = mica_view_read(view, Mind);
+    Bow *bow = mica_view_write(view, Bow);
     for (uint32_t i = 0; i < view->count; ++i) {
         mica_send(view->world, mind[i].enemy, Hit, {bow[i].damage});
         if (--bow[i].arrows == 0) /* no arrows, no archer */
@@ -96,7 +96,7 @@ int main(void)
 {
     mica_world *world = mica_world_create(NULL);
     mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Body), MICA_WITHOUT(Flying)));
-    mica_system_add(world, MICA_SYSTEM_WITH(approach, (.split = MICA_SPLIT_NONE, MICA_USES(MICA_USE_WRITE(Body))),
+    mica_system_add(world, MICA_SYSTEM_WITH(approach, (.parallel = MICA_PARALLEL_NONE, MICA_USES(MICA_USE_WRITE(Body))),
                                             MICA_WRITE(Body), MICA_READ(Mind), MICA_HAS(Sword)));
     mica_system_add(world, MICA_SYSTEM_WITH(strike, (MICA_USES(MICA_USE_READ(Body))), MICA_READ(Body), MICA_READ(Mind),
                                             MICA_READ(Sword)));

@@ -40,7 +40,7 @@ static mica_resource *compile_and_open(const char *path, mica_resource_error *ou
 static float area_of(const mica_resource *shape)
 {
     uint32_t count;
-    const Corner *corners = mica_instances(shape, Corner, &count);
+    const Corner *corners = mica_resource_values(shape, Corner, &count);
     float twice = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Corner a = corners[i], b = corners[(i + 1) % count];
@@ -66,7 +66,7 @@ int main(void)
     float area = 0;
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Outline)));
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Outline *outline = mica_read(&view, Outline);
+        const Outline *outline = mica_view_read(&view, Outline);
         for (uint32_t i = 0; i < view.count; ++i)
             area += outline[i].scale * outline[i].scale * area_of(mica_library_find(library, outline[i].shape));
     }

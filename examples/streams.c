@@ -18,20 +18,20 @@ static mica_stream *bounces;
 
 static void move(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    Velocity *velocity = mica_write(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    Velocity *velocity = mica_view_write(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i) {
         position[i].x += velocity[i].x * view->dt;
         if (position[i].x >= 0 && position[i].x <= 10)
             continue;
         velocity[i].x = -velocity[i].x;
-        mica_emit(bounces, Bounce, {view->entities[i], position[i].x});
+        mica_stream_push(bounces, Bounce, {view->entities[i], position[i].x});
     }
 }
 
 static void keep_score(const mica_frame *frame)
 {
-    Score *score = mica_write_the(frame->world, Score);
+    Score *score = mica_singleton_write(frame->world, Score);
     uint32_t count;
     while (mica_stream_read(bounces, Bounce, &count))
         score->bounces += count;
@@ -55,6 +55,6 @@ int main(void)
             for (uint32_t i = 0; i < count; ++i)
                 printf("frame %d: entity %u bounced at %.0f\n", frame, seen[i].who.index, seen[i].at);
     }
-    printf("%u bounces\n", mica_get_the(world, Score)->bounces);
+    printf("%u bounces\n", mica_singleton_get(world, Score)->bounces);
     mica_world_destroy(world);
 }

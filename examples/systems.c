@@ -12,15 +12,15 @@ MICA_COMPONENT(Fuse, seconds)
 
 static void fall(mica_view *view)
 {
-    Velocity *velocity = mica_write(view, Velocity);
+    Velocity *velocity = mica_view_write(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i)
         velocity[i].y -= 10 * view->dt;
 }
 
 static void move(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    const Velocity *velocity = mica_read(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i) {
         position[i].x += velocity[i].x * view->dt;
         position[i].y += velocity[i].y * view->dt;
@@ -30,8 +30,8 @@ static void move(mica_view *view)
 /* What is changed inside a system is applied when the phase ends. */
 static void burn(mica_view *view)
 {
-    Fuse *fuse = mica_write(view, Fuse);
-    const Position *position = mica_read(view, Position);
+    Fuse *fuse = mica_view_write(view, Fuse);
+    const Position *position = mica_view_read(view, Position);
     for (uint32_t i = 0; i < view->count; ++i) {
         fuse[i].seconds -= view->dt;
         if (fuse[i].seconds > 0)

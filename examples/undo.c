@@ -44,7 +44,7 @@ static void show(const Editor *editor, const char *what)
     mica_query *bricks = mica_query_create(editor->world, &(mica_query_def){MICA_TERMS(MICA_READ(Brick))});
     for (mica_view view = mica_query_begin(bricks); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
-            const Brick *brick = &mica_read(&view, Brick)[i];
+            const Brick *brick = &mica_view_read(&view, Brick)[i];
             const Paint *paint = mica_get(editor->world, view.entities[i], Paint);
             printf(" (%d, %d)%s", brick->x, brick->y, paint ? " red" : "");
         }

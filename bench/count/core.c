@@ -104,7 +104,7 @@ static void prepare_small_archetypes(stage *stage)
         for (uint32_t tag = 0; tag < 7; ++tag)
             if (set >> tag & 1)
                 values[count++] = (mica_value){tags[tag], 0, NULL};
-        mica_create_values(stage->world, values, count);
+        mica_create_id(stage->world, values, count);
     }
     stage->query = mica_query_create(stage->world, MICA_QUERY(MICA_READ(Position)));
 }
@@ -203,8 +203,8 @@ static void run_set(stage *stage)
 static void run_query_iterate(stage *stage)
 {
     for (mica_view view = mica_query_begin(stage->query); mica_view_next(&view);) {
-        Position *position = mica_write(&view, Position);
-        const Velocity *velocity = mica_read(&view, Velocity);
+        Position *position = mica_view_write(&view, Position);
+        const Velocity *velocity = mica_view_read(&view, Velocity);
         for (uint32_t i = 0; i < view.count; ++i)
             position[i].x += velocity[i].x;
     }

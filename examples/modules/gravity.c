@@ -13,15 +13,15 @@ MICA_COMPONENT(Speed, value)
 
 static void fall(mica_view *view)
 {
-    Speed *speed = mica_write(view, Speed);
+    Speed *speed = mica_view_write(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i)
         speed[i].value -= 9.81f * view->dt;
 }
 
 static void move(mica_view *view)
 {
-    Height *height = mica_write(view, Height);
-    Speed *speed = mica_write(view, Speed);
+    Height *height = mica_view_write(view, Height);
+    Speed *speed = mica_view_write(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i) {
         height[i].value += speed[i].value * view->dt;
         if (height[i].value >= 0)

@@ -23,8 +23,8 @@ typedef struct server {
 
 static void drift(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    const Velocity *velocity = mica_read(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i) {
         position[i].x += velocity[i].x * view->dt;
         position[i].y += velocity[i].y * view->dt;
@@ -33,7 +33,7 @@ static void drift(mica_view *view)
 
 static void burn_out(mica_view *view)
 {
-    Shot *shot = mica_write(view, Shot);
+    Shot *shot = mica_view_write(view, Shot);
     for (uint32_t i = 0; i < view->count; ++i)
         if (--shot[i].ticks_left == 0)
             mica_destroy(view->world, view->entities[i]);

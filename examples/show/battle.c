@@ -13,22 +13,22 @@ typedef struct Field {
 } Field;
 MICA_SINGLETON(Field, living)
 
-static int32_t cell_of(const Place *place)
+static int32_t cell_of(const Place *location)
 {
-    int32_t column = (int32_t)place->x / BATTLE_CELL, row = (int32_t)place->y / BATTLE_CELL;
+    int32_t column = (int32_t)location->x / BATTLE_CELL, row = (int32_t)location->y / BATTLE_CELL;
     return row * BATTLE_COLUMNS + column;
 }
 
 static void count(const mica_frame *frame)
 {
-    Field *field = mica_write_the(frame->world, Field);
+    Field *field = mica_singleton_write(frame->world, Field);
     memset(field->crowd, 0, sizeof field->crowd);
     memset(field->living, 0, sizeof field->living);
     for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
-        const Place *place = mica_read(&view, Place);
-        const Soldier *soldier = mica_read(&view, Soldier);
+        const Place *location = mica_view_read(&view, Place);
+        const Soldier *soldier = mica_view_read(&view, Soldier);
         for (uint32_t i = 0; i < view.count; ++i) {
-            field->crowd[soldier[i].army][cell_of(&place[i])] += 1;
+            field->crowd[soldier[i].army][cell_of(&location[i])] += 1;
             ++field->living[soldier[i].army];
         }
     }
@@ -51,7 +51,7 @@ static void diffuse(float *scent, const float *crowd)
 
 static void spread(const mica_frame *frame)
 {
-    Field *field = mica_write_the(frame->world, Field);
+    Field *field = mica_singleton_write(frame->world, Field);
     for (int step = 0; step < SPREAD_STEPS; ++step)
         for (int army = 0; army < 2; ++army)
             diffuse(field->scent[army], field->crowd[army]);
@@ -72,25 +72,28 @@ static float height_at(const float *field, float x, float y)
 }
 
 /* The slope of a field relative to its height: far away it still points the right way. */
-static Motion slope_at(const float *field, const Place *place)
+static Motion slope_at(const float *field, const Place *location)
 {
-    float height = height_at(field, place->x, place->y) + 1e-9f;
-    float x = height_at(field, place->x + BATTLE_CELL, place->y) - height_at(field, place->x - BATTLE_CELL, place->y);
-    float y = height_at(field, place->x, place->y + BATTLE_CELL) - height_at(field, place->x, place->y - BATTLE_CELL);
+    float height = height_at(field, location->x, location->y) + 1e-9f;
+    float x = height_at(field, location->x + BATTLE_CELL, location->y) -
+              height_at(field, location->x - BATTLE_CELL, location->y);
+    float y = height_at(field, location->x, location->y + BATTLE_CELL) -
+              height_at(field, location->x, location->y - BATTLE_CELL);
     return (Motion){x / height, y / height};
 }
 
 static void steer(mica_view *view)
 {
-    const Field *field = mica_get_the(view->world, Field);
-    const Place *place = mica_read(view, Place);
-    const Soldier *soldier = mica_read(view, Soldier);
-    Motion *motion = mica_write(view, Motion);
+    const Field *field = mica_singleton_get(view->world, Field);
+    const Place *location = mica_view_read(view, Place);
+    const Soldier *soldier = mica_view_read(view, Soldier);
+    Motion *motion = mica_view_write(view, Motion);
     mica_random random = mica_random_of(view);
     for (uint32_t i = 0; i < view->count; ++i) {
         int32_t army = soldier[i].army;
-        Motion enemy = slope_at(field->scent[1 - army], &place[i]), crowd = slope_at(field->crowd[army], &place[i]);
-        float push = 12 * height_at(field->crowd[army], place[i].x, place[i].y) / crowd_most;
+        Motion enemy = slope_at(field->scent[1 - army], &location[i]),
+               crowd = slope_at(field->crowd[army], &location[i]);
+        float push = 12 * height_at(field->crowd[army], location[i].x, location[i].y) / crowd_most;
         motion[i].x += (200 * enemy.x - push * crowd.x + mica_random_range(&random, -60, 60)) * view->dt;
         motion[i].y += (200 * enemy.y - push * crowd.y + mica_random_range(&random, -60, 60)) * view->dt;
         float squared = motion[i].x * motion[i].x + motion[i].y * motion[i].y;
@@ -108,36 +111,36 @@ static float keep_within(float at, float end)
 
 static void move(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
-    const Motion *motion = mica_read(view, Motion);
+    Place *location = mica_view_write(view, Place);
+    const Motion *motion = mica_view_read(view, Motion);
     for (uint32_t i = 0; i < view->count; ++i) {
-        place[i].x = keep_within(place[i].x + motion[i].x * view->dt, BATTLE_WIDTH);
-        place[i].y = keep_within(place[i].y + motion[i].y * view->dt, BATTLE_HEIGHT);
+        location[i].x = keep_within(location[i].x + motion[i].x * view->dt, BATTLE_WIDTH);
+        location[i].y = keep_within(location[i].y + motion[i].y * view->dt, BATTLE_HEIGHT);
     }
 }
 
 static void fight(mica_view *view)
 {
-    const Field *field = mica_get_the(view->world, Field);
-    const Place *place = mica_read(view, Place);
-    Soldier *soldier = mica_write(view, Soldier);
+    const Field *field = mica_singleton_get(view->world, Field);
+    const Place *location = mica_view_read(view, Place);
+    Soldier *soldier = mica_view_write(view, Soldier);
     mica_random random = mica_random_of(view);
     for (uint32_t i = 0; i < view->count; ++i) {
-        float enemies = height_at(field->crowd[1 - soldier[i].army], place[i].x, place[i].y);
+        float enemies = height_at(field->crowd[1 - soldier[i].army], location[i].x, location[i].y);
         if (enemies <= 0)
             continue;
-        float friends = height_at(field->crowd[soldier[i].army], place[i].x, place[i].y) + 1;
+        float friends = height_at(field->crowd[soldier[i].army], location[i].x, location[i].y) + 1;
         soldier[i].health -= blow * enemies / (enemies + friends) * mica_random_unit(&random) * view->dt;
         if (soldier[i].health > 0)
             continue;
         mica_destroy(view->world, view->entities[i]);
-        mica_create(view->world, MICA_WITH(Place, {place[i].x, place[i].y}), MICA_WITH(Spark, {spark_seconds}));
+        mica_create(view->world, MICA_WITH(Place, {location[i].x, location[i].y}), MICA_WITH(Spark, {spark_seconds}));
     }
 }
 
 static void fade(mica_view *view)
 {
-    Spark *spark = mica_write(view, Spark);
+    Spark *spark = mica_view_write(view, Spark);
     for (uint32_t i = 0; i < view->count; ++i)
         if ((spark[i].seconds -= view->dt) <= 0)
             mica_destroy(view->world, view->entities[i]);
@@ -148,8 +151,8 @@ static void enlist(mica_world *world, mica_random *random, int32_t army, Place s
 {
     float x = squad.x + size * (mica_random_unit(random) + mica_random_unit(random) - 1);
     float y = squad.y + size * (mica_random_unit(random) + mica_random_unit(random) - 1);
-    Place place = {keep_within(army == 0 ? x : BATTLE_WIDTH - x, BATTLE_WIDTH), keep_within(y, BATTLE_HEIGHT)};
-    mica_create(world, MICA_WITH(Place, {place.x, place.y}), MICA_WITH(Motion, {0, 0}),
+    Place location = {keep_within(army == 0 ? x : BATTLE_WIDTH - x, BATTLE_WIDTH), keep_within(y, BATTLE_HEIGHT)};
+    mica_create(world, MICA_WITH(Place, {location.x, location.y}), MICA_WITH(Motion, {0, 0}),
                 MICA_WITH(Soldier, {100, army}));
 }
 
@@ -157,7 +160,7 @@ static void enlist(mica_world *world, mica_random *random, int32_t army, Place s
 static void reinforce(const mica_frame *frame)
 {
     const battle *battle = frame->context;
-    const Field *field = mica_get_the(frame->world, Field);
+    const Field *field = mica_singleton_get(frame->world, Field);
     mica_random random = mica_random_of_frame(frame);
     for (int32_t army = 0; army < 2; ++army) {
         mica_random where = mica_random_make(frame->tick / 45, (uint64_t)army);
@@ -171,7 +174,7 @@ static void reinforce(const mica_frame *frame)
 
 uint64_t battle_count(const battle *battle, int32_t army)
 {
-    return mica_get_the(battle->world, Field)->living[army];
+    return mica_singleton_get(battle->world, Field)->living[army];
 }
 
 bool battle_begin(battle *battle, mica_world *world, uint32_t soldiers)

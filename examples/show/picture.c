@@ -14,7 +14,7 @@ void costs_note(costs *costs, const battle *battle, uint64_t tick)
 {
     for (uint32_t i = 0; i < battle->system_count; ++i) {
         mica_system_stats stats = {0};
-        mica_stats_of_system(battle->world, battle->systems[i], 0, &stats);
+        mica_stats_get_system(battle->world, battle->systems[i], 0, &stats);
         costs->of_system[tick % TIMELINE_TICKS][i] = (float)stats.time_ns / 1e6f;
     }
 }
@@ -23,24 +23,24 @@ static void draw_battle(canvas *canvas, const battle *battle)
 {
     canvas_fill(canvas, (box){0, 0, BATTLE_WIDTH, BATTLE_HEIGHT}, night);
     for (mica_view view = mica_query_begin(battle->soldiers); mica_view_next(&view);) {
-        const Place *place = mica_read(&view, Place);
-        const Soldier *soldier = mica_read(&view, Soldier);
+        const Place *location = mica_view_read(&view, Place);
+        const Soldier *soldier = mica_view_read(&view, Soldier);
         for (uint32_t i = 0; i < view.count; ++i)
             for (int corner = 0; corner < 4; ++corner) {
-                int x = (int)place[i].x + (corner & 1), y = (int)place[i].y + (corner >> 1);
+                int x = (int)location[i].x + (corner & 1), y = (int)location[i].y + (corner >> 1);
                 if (y < BATTLE_HEIGHT)
                     canvas_glow(canvas, x, y, armies[soldier[i].army]);
             }
     }
     for (mica_view view = mica_query_begin(battle->sparks); mica_view_next(&view);) {
-        const Place *place = mica_read(&view, Place);
-        const Spark *spark = mica_read(&view, Spark);
+        const Place *location = mica_view_read(&view, Place);
+        const Spark *spark = mica_view_read(&view, Spark);
         for (uint32_t i = 0; i < view.count; ++i) {
             uint32_t light = (uint32_t)(spark[i].seconds * 150) & 255;
             for (int y = -1; y <= 1; ++y)
                 for (int x = -1; x <= 1; ++x)
-                    if ((int)place[i].y + y < BATTLE_HEIGHT)
-                        canvas_glow(canvas, (int)place[i].x + x, (int)place[i].y + y,
+                    if ((int)location[i].y + y < BATTLE_HEIGHT)
+                        canvas_glow(canvas, (int)location[i].x + x, (int)location[i].y + y,
                                     light << 16 | light << 8 | light / 2);
         }
     }

@@ -70,22 +70,22 @@ typedef enum mica_result {
 MICA_API const char *mica_result_text(mica_result result);
 
 /* A place in the user's source, carried by whatever may have to complain later. */
-typedef struct mica_place {
+typedef struct mica_location {
     const char *file;
     int line;
-} mica_place;
+} mica_location;
 
 #ifdef __cplusplus
-#    define MICA_HERE (mica_place{__FILE__, __LINE__})
+#    define MICA_HERE (mica_location{__FILE__, __LINE__})
 #else
-#    define MICA_HERE ((mica_place){__FILE__, __LINE__})
+#    define MICA_HERE ((mica_location){__FILE__, __LINE__})
 #endif
 
 /* One complaint. The text lives until the handler returns. */
 typedef struct mica_report {
     mica_result result;
     const char *text;
-    mica_place place; /* of the user's code where known, else file is NULL */
+    mica_location location; /* of the user's code where known, else file is NULL */
 } mica_report;
 
 /* Receives every report of a world, in the thread that caused it. */

@@ -4,7 +4,7 @@
  *     Position where[1000];
  *     mica_entity crowd[1000];
  *     mica_create_many(world, 1000, (mica_value[]){MICA_COLUMN(Position, where), MICA_WITH(Walking)}, 2, crowd);
- *     mica_query_add_tag(wounded, Fleeing);
+ *     mica_add_all_tag(wounded, Fleeing);
  *     mica_destroy_many(world, crowd, 1000);
  */
 #ifndef MICA_BULK_H
@@ -26,18 +26,18 @@ MICA_API uint32_t mica_destroy_many(mica_world *world, const mica_entity *entiti
 
 /* Looks up one component of many entities, memory prefetched ahead: NULL where one is dead or lacks it. Returns how
  * many were found. Threads: reader. */
-MICA_API uint32_t mica_get_many_component(const mica_world *world, const mica_entity *entities, uint32_t count,
-                                          mica_component component, const void **out_pointers);
+MICA_API uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, uint32_t count,
+                                   mica_component component, const void **out_pointers);
 
 /* Adds a component to every entity the query shows and that lacks it; `data` (NULL: default) is the one value that
  * all get. Refused while recording. Threads: owner. */
-MICA_API mica_result mica_query_add_component(mica_query *query, mica_value value);
+MICA_API mica_result mica_add_all_id(mica_query *query, mica_value value);
 
 /* Removes a component from every entity the query shows. Refused while recording. Threads: owner. */
-MICA_API mica_result mica_query_remove_component(mica_query *query, mica_component component);
+MICA_API mica_result mica_remove_all_id(mica_query *query, mica_component component);
 
 /* Destroys every entity the query shows. Refused while recording. Threads: owner. */
-MICA_API mica_result mica_query_destroy_entities(mica_query *query);
+MICA_API mica_result mica_destroy_all(mica_query *query);
 
 MICA_END
 
@@ -45,10 +45,10 @@ MICA_END
 #define MICA_COLUMN(T, array) MICA_FROM(T, array)
 
 #define mica_get_many(world, entities, count, T, out_pointers)                                                         \
-    mica_get_many_component((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))
-#define mica_query_add(query, T, ...) mica_query_add_component((query), MICA_VALUE_(T, __VA_ARGS__))
-#define mica_query_add_from(query, T, pointer) mica_query_add_component((query), (mica_value)MICA_FROM(T, pointer))
-#define mica_query_add_tag(query, T) mica_query_add_component((query), (mica_value)MICA_WITH_1(T))
-#define mica_query_remove(query, T) mica_query_remove_component((query), MICA_ID(T))
+    mica_get_many_id((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))
+#define mica_add_all(query, T, ...) mica_add_all_id((query), MICA_VALUE_(T, __VA_ARGS__))
+#define mica_add_all_from(query, T, pointer) mica_add_all_id((query), (mica_value)MICA_FROM(T, pointer))
+#define mica_add_all_tag(query, T) mica_add_all_id((query), (mica_value)MICA_WITH_1(T))
+#define mica_remove_all(query, T) mica_remove_all_id((query), MICA_ID(T))
 
 #endif

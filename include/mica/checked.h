@@ -21,33 +21,33 @@ MICA_BEGIN
 
 /* Notes the place of the call that this thread is about to make; does nothing in builds that are not checked.
  * Threads: any. */
-MICA_API void mica_note_place(const char *file, int line);
+MICA_API void mica_note_location(const char *file, int line);
 
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define MICA_AT_(argument) (mica_note_place(__FILE__, __LINE__), (argument))
+#    define MICA_AT_(argument) (mica_note_location(__FILE__, __LINE__), (argument))
 /* A macro does not expand inside itself: each of these is the function of the same name. */
-#    define mica_get_component(world, ...) mica_get_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_get_many_component(world, ...) mica_get_many_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_write_component(world, ...) mica_write_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_ref_read_value(world, ...) mica_ref_read_value(MICA_AT_(world), __VA_ARGS__)
-#    define mica_ref_write_value(world, ...) mica_ref_write_value(MICA_AT_(world), __VA_ARGS__)
-#    define mica_singleton_get(world, ...) mica_singleton_get(MICA_AT_(world), __VA_ARGS__)
-#    define mica_singleton_write(world, ...) mica_singleton_write(MICA_AT_(world), __VA_ARGS__)
-#    define mica_view_read(view, ...) mica_view_read(MICA_AT_(view), __VA_ARGS__)
-#    define mica_view_write(view, ...) mica_view_write(MICA_AT_(view), __VA_ARGS__)
+#    define mica_get_id(world, ...) mica_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_get_many_id(world, ...) mica_get_many_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_write_id(world, ...) mica_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_ref_read_id(world, ...) mica_ref_read_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_ref_write_id(world, ...) mica_ref_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_singleton_get_id(world, ...) mica_singleton_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_singleton_write_id(world, ...) mica_singleton_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_view_read_id(view, ...) mica_view_read_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_id(view, ...) mica_view_write_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_read_at(view, ...) mica_view_read_at(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_at(view, ...) mica_view_write_at(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_next(view) mica_view_next(MICA_AT_(view))
-#    define mica_create_values(world, ...) mica_create_values(MICA_AT_(world), __VA_ARGS__)
+#    define mica_create_id(world, ...) mica_create_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_create_many(world, ...) mica_create_many(MICA_AT_(world), __VA_ARGS__)
 #    define mica_destroy(world, ...) mica_destroy(MICA_AT_(world), __VA_ARGS__)
 #    define mica_destroy_many(world, ...) mica_destroy_many(MICA_AT_(world), __VA_ARGS__)
-#    define mica_add_component(world, ...) mica_add_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_set_component(world, ...) mica_set_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_remove_component(world, ...) mica_remove_component(MICA_AT_(world), __VA_ARGS__)
-#    define mica_enable_component(world, ...) mica_enable_component(MICA_AT_(world), __VA_ARGS__)
+#    define mica_add_id(world, ...) mica_add_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_set_id(world, ...) mica_set_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_remove_id(world, ...) mica_remove_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_enable_id(world, ...) mica_enable_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_clone(world, ...) mica_clone(MICA_AT_(world), __VA_ARGS__)
 #    define mica_flush(world) mica_flush(MICA_AT_(world))
 #    define mica_world_clear(world) mica_world_clear(MICA_AT_(world))
@@ -55,18 +55,18 @@ MICA_END
 #    define mica_world_seal(world, ...) mica_world_seal(MICA_AT_(world), __VA_ARGS__)
 #    define mica_query_create(world, ...) mica_query_create(MICA_AT_(world), __VA_ARGS__)
 #    define mica_query_destroy(query) mica_query_destroy(MICA_AT_(query))
-#    define mica_query_add_component(query, ...) mica_query_add_component(MICA_AT_(query), __VA_ARGS__)
-#    define mica_query_remove_component(query, ...) mica_query_remove_component(MICA_AT_(query), __VA_ARGS__)
-#    define mica_query_destroy_entities(query) mica_query_destroy_entities(MICA_AT_(query))
+#    define mica_add_all_id(query, ...) mica_add_all_id(MICA_AT_(query), __VA_ARGS__)
+#    define mica_remove_all_id(query, ...) mica_remove_all_id(MICA_AT_(query), __VA_ARGS__)
+#    define mica_destroy_all(query) mica_destroy_all(MICA_AT_(query))
 #    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_begin(query) mica_query_begin(MICA_AT_(query))
 #    define mica_query_each(query, ...) mica_query_each(MICA_AT_(query), __VA_ARGS__)
-#    define mica_hook_set_component(world, ...) mica_hook_set_component(MICA_AT_(world), __VA_ARGS__)
+#    define mica_hook_set_id(world, ...) mica_hook_set_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_name_set(world, ...) mica_name_set(MICA_AT_(world), __VA_ARGS__)
 #    define mica_commands_create(world) mica_commands_create(MICA_AT_(world))
 #    define mica_commands_destroy(commands) mica_commands_destroy(MICA_AT_(commands))
 #    define mica_component_define(world, ...) mica_component_define(MICA_AT_(world), __VA_ARGS__)
-#    define mica_removals_create_component(world, ...) mica_removals_create_component(MICA_AT_(world), __VA_ARGS__)
+#    define mica_removals_create_id(world, ...) mica_removals_create_id(MICA_AT_(world), __VA_ARGS__)
 #endif
 
 #endif

@@ -45,58 +45,58 @@ MICA_API void mica_commands_destroy(mica_commands *commands);
 MICA_API void mica_commands_set_label(mica_commands *commands, const char *label);
 
 /* Records a creation. Returns the handle, valid at once, or nil. Threads: one per buffer, any. */
-MICA_API mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
-                                                mica_place place);
+MICA_API mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
+                                            mica_location location);
 
 /* Records a destruction. Returns false when the entity is dead, or this buffer destroys it already.
  * Threads: one per buffer, any. */
-MICA_API bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place);
+MICA_API bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location);
 
 /* Records an addition and returns the staged value, to be filled in until the flush. When the entity has the
  * component in the world, the staged value starts as a copy of that (so a system that does this reads it, and declares
  * that); what other buffers stage is not looked at. NULL when it can't. Threads: one per buffer, any. */
-MICA_API void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place);
+MICA_API void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_location location);
 
 /* Records one more instance of a pool component for many, and returns its staged value, to be filled in until the flush. What is
  * recorded for such a component is done one after the other, hooks included, instead of becoming one change. NULL when it
  * can't. Threads: one per buffer, any. */
-MICA_API void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity,
-                                                   mica_component component, mica_place place);
+MICA_API void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,
+                                            mica_location location);
 
 /* Records a set. Returns false when it can't. Threads: one per buffer, any. */
-MICA_API bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value,
-                                         mica_place place);
+MICA_API bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value,
+                                  mica_location location);
 
 /* Records a removal. Returns false when, as far as this buffer knows, there is nothing to remove; it still removes what
  * an earlier buffer adds. Threads: one per buffer, any. */
-MICA_API bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                            mica_place place);
+MICA_API bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
+                                     mica_location location);
 
 /* Records switching a component on or off. Returns false when it can't be toggled. Threads: one per buffer, any. */
-MICA_API bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                            bool enabled, mica_place place);
+MICA_API bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component,
+                                     bool enabled, mica_location location);
 
 MICA_END
 
 #define mica_command_create(...) MICA_JOIN_(MICA_COMMAND_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_COMMAND_CREATE_1(commands) mica_command_create_values((commands), NULL, 0, MICA_HERE)
+#define MICA_COMMAND_CREATE_1(commands) mica_command_create_id((commands), NULL, 0, MICA_HERE)
 #define MICA_COMMAND_CREATE_2(commands, ...)                                                                           \
-    mica_command_create_values((commands), MICA_VALUES_(__VA_ARGS__), MICA_HERE)
-#define mica_command_destroy(commands, entity) mica_command_destroy_entity((commands), (entity), MICA_HERE)
+    mica_command_create_id((commands), MICA_VALUES_(__VA_ARGS__), MICA_HERE)
+#define mica_command_destroy(commands, entity) mica_command_destroy_id((commands), (entity), MICA_HERE)
 #define mica_command_add(commands, entity, T)                                                                          \
-    ((T *)mica_command_add_component((commands), (entity), MICA_ID(T), MICA_HERE))
+    ((T *)mica_command_add_id((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_add_instance(commands, entity, T)                                                                 \
-    ((T *)mica_command_add_instance_component((commands), (entity), MICA_ID(T), MICA_HERE))
+    ((T *)mica_command_add_instance_id((commands), (entity), MICA_ID(T), MICA_HERE))
 #define mica_command_set(commands, entity, T, ...)                                                                     \
-    mica_command_set_component((commands), (entity), MICA_VALUE_(T, __VA_ARGS__), MICA_HERE)
+    mica_command_set_id((commands), (entity), MICA_VALUE_(T, __VA_ARGS__), MICA_HERE)
 #define mica_command_set_from(commands, entity, T, pointer)                                                            \
-    mica_command_set_component((commands), (entity), (mica_value)MICA_FROM(T, pointer), MICA_HERE)
+    mica_command_set_id((commands), (entity), (mica_value)MICA_FROM(T, pointer), MICA_HERE)
 #define mica_command_remove(commands, entity, T)                                                                       \
-    mica_command_remove_component((commands), (entity), MICA_ID(T), MICA_HERE)
+    mica_command_remove_id((commands), (entity), MICA_ID(T), MICA_HERE)
 #define mica_command_enable(commands, entity, T)                                                                       \
-    mica_command_enable_component((commands), (entity), MICA_ID(T), true, MICA_HERE)
+    mica_command_enable_id((commands), (entity), MICA_ID(T), true, MICA_HERE)
 #define mica_command_disable(commands, entity, T)                                                                      \
-    mica_command_enable_component((commands), (entity), MICA_ID(T), false, MICA_HERE)
+    mica_command_enable_id((commands), (entity), MICA_ID(T), false, MICA_HERE)
 
 #endif

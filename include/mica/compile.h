@@ -85,12 +85,12 @@ MICA_API const char *mica_schema_name(const mica_schema *schema, uint32_t index)
 typedef struct mica_compiler mica_compiler;
 struct json_t; /* jansson's: include <jansson.h> to look into one */
 
-/* Fills `out_instance`, which is zero, from the value of a component in JSON. Returns false after mica_compile_complain. */
+/* Fills `out_instance`, which is zero, from the value of a component in JSON. Returns false after mica_compile_fail. */
 typedef bool (*mica_compile_fn)(mica_compiler *compiler, const struct json_t *value, void *out_instance, void *context);
 
 /* Reports what is wrong with the value a compile function was given; `field` (NULL: all of it) is a path in it. Other
  * errors of the file are looked for all the same. Returns false. Threads: from within a compile function. */
-MICA_API bool mica_compile_complain(mica_compiler *compiler, const char *field, const char *text);
+MICA_API bool mica_compile_fail(mica_compiler *compiler, const char *field, const char *text);
 
 /* How a component is compiled where its description is not enough. */
 typedef struct mica_compile_rule {

@@ -14,7 +14,7 @@
  * Pointers to components live until the next structural change: create, destroy, add or remove of any entity.
  *
  * Each macro is sugar over the function with the same name and _component, which takes an id instead of a type;
- * mica_create is sugar over mica_create_values.
+ * mica_create is sugar over mica_create_id.
  */
 #ifndef MICA_ENTITY_H
 #define MICA_ENTITY_H
@@ -32,7 +32,7 @@ typedef struct mica_value {
 
 /* Creates an entity with these components, in any order, none twice. Returns nil when it can't.
  * Threads: owner. */
-MICA_API mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count);
+MICA_API mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count);
 
 /* Destroys an entity with all its components. Returns false when it is dead already. Threads: owner. */
 MICA_API bool mica_destroy(mica_world *world, mica_entity entity);
@@ -43,35 +43,35 @@ MICA_API bool mica_is_alive(const mica_world *world, mica_entity entity);
 
 /* Adds a component with its default value and returns it, to be filled in; when it is there already, returns that.
  * Returns NULL when it can't. A tag gives a pointer that can't be followed. Threads: owner. */
-MICA_API void *mica_add_component(mica_world *world, mica_entity entity, mica_component component);
+MICA_API void *mica_add_id(mica_world *world, mica_entity entity, mica_component component);
 
 /* Adds or overwrites a component by copying the value. Returns false when it can't. Threads: owner. */
-MICA_API bool mica_set_component(mica_world *world, mica_entity entity, mica_value value);
+MICA_API bool mica_set_id(mica_world *world, mica_entity entity, mica_value value);
 
 /* Removes a component. Returns false when the entity is dead or does not have it. Threads: owner. */
-MICA_API bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component);
+MICA_API bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component);
 
 /* Returns whether the entity lives and has the component, switched on or off. Threads: reader. */
-MICA_API bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component);
+MICA_API bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component);
 
 /* Returns the component to look at, NULL when the entity is dead or does not have it, without a report.
  * Threads: reader. */
-MICA_API const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component);
+MICA_API const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component);
 
-/* As mica_get_component, to be changed: the value counts as changed from now on. Threads: owner. */
-MICA_API void *mica_write_component(mica_world *world, mica_entity entity, mica_component component);
+/* As mica_get_id, to be changed: the value counts as changed from now on. Threads: owner. */
+MICA_API void *mica_write_id(mica_world *world, mica_entity entity, mica_component component);
 
 /* Switches a component that is described with .toggle off and on in place: nothing moves, the value is kept, and
  * queries pass over it. Returns false when the entity does not have it or it can't be toggled. Threads: owner. */
-MICA_API bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled);
+MICA_API bool mica_enable_id(mica_world *world, mica_entity entity, mica_component component, bool enabled);
 
 /* Returns whether the entity has the component and it is switched on. Threads: reader. */
-MICA_API bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component);
+MICA_API bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_component component);
 
 /* Fills `out` with up to `capacity` components of the entity, by rising id, and returns how many it has.
  * Threads: reader. */
-MICA_API uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out,
-                                     uint32_t capacity);
+MICA_API uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out,
+                                      uint32_t capacity);
 
 /* Creates an entity with the components, values and switches of another, which must have been flushed; the name stays
  * with that one. Returns nil when it can't. Threads: owner. */
@@ -89,24 +89,24 @@ MICA_END
 
 /* mica_create(world) or mica_create(world, MICA_WITH(...), ...) */
 #define mica_create(...) MICA_JOIN_(MICA_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_CREATE_1(world) mica_create_values((world), NULL, 0)
-#define MICA_CREATE_2(world, ...) mica_create_values((world), MICA_VALUES_(__VA_ARGS__))
+#define MICA_CREATE_1(world) mica_create_id((world), NULL, 0)
+#define MICA_CREATE_2(world, ...) mica_create_id((world), MICA_VALUES_(__VA_ARGS__))
 #define MICA_VALUES_(...)                                                                                              \
     (const mica_value[]){__VA_ARGS__}, (uint32_t)(sizeof((const mica_value[]){__VA_ARGS__}) / sizeof(mica_value))
 
-#define mica_add(world, entity, T) ((T *)mica_add_component((world), (entity), MICA_ID(T)))
-#define mica_set(world, entity, T, ...) mica_set_component((world), (entity), MICA_VALUE_(T, __VA_ARGS__))
+#define mica_add(world, entity, T) ((T *)mica_add_id((world), (entity), MICA_ID(T)))
+#define mica_set(world, entity, T, ...) mica_set_id((world), (entity), MICA_VALUE_(T, __VA_ARGS__))
 #define mica_set_from(world, entity, T, pointer)                                                                       \
-    mica_set_component((world), (entity), (mica_value)MICA_FROM(T, pointer))
-#define mica_remove(world, entity, T) mica_remove_component((world), (entity), MICA_ID(T))
-#define mica_has(world, entity, T) mica_has_component((world), (entity), MICA_ID(T))
-#define mica_get(world, entity, T) ((const T *)mica_get_component((world), (entity), MICA_ID(T)))
-#define mica_enable(world, entity, T) mica_enable_component((world), (entity), MICA_ID(T), true)
-#define mica_disable(world, entity, T) mica_enable_component((world), (entity), MICA_ID(T), false)
-#define mica_is_enabled(world, entity, T) mica_is_enabled_component((world), (entity), MICA_ID(T))
+    mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
+#define mica_remove(world, entity, T) mica_remove_id((world), (entity), MICA_ID(T))
+#define mica_has(world, entity, T) mica_has_id((world), (entity), MICA_ID(T))
+#define mica_get(world, entity, T) ((const T *)mica_get_id((world), (entity), MICA_ID(T)))
+#define mica_enable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), true)
+#define mica_disable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), false)
+#define mica_is_enabled(world, entity, T) mica_is_enabled_id((world), (entity), MICA_ID(T))
 
-/* mica_write(world, entity, T) is one component, mica_write(view, T) a column: see mica/view.h. */
+/* mica_write(world, entity, T) is one component, mica_view_write(view, T) a column: see mica/view.h. */
 #define mica_write(...) MICA_JOIN_(MICA_WRITE_, MICA_COUNT_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WRITE_3(world, entity, T) ((T *)mica_write_component((world), (entity), MICA_ID(T)))
+#define MICA_WRITE_3(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
 
 #endif

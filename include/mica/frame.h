@@ -95,14 +95,14 @@ typedef struct mica_time {
 } mica_time;
 
 /* Returns the time. Threads: reader. */
-MICA_API mica_time mica_time_of(const mica_world *world);
+MICA_API mica_time mica_time_get(const mica_world *world);
 
 typedef struct mica_phase_def {
     const char *name;
     mica_phase beside;    /* it comes right behind this one, */
     bool before;          /* or right before it */
     double fixed_seconds; /* its fixed step; 0: once per frame. Neighbours with equal steps take turns step by step. */
-    mica_place place;
+    mica_location location;
 } mica_phase_def;
 
 /* Adds a phase. Returns MICA_PHASE_NONE with a report when it can't. Refused inside a system. Threads: owner. */
@@ -121,8 +121,8 @@ MICA_API mica_phase mica_phase_find(const mica_world *world, const char *name);
 MICA_END
 
 #define MICA_PHASE_AFTER(name_, beside_)                                                                               \
-    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .place = MICA_HERE})
+    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .location = MICA_HERE})
 #define MICA_PHASE_BEFORE(name_, beside_)                                                                              \
-    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .before = true, .place = MICA_HERE})
+    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .before = true, .location = MICA_HERE})
 
 #endif

@@ -41,7 +41,7 @@ MICA_API mica_hash_tree *mica_hash_tree_take(const mica_world *world, uint32_t l
 
 /* A tree of leaves from elsewhere, which are copied: from another process, say. The names of its components are those that
  * this process knows. Returns NULL when memory is short, or two leaves have the same place. Threads: any. */
-MICA_API mica_hash_tree *mica_hash_tree_of_leaves(const mica_hash_leaf *leaves, uint32_t count);
+MICA_API mica_hash_tree *mica_hash_tree_from_leaves(const mica_hash_leaf *leaves, uint32_t count);
 
 /* Gives a tree back; NULL is fine. Threads: any, when nobody uses it. */
 MICA_API void mica_hash_tree_free(mica_hash_tree *tree);

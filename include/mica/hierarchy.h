@@ -43,7 +43,7 @@ MICA_API mica_result mica_set_parent(mica_world *world, mica_entity child, mica_
 /* Makes an entity the sibling right before or right behind another one, which must have a parent. Fails as mica_set_parent,
  * and with MICA_ERROR_INVALID when the sibling has no parent or is the entity itself. Threads: owner. */
 MICA_API mica_result mica_place_before(mica_world *world, mica_entity child, mica_entity sibling);
-MICA_API mica_result mica_place_behind(mica_world *world, mica_entity child, mica_entity sibling);
+MICA_API mica_result mica_place_after(mica_world *world, mica_entity child, mica_entity sibling);
 
 /* As mica_set_parent for each of `count` pairs in turn; all of them, or none. Threads: owner. */
 MICA_API mica_result mica_set_parents(mica_world *world, const mica_entity *children, const mica_entity *parents,
@@ -53,9 +53,9 @@ MICA_API mica_result mica_set_parents(mica_world *world, const mica_entity *chil
  * Threads: owner. */
 MICA_API mica_result mica_detach_children(mica_world *world, mica_entity parent);
 
-/* As mica_create_values, and makes it the last child of a parent. Nil when either can't be done. Threads: owner. */
-MICA_API mica_entity mica_create_child_values(mica_world *world, mica_entity parent, const mica_value *values,
-                                              uint32_t count);
+/* As mica_create_id, and makes it the last child of a parent. Nil when either can't be done. Threads: owner. */
+MICA_API mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mica_value *values,
+                                          uint32_t count);
 
 /* Return nil, or 0, where there is nothing such. The first is nil's for what has no parent. Threads: reader. */
 MICA_API mica_entity mica_parent(const mica_world *world, mica_entity entity);
@@ -72,7 +72,7 @@ MICA_API uint32_t mica_linked_count(const mica_world *world);
 MICA_API uint32_t mica_depth(const mica_world *world, mica_entity entity);
 
 /* Returns the ancestor without a parent, which is the entity itself when it has none; nil for the dead. Threads: reader. */
-MICA_API mica_entity mica_root_of(const mica_world *world, mica_entity entity);
+MICA_API mica_entity mica_root(const mica_world *world, mica_entity entity);
 
 /* Returns whether one is the parent of the other, or its parent's, and so on. Threads: reader. */
 MICA_API bool mica_is_ancestor(const mica_world *world, mica_entity ancestor, mica_entity entity);
@@ -80,7 +80,7 @@ MICA_API bool mica_is_ancestor(const mica_world *world, mica_entity ancestor, mi
 /* Walks a tree, parents before children, siblings in their order: returns what comes behind `at`, or nil at the end. The second
  * passes over what is below `at`. Links may change behind the walk, not at `at` or before it. Threads: reader. */
 MICA_API mica_entity mica_tree_next(const mica_world *world, mica_entity root, mica_entity at);
-MICA_API mica_entity mica_tree_next_beside(const mica_world *world, mica_entity root, mica_entity at);
+MICA_API mica_entity mica_tree_skip(const mica_world *world, mica_entity root, mica_entity at);
 
 /* What becomes of the children of an entity that dies. */
 typedef enum mica_orphans {
@@ -104,31 +104,31 @@ MICA_API mica_result mica_name_child(mica_world *world, mica_entity entity, cons
 
 /* Writes the path by which mica_find finds an entity, cut to `capacity` bytes with a zero at the end, and returns its whole length;
  * 0 when there is no such path, because it or what it lies in has no name. Threads: reader. */
-MICA_API size_t mica_path_of(const mica_world *world, mica_entity entity, char *out, size_t capacity);
+MICA_API size_t mica_path_get(const mica_world *world, mica_entity entity, char *out, size_t capacity);
 
 /* Record a link. Return false when it makes no sense already now. Threads: one per buffer, any. */
-MICA_API bool mica_command_set_parent_of(mica_commands *commands, mica_entity child, mica_entity parent,
-                                         mica_place place);
-MICA_API bool mica_command_place_beside(mica_commands *commands, mica_entity child, mica_entity sibling, bool behind,
-                                        mica_place place);
+MICA_API bool mica_command_set_parent_id(mica_commands *commands, mica_entity child, mica_entity parent,
+                                         mica_location location);
+MICA_API bool mica_command_place_id(mica_commands *commands, mica_entity child, mica_entity sibling, bool behind,
+                                    mica_location location);
 /* Records a destruction with a word on the children. Threads: one per buffer, any. */
-MICA_API bool mica_command_destroy_entity_with(mica_commands *commands, mica_entity entity, mica_orphans orphans,
-                                               mica_place place);
+MICA_API bool mica_command_destroy_with_id(mica_commands *commands, mica_entity entity, mica_orphans orphans,
+                                           mica_location location);
 
 MICA_END
 
 /* mica_create_child(world, parent) or mica_create_child(world, parent, MICA_WITH(...), ...) */
 #define mica_create_child(world, ...) MICA_JOIN_(MICA_CREATE_CHILD_, MICA_ONE_OR_MORE_(__VA_ARGS__))(world, __VA_ARGS__)
-#define MICA_CREATE_CHILD_1(world, parent) mica_create_child_values((world), (parent), NULL, 0)
-#define MICA_CREATE_CHILD_2(world, parent, ...) mica_create_child_values((world), (parent), MICA_VALUES_(__VA_ARGS__))
+#define MICA_CREATE_CHILD_1(world, parent) mica_create_child_id((world), (parent), NULL, 0)
+#define MICA_CREATE_CHILD_2(world, parent, ...) mica_create_child_id((world), (parent), MICA_VALUES_(__VA_ARGS__))
 
 #define mica_command_set_parent(commands, child, parent)                                                               \
-    mica_command_set_parent_of((commands), (child), (parent), MICA_HERE)
+    mica_command_set_parent_id((commands), (child), (parent), MICA_HERE)
 #define mica_command_place_before(commands, child, sibling)                                                            \
-    mica_command_place_beside((commands), (child), (sibling), false, MICA_HERE)
-#define mica_command_place_behind(commands, child, sibling)                                                            \
-    mica_command_place_beside((commands), (child), (sibling), true, MICA_HERE)
+    mica_command_place_id((commands), (child), (sibling), false, MICA_HERE)
+#define mica_command_place_after(commands, child, sibling)                                                            \
+    mica_command_place_id((commands), (child), (sibling), true, MICA_HERE)
 #define mica_command_destroy_with(commands, entity, orphans)                                                           \
-    mica_command_destroy_entity_with((commands), (entity), (orphans), MICA_HERE)
+    mica_command_destroy_with_id((commands), (entity), (orphans), MICA_HERE)
 
 #endif

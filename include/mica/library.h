@@ -8,7 +8,7 @@
  *     mica_spawn(world, level, NULL);
  *     ...
  *     const mica_resource *rock = mica_library_find(library, mesh->shape);
- *     const Vertex *vertices = mica_instances(rock, Vertex, &count);     where they lie in the file, read-only
+ *     const Vertex *vertices = mica_resource_values(rock, Vertex, &count);     where they lie in the file, read-only
  *     ...
  *     mica_library_release(library, level);                  and rock.mica, unless somebody else refers to it
  *

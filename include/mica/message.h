@@ -64,7 +64,7 @@ typedef struct mica_handler {
     mica_type *message;
     mica_message_fn fn;
     void *context;
-    mica_place place;
+    mica_location location;
     const mica_use *uses; /* what it touches besides its values; copied */
     uint32_t use_count;
 } mica_handler;
@@ -79,15 +79,15 @@ MICA_API bool mica_handler_remove(mica_world *world, mica_component component, m
 
 /* Delivers to one entity: to its components with a handler, in the order those got their first handlers. False when it is dead, or memory is
  * short. Threads: any that runs a system; else owner. */
-MICA_API bool mica_message_send(mica_world *world, mica_entity target, mica_value message, mica_place place);
+MICA_API bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mica_location location);
 
 /* Delivers to every entity with a component that has a handler, component by component in the order they got their first
  * handlers. False when memory is short. Threads: as above, any that runs a system; else owner. */
-MICA_API bool mica_message_broadcast(mica_world *world, mica_value message, mica_place place);
+MICA_API bool mica_broadcast_id(mica_world *world, mica_value message, mica_location location);
 
 /* Adds a system for each component with handlers of this message, now and later, that runs them over all rows in that phase.
  * It is called "Component.Message"; the message is zero. Threads: owner. */
-MICA_API mica_result mica_message_every_frame_kind(mica_world *world, mica_component message, mica_phase phase);
+MICA_API mica_result mica_message_every_frame_id(mica_world *world, mica_component message, mica_phase phase);
 
 MICA_END
 
@@ -97,12 +97,12 @@ MICA_END
 /* With more of the struct: MICA_HANDLER_USING(Health, Damage, fn, .context = &log, MICA_USES(MICA_USE_READ(Armour))) */
 #define MICA_HANDLER_USING(T, M, fn_, ...)                                                                             \
     (&(const mica_handler){                                                                                            \
-        .component = &mica_type_of_##T, .message = &mica_type_of_##M, .fn = (fn_), .place = MICA_HERE, __VA_ARGS__})
+        .component = &mica_type_of_##T, .message = &mica_type_of_##M, .fn = (fn_), .location = MICA_HERE, __VA_ARGS__})
 #define MICA_HANDLED(M, fn_) {NULL, &mica_type_of_##M, (fn_), NULL, {__FILE__, __LINE__}, NULL, 0}
 #define MICA_HANDLERS(list) .handlers = (list), .handler_count = sizeof(list) / sizeof *(list)
 #define mica_send(world, target, M, ...)                                                                               \
-    mica_message_send((world), (target), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)
-#define mica_broadcast(world, M, ...) mica_message_broadcast((world), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)
-#define mica_message_every_frame(world, M, phase) mica_message_every_frame_kind((world), MICA_ID(M), (phase))
+    mica_send_id((world), (target), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)
+#define mica_broadcast(world, M, ...) mica_broadcast_id((world), MICA_VALUE_(M, __VA_ARGS__), MICA_HERE)
+#define mica_message_every_frame(world, M, phase) mica_message_every_frame_id((world), MICA_ID(M), (phase))
 
 #endif

@@ -341,32 +341,32 @@ class world {
     template <class... T> mica_entity create(const T &...values)
     {
         const mica_value list[sizeof...(T) + 1] = {{id<T>(), sizeof(T), &values}..., {0, 0, nullptr}};
-        return mica_create_values(get(), list, sizeof...(T));
+        return mica_create_id(get(), list, sizeof...(T));
     }
     bool destroy(mica_entity entity) { return mica_destroy(get(), entity); }
     bool is_alive(mica_entity entity) const { return mica_is_alive(get(), entity); }
 
-    /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_get_the and mica_write_the. */
+    /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_singleton_get and mica_singleton_write. */
     template <class T> const T *read(mica_entity entity) const
     {
-        return static_cast<const T *>(mica_get_component(get(), entity, id<T>()));
+        return static_cast<const T *>(mica_get_id(get(), entity, id<T>()));
     }
     template <class T> T *write(mica_entity entity)
     {
-        return static_cast<T *>(mica_write_component(get(), entity, id<T>()));
+        return static_cast<T *>(mica_write_id(get(), entity, id<T>()));
     }
     template <class T> bool set(mica_entity entity, const T &value)
     {
-        return mica_set_component(get(), entity, mica_value{id<T>(), sizeof(T), &value});
+        return mica_set_id(get(), entity, mica_value{id<T>(), sizeof(T), &value});
     }
     template <class T> T *add(mica_entity entity)
     {
-        return static_cast<T *>(mica_add_component(get(), entity, id<T>()));
+        return static_cast<T *>(mica_add_id(get(), entity, id<T>()));
     }
-    template <class T> bool remove(mica_entity entity) { return mica_remove_component(get(), entity, id<T>()); }
-    template <class T> bool has(mica_entity entity) const { return mica_has_component(get(), entity, id<T>()); }
-    template <class T> const T *read_the() { return static_cast<const T *>(mica_singleton_get(get(), id<T>())); }
-    template <class T> T *write_the() { return static_cast<T *>(mica_singleton_write(get(), id<T>())); }
+    template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
+    template <class T> bool has(mica_entity entity) const { return mica_has_id(get(), entity, id<T>()); }
+    template <class T> const T *read_the() { return static_cast<const T *>(mica_singleton_get_id(get(), id<T>())); }
+    template <class T> T *write_the() { return static_cast<T *>(mica_singleton_write_id(get(), id<T>())); }
 
     /* Makes a query that calls the function when it runs. One that can't be made reports why, and matches nothing. */
     template <class Function, class... Filter> mica::query<Function> query(Function function, Filter... filter)

@@ -19,10 +19,10 @@ MICA_BEGIN
 MICA_API mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name);
 
 /* Returns the name, or NULL; it lives until the name changes or the entity dies. Threads: reader. */
-MICA_API const char *mica_name_of(const mica_world *world, mica_entity entity);
+MICA_API const char *mica_name_get(const mica_world *world, mica_entity entity);
 
 /* Returns the scope an entity is named in; nil for the top, and for an entity without a name. Threads: reader. */
-MICA_API mica_entity mica_name_scope_of(const mica_world *world, mica_entity entity);
+MICA_API mica_entity mica_name_get_scope(const mica_world *world, mica_entity entity);
 
 /* Returns the entity at a path that starts in a scope, nil being the top; nil when there is none. Threads: reader. */
 MICA_API mica_entity mica_find_from(const mica_world *world, mica_entity scope, const char *path);

@@ -1,6 +1,6 @@
 /* Mica, observer: several functions per event, each for the entities that match a filter.
  *
- *     mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Burning, light_up, MICA_HAS(Torch)));
+ *     mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, light_up, MICA_HAS(Torch)));
  *
  * Unlike a hook, of which there is one per component and which sees the change as it happens, an observer may be one of many, and
  * is told the truth of the whole operation or flush: for an entity changed many times in one flush, once for each thing that
@@ -19,30 +19,30 @@
 
 MICA_BEGIN
 
-typedef uint32_t mica_observe;
+typedef uint32_t mica_event_kind;
 enum {
-    MICA_OBSERVE_ADD = 0,   /* the component was added; its first value is in place */
-    MICA_OBSERVE_SET,       /* a value was given, by set or with create */
-    MICA_OBSERVE_REMOVE,    /* the component is about to go, with its entity or alone */
-    MICA_OBSERVE_DESTROY,   /* the entity is about to go; component 0 */
-    MICA_OBSERVE_ENABLE,    /* the component was switched on */
-    MICA_OBSERVE_DISABLE,   /* it was switched off */
-    MICA_OBSERVE_USER = 64, /* and above: events of the program, told with mica_observe_emit */
+    MICA_EVENT_ADD = 0,   /* the component was added; its first value is in place */
+    MICA_EVENT_SET,       /* a value was given, by set or with create */
+    MICA_EVENT_REMOVE,    /* the component is about to go, with its entity or alone */
+    MICA_EVENT_DESTROY,   /* the entity is about to go; component 0 */
+    MICA_EVENT_ENABLE,    /* the component was switched on */
+    MICA_EVENT_DISABLE,   /* it was switched off */
+    MICA_EVENT_USER = 64, /* and above: events of the program, told with mica_event_emit */
 };
 
 /* What happened to a run of entities. */
-typedef struct mica_observation {
+typedef struct mica_event {
     mica_world *world;
-    mica_observe event;
+    mica_event_kind event;
     mica_component component; /* 0 for DESTROY and for user events without one */
     uint32_t count;
     const mica_entity *entities;
     void *values;     /* `count` components, to be changed if wanted; NULL for a tag and without a component */
     const void *data; /* of a user event */
     void *context;
-} mica_observation;
+} mica_event;
 
-typedef void (*mica_observer_fn)(const mica_observation *observation);
+typedef void (*mica_event_fn)(const mica_event *observation);
 
 /* The id of an observer. Zero is none. */
 typedef struct mica_observer {
@@ -51,13 +51,13 @@ typedef struct mica_observer {
 
 typedef struct mica_observer_def {
     const char *name; /* for messages; NULL is "observer" */
-    mica_observe event;
+    mica_event_kind event;
     mica_component component; /* 0 for DESTROY, and for a user event of any component */
     const mica_term *terms;   /* what else the entity must have: the terms of a query; none is no filter */
     uint32_t term_count;
-    mica_observer_fn fn;
+    mica_event_fn fn;
     void *context;
-    mica_place place;
+    mica_location location;
 } mica_observer_def;
 
 /* Adds an observer; the def is copied. Returns zero with a report when it can't. Refused inside systems, hooks and observers.
@@ -68,10 +68,10 @@ MICA_API mica_observer mica_observer_add(mica_world *world, const mica_observer_
 MICA_API bool mica_observer_remove(mica_world *world, mica_observer observer);
 
 /* Tells the observers of a user event, about an entity or, with nil, about none; inside a system they are told behind the flush,
- * ordered by (system, slice, call), and not about those that died. False when the event is not MICA_OBSERVE_USER or above,
+ * ordered by (system, slice, call), and not about those that died. False when the event is not MICA_EVENT_USER or above,
  * the entity dead, or memory short. Threads: any that runs a system; else owner. */
-MICA_API bool mica_observe_emit(mica_world *world, mica_observe event, mica_component component, mica_entity entity,
-                                mica_value data);
+MICA_API bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
+                              mica_value data);
 
 MICA_END
 
@@ -79,16 +79,16 @@ MICA_END
 #define MICA_OBSERVER(event_, T, ...)                                                                                  \
     MICA_JOIN_(MICA_OBSERVER_, MICA_ONE_OR_MORE_(__VA_ARGS__))(event_, MICA_ID(T), __VA_ARGS__)
 #define MICA_OBSERVER_DESTROY(...)                                                                                     \
-    MICA_JOIN_(MICA_OBSERVER_, MICA_ONE_OR_MORE_(__VA_ARGS__))(MICA_OBSERVE_DESTROY, 0, __VA_ARGS__)
+    MICA_JOIN_(MICA_OBSERVER_, MICA_ONE_OR_MORE_(__VA_ARGS__))(MICA_EVENT_DESTROY, 0, __VA_ARGS__)
 #define MICA_OBSERVER_1(event_, component_, fn_)                                                                       \
     (&(const mica_observer_def){                                                                                       \
-        .name = #fn_, .event = (event_), .component = (component_), .fn = (fn_), .place = MICA_HERE})
+        .name = #fn_, .event = (event_), .component = (component_), .fn = (fn_), .location = MICA_HERE})
 #define MICA_OBSERVER_2(event_, component_, fn_, ...)                                                                  \
     (&(const mica_observer_def){.name = #fn_,                                                                          \
                                 .event = (event_),                                                                     \
                                 .component = (component_),                                                             \
                                 .fn = (fn_),                                                                           \
                                 MICA_TERMS(__VA_ARGS__),                                                               \
-                                .place = MICA_HERE})
+                                .location = MICA_HERE})
 
 #endif

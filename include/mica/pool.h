@@ -51,7 +51,7 @@ static inline bool mica_instance_is_nil(mica_instance instance)
 
 /* Returns the world's pool of a component, which lives as long as the world; NULL with a report when it is no pool
  * component, or memory is short. Threads: owner on first use, reader later. */
-MICA_API mica_pool *mica_pool_of_component(mica_world *world, mica_component component);
+MICA_API mica_pool *mica_pool_of_id(mica_world *world, mica_component component);
 
 /* Returns how many rows the arrays have. With MICA_INDEX_DIRECT some belong to nobody (their owner is nil), and rows of
  * the dead stay for a while when they die at the flush or lazily. Threads: reader. */
@@ -64,17 +64,17 @@ MICA_API uint32_t mica_pool_count(const mica_pool *pool);
 MICA_API const mica_entity *mica_pool_owners(const mica_pool *pool);
 
 /* Returns the array of values to look at; NULL with a report for a split component or a tag. Threads: reader. */
-MICA_API const void *mica_pool_read_values(const mica_pool *pool);
+MICA_API const void *mica_pool_read_id(const mica_pool *pool);
 
 /* As above, to be changed: all rows count as changed. Threads: owner. */
-MICA_API void *mica_pool_write_values(mica_pool *pool);
+MICA_API void *mica_pool_write_id(mica_pool *pool);
 
 /* Returns the array of one field of a split component, by its offset; NULL with a report when there is none.
  * Threads: reader. */
-MICA_API const void *mica_pool_read_column(const mica_pool *pool, size_t offset);
+MICA_API const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset);
 
 /* As above, to be changed: all rows of the field count as changed. Threads: owner. */
-MICA_API void *mica_pool_write_column(mica_pool *pool, size_t offset);
+MICA_API void *mica_pool_write_field_id(mica_pool *pool, size_t offset);
 
 /* Returns the (first) instance of an entity, or nil. Threads: reader. */
 MICA_API mica_instance mica_pool_find(const mica_pool *pool, mica_entity entity);
@@ -96,12 +96,12 @@ MICA_API bool mica_pool_remove(mica_pool *pool, mica_instance instance);
 
 /* Returns the value of an instance to look at, or of one field of it; NULL for nil, and with a report where there is no
  * such array. Threads: reader. */
-MICA_API const void *mica_instance_read_value(const mica_pool *pool, mica_instance instance);
-MICA_API const void *mica_instance_read_column(const mica_pool *pool, mica_instance instance, size_t offset);
+MICA_API const void *mica_instance_read_id(const mica_pool *pool, mica_instance instance);
+MICA_API const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance instance, size_t offset);
 
 /* As above, to be changed. Threads: owner. */
-MICA_API void *mica_instance_write_value(mica_pool *pool, mica_instance instance);
-MICA_API void *mica_instance_write_column(mica_pool *pool, mica_instance instance, size_t offset);
+MICA_API void *mica_instance_write_id(mica_pool *pool, mica_instance instance);
+MICA_API void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size_t offset);
 
 /* Looks at random rows and removes those of the dead, with the dead among their neighbours, until four random ones in a row
  * live or `budget` rows were looked at: four, when nobody died. Those who died together go in one call; the last of many who
@@ -121,7 +121,7 @@ enum { MICA_GROUP_POOLS_MAX = 8 };
 /* Keeps pools in the same order from now on: the entities that have all of these components come first in each, row by
  * row, so that a query for them walks plain arrays. A pool can be in one group; a direct index or many instances can't.
  * Refused while changes are recorded. Threads: owner. */
-MICA_API mica_result mica_group_components(mica_world *world, const mica_component *components, uint32_t count);
+MICA_API mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count);
 
 typedef struct mica_pool_stats {
     uint32_t row_count;
@@ -137,21 +137,21 @@ MICA_API mica_pool_stats mica_pool_get_stats(const mica_pool *pool);
 
 MICA_END
 
-#define mica_pool_of(world, T) mica_pool_of_component((world), MICA_ID(T))
-#define mica_pool_read(pool, T) ((const T *)mica_pool_read_values(pool))
-#define mica_pool_write(pool, T) ((T *)mica_pool_write_values(pool))
+#define mica_pool_of(world, T) mica_pool_of_id((world), MICA_ID(T))
+#define mica_pool_read(pool, T) ((const T *)mica_pool_read_id(pool))
+#define mica_pool_write(pool, T) ((T *)mica_pool_write_id(pool))
 #define mica_pool_read_field(pool, T, field)                                                                           \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_pool_read_column((pool), offsetof(T, field)))
+    ((const MICA_FIELD_TYPE_(T, field) *)mica_pool_read_field_id((pool), offsetof(T, field)))
 #define mica_pool_write_field(pool, T, field)                                                                          \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_pool_write_column((pool), offsetof(T, field)))
-#define mica_instance_read(pool, instance, T) ((const T *)mica_instance_read_value((pool), (instance)))
-#define mica_instance_write(pool, instance, T) ((T *)mica_instance_write_value((pool), (instance)))
+    ((MICA_FIELD_TYPE_(T, field) *)mica_pool_write_field_id((pool), offsetof(T, field)))
+#define mica_instance_read(pool, instance, T) ((const T *)mica_instance_read_id((pool), (instance)))
+#define mica_instance_write(pool, instance, T) ((T *)mica_instance_write_id((pool), (instance)))
 #define mica_instance_read_field(pool, instance, T, field)                                                             \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_instance_read_column((pool), (instance), offsetof(T, field)))
+    ((const MICA_FIELD_TYPE_(T, field) *)mica_instance_read_field_id((pool), (instance), offsetof(T, field)))
 #define mica_instance_write_field(pool, instance, T, field)                                                            \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_instance_write_column((pool), (instance), offsetof(T, field)))
+    ((MICA_FIELD_TYPE_(T, field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
 #define mica_group(world, ...)                                                                                         \
-    mica_group_components((world),                                                                                     \
+    mica_group_id((world),                                                                                     \
                           (const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)},                     \
                           MICA_COUNT_(__VA_ARGS__))
 #define MICA_GROUP_ID_(unused, T) MICA_ID(T),

@@ -3,8 +3,8 @@
  *     mica_query *moving = mica_query_create(world, MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity),
  *                                                              MICA_WITHOUT(Frozen)));
  *     for (mica_view view = mica_query_begin(moving); mica_view_next(&view);) {
- *         Position *position = mica_write(&view, Position);
- *         const Velocity *velocity = mica_read(&view, Velocity);
+ *         Position *position = mica_view_write(&view, Position);
+ *         const Velocity *velocity = mica_view_read(&view, Velocity);
  *         for (uint32_t i = 0; i < view.count; ++i)
  *             position[i].x += velocity[i].x;
  *     }
@@ -66,7 +66,7 @@ typedef struct mica_query_def {
     const char *name; /* for messages; NULL is "query" */
     const mica_term *terms;
     uint32_t term_count; /* up to MICA_TERMS_MAX; none means every entity, and is written &(mica_query_def){0} */
-    mica_place place;
+    mica_location location;
 
     /* With a compare function, entities come in the order of this component across all archetypes, equal ones in the
      * order they lie. The order is kept and made anew only after a change. The query must READ or WRITE it. */
@@ -82,16 +82,16 @@ typedef struct mica_query_def {
 #define MICA_TERMS(...)                                                                                                \
     .terms = (const mica_term[]){__VA_ARGS__},                                                                         \
     .term_count = (uint32_t)(sizeof((const mica_term[]){__VA_ARGS__}) / sizeof(mica_term))
-#define MICA_QUERY(...) (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .place = MICA_HERE})
+#define MICA_QUERY(...) (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE})
 #define MICA_QUERY_SORTED(T, compare_, context_, ...)                                                                  \
     (&(const mica_query_def){MICA_TERMS(__VA_ARGS__),                                                                  \
-                             .place = MICA_HERE,                                                                       \
+                             .location = MICA_HERE,                                                                       \
                              .order_by = MICA_ID(T),                                                                   \
                              .compare = (compare_),                                                                    \
                              .context = (context_)})
 
 #define MICA_QUERY_INSTANCES(T, ...)                                                                                   \
-    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .place = MICA_HERE, .instances_of = MICA_ID(T)})
+    (&(const mica_query_def){MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, .instances_of = MICA_ID(T)})
 
 /* Makes a query; the def is copied. Returns NULL with a report naming the query, the term and the source line; as a
  * query, NULL matches nothing. Threads: owner. */

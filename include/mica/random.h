@@ -3,7 +3,7 @@
  *     static void scatter(mica_view *view)
  *     {
  *         mica_random random = mica_random_of(view);
- *         Velocity *velocity = mica_write(view, Velocity);
+ *         Velocity *velocity = mica_view_write(view, Velocity);
  *         for (uint32_t i = 0; i < view->count; ++i)
  *             velocity[i].x = mica_random_range(&random, -1, 1);
  *     }

@@ -20,22 +20,22 @@ typedef struct mica_ref {
 } mica_ref;
 
 /* Makes a reference; the component need not be there yet. Threads: any. */
-static inline mica_ref mica_ref_component(mica_entity entity, mica_component component)
+static inline mica_ref mica_ref_of_id(mica_entity entity, mica_component component)
 {
     mica_ref ref = {entity, component, 0, 0};
     return ref;
 }
 
 /* Returns the component to look at, or NULL. Lives as mica_get's. Threads: reader, one per reference. */
-MICA_API const void *mica_ref_read_value(const mica_world *world, mica_ref *ref);
+MICA_API const void *mica_ref_read_id(const mica_world *world, mica_ref *ref);
 
 /* Returns the component to change, or NULL. Lives as mica_write's. Threads: owner. */
-MICA_API void *mica_ref_write_value(mica_world *world, mica_ref *ref);
+MICA_API void *mica_ref_write_id(mica_world *world, mica_ref *ref);
 
 MICA_END
 
-#define mica_ref_of(entity, T) mica_ref_component((entity), MICA_ID(T))
-#define mica_ref_read(world, ref, T) ((const T *)mica_ref_read_value((world), (ref)))
-#define mica_ref_write(world, ref, T) ((T *)mica_ref_write_value((world), (ref)))
+#define mica_ref_of(entity, T) mica_ref_of_id((entity), MICA_ID(T))
+#define mica_ref_read(world, ref, T) ((const T *)mica_ref_read_id((world), (ref)))
+#define mica_ref_write(world, ref, T) ((T *)mica_ref_write_id((world), (ref)))
 
 #endif

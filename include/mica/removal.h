@@ -20,7 +20,7 @@ MICA_BEGIN
 typedef struct mica_removals mica_removals;
 
 /* Starts to list the entities that lose a component. Returns NULL when it can't. Threads: owner. */
-MICA_API mica_removals *mica_removals_create_component(mica_world *world, mica_component component);
+MICA_API mica_removals *mica_removals_create_id(mica_world *world, mica_component component);
 
 /* Stops; NULL is fine. Refused inside a hook. Threads: owner. */
 MICA_API void mica_removals_destroy(mica_removals *removals);
@@ -34,6 +34,6 @@ MICA_API uint64_t mica_removals_missed(mica_removals *removals);
 
 MICA_END
 
-#define mica_removals_create(world, T) mica_removals_create_component((world), MICA_ID(T))
+#define mica_removals_create(world, T) mica_removals_create_id((world), MICA_ID(T))
 
 #endif

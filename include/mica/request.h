@@ -5,7 +5,7 @@
  *
  *     mica_requests *paths = mica_requests_create(world, MICA_REQUESTS(PathWanted, Path, find_paths, &maps));
  *     in a system with .uses = MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(paths)))
- *         mica_request(paths, map_number, view->entities[i], PathWanted, {from, to});
+ *         mica_request_post(paths, map_number, view->entities[i], PathWanted, {from, to});
  *
  *     static void find_paths(const mica_request_group *group)     for each map that was asked about, once per phase
  *     {
@@ -53,7 +53,7 @@ typedef struct mica_requests_def {
     bool as_stream;   /* answers go to mica_requests_answers, in the order of the questions, and not to components */
     bool application; /* with .as_stream: the application reads them too, between frames */
     bool in_order;    /* groups one after the other in one thread, for handlers that share something */
-    mica_place place;
+    mica_location location;
 } mica_requests_def;
 
 /* Makes a kind of request. Returns NULL with a report when it can't. Threads: owner. */
@@ -64,8 +64,8 @@ MICA_API void mica_requests_destroy(mica_requests *requests);
 
 /* Posts a question. False with a report when memory is short, or the system does not declare it.
  * Threads: any that runs a system; else owner. */
-MICA_API bool mica_request_post(mica_requests *requests, uint64_t key, mica_entity who, mica_value question,
-                                mica_place place);
+MICA_API bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity who, mica_value question,
+                                   mica_location location);
 
 /* Handles what was posted outside of systems, at once. Threads: owner. */
 MICA_API mica_result mica_requests_handle(mica_requests *requests);
@@ -84,8 +84,8 @@ MICA_END
                                 .answer = &mica_type_of_##Answer,                                                      \
                                 .fn = (fn_),                                                                           \
                                 .context = (context_),                                                                 \
-                                .place = MICA_HERE})
-#define mica_request(requests, key, who, Question, ...)                                                                \
-    mica_request_post((requests), (key), (who), MICA_VALUE_(Question, __VA_ARGS__), MICA_HERE)
+                                .location = MICA_HERE})
+#define mica_request_post(requests, key, who, Question, ...)                                                                \
+    mica_request_post_id((requests), (key), (who), MICA_VALUE_(Question, __VA_ARGS__), MICA_HERE)
 
 #endif

@@ -101,9 +101,9 @@ MICA_API bool mica_resource_is_disabled(const mica_resource *resource, uint32_t 
 /* Returns all instances of a component as an array, straight from the file, by rising entity, and how many: for data that is
  * read where it lies, the vertices of a mesh for example. NULL and 0 when the file has none, or in another layout than the
  * type's. Entity fields hold {index in the file, 1}, or nil. It lives as long as the resource. Threads: any. */
-MICA_API const void *mica_resource_instances(const mica_resource *resource, const mica_type *type, uint32_t *out_count);
-#define mica_instances(resource, T, out_count)                                                                         \
-    ((const T *)mica_resource_instances((resource), &mica_type_of_##T, (out_count)))
+MICA_API const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count);
+#define mica_resource_values(resource, T, out_count)                                                                         \
+    ((const T *)mica_resource_values_id((resource), &mica_type_of_##T, (out_count)))
 
 /* Return how many resources this one refers to, one of them, none beyond the last, and its path, which is NULL for one that is
  * not referred to and lives as long as the resource. Threads: any. */

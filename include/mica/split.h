@@ -2,8 +2,8 @@
  *
  *     MICA_COMPONENT_WITH(Body, (.split = true), (position, Vec3), (velocity, Vec3), mass)
  *
- *     float *x = mica_write_field(&view, Body, position.x);          a column per field, and per x, y and z of a vector
- *     const float *vx = mica_read_field(&view, Body, velocity.x);
+ *     float *x = mica_view_write_field(&view, Body, position.x);          a column per field, and per x, y and z of a vector
+ *     const float *vx = mica_view_read_field(&view, Body, velocity.x);
  *     for (uint32_t i = 0; i < view.count; ++i)
  *         x[i] += vx[i] * dt;
  *
@@ -26,41 +26,39 @@ MICA_BEGIN
 
 /* Returns one field of a split component to look at, by its offset in the struct; NULL without a report when the entity
  * is dead or lacks it, and with one when no column begins at that offset. Lives as mica_get's. Threads: reader. */
-MICA_API const void *mica_get_component_field(const mica_world *world, mica_entity entity, mica_component component,
-                                              size_t offset);
+MICA_API const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_component component,
+                                       size_t offset);
 
 /* As above, to be changed: the field counts as changed from now on. Threads: owner. */
-MICA_API void *mica_write_component_field(mica_world *world, mica_entity entity, mica_component component,
-                                          size_t offset);
+MICA_API void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component component, size_t offset);
 
 /* Copies the value of a component, split or not, as bytes; false when the entity is dead or lacks it. Components that own
  * something are only to be looked at in the copy. Threads: reader. */
-MICA_API bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_component component,
-                                       void *out_value);
+MICA_API bool mica_get_value_id(const mica_world *world, mica_entity entity, mica_component component, void *out_value);
 
 /* Returns the column of one field of a split component that the query reads or writes; NULL for an optional one that is
  * not there, and with a report when the query or the component does not have it. Threads: as its query. */
-MICA_API const void *mica_view_read_field(const mica_view *view, mica_component component, size_t offset);
+MICA_API const void *mica_view_read_field_id(const mica_view *view, mica_component component, size_t offset);
 
 /* As above for a component the query writes; the rows of the field count as changed from now on.
  * Threads: as its query; disjoint views may be written from several threads. */
-MICA_API void *mica_view_write_field(mica_view *view, mica_component component, size_t offset);
+MICA_API void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset);
 
 MICA_END
 
 #define mica_get_field(world, entity, T, field)                                                                        \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_get_component_field((world), (entity), MICA_ID(T), offsetof(T, field)))
+    ((const MICA_FIELD_TYPE_(T, field) *)mica_get_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 #define mica_get_value(world, entity, T, out_value)                                                                    \
-    mica_get_component_value((world), (entity), MICA_ID(T), (T *){(out_value)})
-#define mica_read_field(view, T, field)                                                                                \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_view_read_field((view), MICA_ID(T), offsetof(T, field)))
+    mica_get_value_id((world), (entity), MICA_ID(T), (T *){(out_value)})
+#define mica_view_read_field(view, T, field)                                                                                \
+    ((const MICA_FIELD_TYPE_(T, field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
 
-/* mica_write_field(view, T, field) is a column, mica_write_field(world, entity, T, field) one field of one entity. */
+/* mica_view_write_field(view, T, field) is a column, mica_write_field(world, entity, T, field) one field of one entity. */
 #define mica_write_field(...) MICA_JOIN_(MICA_WRITE_FIELD_, MICA_COUNT_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_WRITE_FIELD_3(view, T, field)                                                                             \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_view_write_field((view), MICA_ID(T), offsetof(T, field)))
+    ((MICA_FIELD_TYPE_(T, field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define MICA_WRITE_FIELD_4(world, entity, T, field)                                                                    \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_write_component_field((world), (entity), MICA_ID(T), offsetof(T, field)))
+    ((MICA_FIELD_TYPE_(T, field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 
 #define MICA_FIELD_TYPE_(T, field) __typeof__(((T *)0)->field)
 

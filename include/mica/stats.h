@@ -42,14 +42,14 @@ typedef struct mica_frame_stats {
 MICA_API mica_result mica_stats_enable(mica_world *world, uint32_t frame_count);
 
 /* Fills in a system's numbers of one frame, 0 being the last; false when it is not kept. Threads: owner. */
-MICA_API bool mica_stats_of_system(const mica_world *world, mica_system system, uint32_t frames_ago,
-                                   mica_system_stats *out);
+MICA_API bool mica_stats_get_system(const mica_world *world, mica_system system, uint32_t frames_ago,
+                                    mica_system_stats *out);
 
 /* The same over all frames that are kept; `workers` and `fused_with` are the largest. Threads: owner. */
-MICA_API bool mica_stats_of_system_total(const mica_world *world, mica_system system, mica_system_stats *out);
+MICA_API bool mica_stats_get_system_total(const mica_world *world, mica_system system, mica_system_stats *out);
 
 /* Fills in the numbers of one frame, 0 being the last; false when it is not kept. Threads: owner. */
-MICA_API bool mica_stats_of_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out);
+MICA_API bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out);
 
 /* Prints a table over the frames that are kept, a line per system in the order they run. Threads: owner. */
 MICA_API void mica_stats_print(const mica_world *world, FILE *out);

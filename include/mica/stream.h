@@ -5,7 +5,7 @@
  *     mica_stream *hits = mica_stream_create(world, MICA_STREAM(Hit));
  *
  *     in a system with .uses = MICA_USES(MICA_USE_STREAM_WRITE(hits))
- *         mica_emit(hits, Hit, {view->entities[i], 3});
+ *         mica_stream_push(hits, Hit, {view->entities[i], 3});
  *     in a later one with .uses = MICA_USES(MICA_USE_STREAM_READ(hits))
  *         uint32_t count;
  *         for (const Hit *hit; (hit = mica_stream_read(hits, Hit, &count));)
@@ -37,7 +37,7 @@ typedef struct mica_stream_def {
     uint32_t keep_frames; /* drop messages after that many frames, read or not; 0: when all have read them. Without any
                              reader they are dropped after the frame that follows. */
     bool application;     /* the application reads it too, between frames */
-    mica_place place;
+    mica_location location;
 } mica_stream_def;
 
 /* Makes a stream. Returns NULL with a report when it can't. Refused inside a system. Threads: owner. */
@@ -49,15 +49,16 @@ MICA_API void mica_stream_destroy(mica_stream *stream);
 /* Appends room for `count` messages that lie one after the other and returns it, to be filled in before the function of the
  * system returns. NULL with a report when memory is short or the system does not declare to write it.
  * Threads: any that runs a system; else owner. */
-MICA_API void *mica_stream_append(mica_stream *stream, uint32_t count, mica_place place);
+MICA_API void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location);
 
 /* Appends one message, copied. False as above. Threads: as above, any that runs a system. */
-MICA_API bool mica_stream_push(mica_stream *stream, const void *message, size_t message_bytes, mica_place place);
+MICA_API bool mica_stream_push_id(mica_stream *stream, const void *message, size_t message_bytes,
+                                  mica_location location);
 
 /* Returns the next messages that this reader has not read, oldest first, as many as lie one after the other, and fills in how
  * many; NULL when it has read all. They stay in place until the end of the frame, for the application until systems run again.
  * Threads: the system's own; else owner. */
-MICA_API const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, mica_place place);
+MICA_API const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_location location);
 
 /* Returns how many messages this reader has not read. Threads: as above, reader. */
 MICA_API uint64_t mica_stream_count(const mica_stream *stream);
@@ -70,10 +71,10 @@ MICA_END
 
 #define MICA_STREAM(T) MICA_STREAM_WITH(T, (.application = false))
 #define MICA_STREAM_WITH(T, options)                                                                                   \
-    (&(const mica_stream_def){.name = #T, .type = &mica_type_of_##T, .place = MICA_HERE, MICA_UNWRAP_ options})
-#define mica_emit(stream, T, ...) mica_stream_push((stream), &(const T)__VA_ARGS__, sizeof(T), MICA_HERE)
-#define mica_emit_from(stream, T, pointer) mica_stream_push((stream), (const T *){(pointer)}, sizeof(T), MICA_HERE)
-#define mica_emit_many(stream, T, count) ((T *)mica_stream_append((stream), (count), MICA_HERE))
-#define mica_stream_read(stream, T, out_count) ((const T *)mica_stream_read_messages((stream), (out_count), MICA_HERE))
+    (&(const mica_stream_def){.name = #T, .type = &mica_type_of_##T, .location = MICA_HERE, MICA_UNWRAP_ options})
+#define mica_stream_push(stream, T, ...) mica_stream_push_id((stream), &(const T)__VA_ARGS__, sizeof(T), MICA_HERE)
+#define mica_stream_push_from(stream, T, pointer) mica_stream_push_id((stream), (const T *){(pointer)}, sizeof(T), MICA_HERE)
+#define mica_stream_push_many(stream, T, count) ((T *)mica_stream_push_many_id((stream), (count), MICA_HERE))
+#define mica_stream_read(stream, T, out_count) ((const T *)mica_stream_read_id((stream), (out_count), MICA_HERE))
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     static void move(mica_view *view)
  *     {
- *         Position *position = mica_write(view, Position);
- *         const Velocity *velocity = mica_read(view, Velocity);
+ *         Position *position = mica_view_write(view, Position);
+ *         const Velocity *velocity = mica_view_read(view, Velocity);
  *         for (uint32_t i = 0; i < view->count; ++i)
  *             position[i].x += velocity[i].x * view->dt;
  *     }
@@ -54,13 +54,13 @@ typedef struct mica_use {
     bool write;
 } mica_use;
 
-typedef enum mica_split {
-    MICA_SPLIT_AUTO = 0,  /* in even pieces over all workers, when it is worth it */
-    MICA_SPLIT_NONE,      /* all in one thread, in order */
-    MICA_SPLIT_EVEN,      /* in even pieces, always */
-    MICA_SPLIT_EVERY,     /* a piece for every split_rows entities: for few that are much work */
-    MICA_SPLIT_THRESHOLD, /* in even pieces from split_rows entities on, else in one thread */
-} mica_split;
+typedef enum mica_parallel {
+    MICA_PARALLEL_AUTO = 0,  /* in even pieces over all workers, when it is worth it */
+    MICA_PARALLEL_NONE,      /* all in one thread, in order */
+    MICA_PARALLEL_EVEN,      /* in even pieces, always */
+    MICA_PARALLEL_EVERY,     /* a piece for every parallel_rows entities: for few that are much work */
+    MICA_PARALLEL_THRESHOLD, /* in even pieces from parallel_rows entities on, else in one thread */
+} mica_parallel;
 
 /* A run of rows of the system's query. view->frame has the rest. */
 typedef void (*mica_view_fn)(mica_view *view);
@@ -85,8 +85,8 @@ typedef struct mica_system_def {
     mica_phase phase;
     const char *before[MICA_SYSTEM_ORDERS_MAX]; /* names of systems in the phase; they may be added later */
     const char *after[MICA_SYSTEM_ORDERS_MAX];
-    mica_split split;
-    uint32_t split_rows;
+    mica_parallel parallel;
+    uint32_t parallel_rows;
     int32_t priority;      /* of those that may start, the higher one starts first; changes nothing but time */
     uint32_t every_frames; /* runs every n-th time its phase does; 0 is every time */
     double every_seconds;  /* runs when that time has passed since it ran last */
@@ -97,7 +97,7 @@ typedef struct mica_system_def {
     bool exclusive;    /* runs alone, and what it changes is changed at once; needs .once */
     bool while_paused; /* runs although the world is paused, with the time that really passed */
     bool disabled;     /* added, but switched off */
-    mica_place place;
+    mica_location location;
 } mica_system_def;
 
 /* Adds a system; the def is copied. Returns zero with a report that names the system, the term and the source line: unknown
@@ -150,10 +150,10 @@ MICA_END
  * options. */
 #define MICA_SYSTEM_ONCE(fn) MICA_SYSTEM_ONCE_WITH(fn, (.disabled = false))
 #define MICA_SYSTEM_ONCE_WITH(fn, options)                                                                             \
-    (&(const mica_system_def){.name = #fn, .once = (fn), .place = MICA_HERE, MICA_UNWRAP_ options})
+    (&(const mica_system_def){.name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})
 #define MICA_SYSTEM_DEF_(kind, fn, options, ...)                                                                       \
     (&(const mica_system_def){                                                                                         \
-        .name = #fn, .kind = (fn), MICA_TERMS(__VA_ARGS__), .place = MICA_HERE, MICA_UNWRAP_ options})
+        .name = #fn, .kind = (fn), MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, MICA_UNWRAP_ options})
 
 /* .uses: MICA_USES(MICA_USE_READ(Position), MICA_USE_STREAM_WRITE(hits)) */
 #define MICA_USES(...)                                                                                                 \

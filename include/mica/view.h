@@ -44,11 +44,11 @@ MICA_API bool mica_view_next(mica_view *view);
 
 /* Returns the column of a component that the query reads or writes; NULL for an optional one that is not there, and
  * with a report for one the query does not have. Threads: as its query. */
-MICA_API const void *mica_view_read(const mica_view *view, mica_component component);
+MICA_API const void *mica_view_read_id(const mica_view *view, mica_component component);
 
-/* As mica_view_read for a component the query writes; its rows count as changed from now on.
+/* As mica_view_read_id for a component the query writes; its rows count as changed from now on.
  * Threads: as its query; disjoint views may be written from several threads. */
-MICA_API void *mica_view_write(mica_view *view, mica_component component);
+MICA_API void *mica_view_write_id(mica_view *view, mica_component component);
 
 /* As the two above by the position of the term, from 0: the shortest way to a column. Threads: as above. */
 MICA_API const void *mica_view_read_at(const mica_view *view, uint32_t term);
@@ -56,7 +56,7 @@ MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
 
 MICA_END
 
-#define mica_read(view, T) ((const T *)mica_view_read((view), MICA_ID(T)))
-#define MICA_WRITE_2(view, T) ((T *)mica_view_write((view), MICA_ID(T)))
+#define mica_view_read(view, T) ((const T *)mica_view_read_id((view), MICA_ID(T)))
+#define MICA_WRITE_2(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
 
 #endif

@@ -35,7 +35,7 @@ typedef enum micap_keep_kind {
 
 typedef struct micap_kept {
     struct micap_kept *next; /* of its stripe */
-    uint64_t place;
+    uint64_t location;
     uint32_t part;
     uint16_t kind;
     bool is_owned;  /* the bytes own something: see micap_keep_ops */
@@ -123,17 +123,17 @@ bool micap_log_gather(micap_keeper *keeper, const micap_log *log, micap_kept_lis
 
 /* Opens a place to be kept in the newest log: room for its bytes, for the caller to fill; its stripe is locked until it is closed. NULL
  * when it is kept already, or can't be. Any thread. */
-micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t place, uint32_t part, size_t bytes,
+micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part, size_t bytes,
                             size_t alignment);
 void micap_keep_close(micap_keeper *keeper, const micap_kept *kept);
 /* The open place could not be filled. */
 void micap_keep_give_up(micap_keeper *keeper, micap_kept *kept);
 
 /* Keeps bytes as they lie. */
-MICAP_COLD void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t place, uint32_t part,
+MICAP_COLD void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part,
                                  const void *data, size_t bytes);
 
 /* What a log kept of a place, or NULL. */
-micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t place, uint32_t part);
+micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t location, uint32_t part);
 
 #endif

@@ -40,8 +40,8 @@ static void hear_report(const mica_report *report, void *context)
     char when[32] = "", where[512] = "";
     if (run->frame)
         snprintf(when, sizeof when, "frame %" PRIu64 ": ", run->frame);
-    if (report->place.file)
-        snprintf(where, sizeof where, " (%s:%d)", report->place.file, report->place.line);
+    if (report->location.file)
+        snprintf(where, sizeof where, " (%s:%d)", report->location.file, report->location.line);
     complain("%s: %s%s%s", run->options->command, when, report->text, where);
 }
 
@@ -128,7 +128,7 @@ static int run_frames(run *run)
 static void write_system(micap_writer *writer, const mica_world *world, mica_system system)
 {
     mica_system_stats stats;
-    if (!mica_stats_of_system_total(world, system, &stats))
+    if (!mica_stats_get_system_total(world, system, &stats))
         return;
     micap_write_member(writer, NULL);
     micap_write(writer, "{\"name\": ");

@@ -127,10 +127,10 @@ static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_r
     micap_check_door(world, what);
     *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
     if (flow && (flow->is_stepping || world->recording_depth || world->flushing))
-        *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                                  "%s: refused inside a frame, a hook, or while changes are recorded", what);
     else if (flow && !(dt >= 0 && dt < 1e9f))
-        *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                                  "%s: the time step must be at least 0 and less than 1e9, not %g", what, (double)dt);
     else if (flow && !micap_messages_of(world)) /* a system that sends the first message can't create the queue */
         *out_result = MICA_ERROR_MEMORY;
@@ -155,7 +155,7 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
         return result;
     frame_run run = {.flow = flow, .real_dt = dt};
     if (from.id && !(run.from = micap_system_find_id(flow, from)))
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "%s: there is no such system", what);
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "%s: there is no such system", what);
     run.is_paused = flow->is_paused && !flow->is_let_through;
     flow->is_let_through = false;
     run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
@@ -180,7 +180,7 @@ mica_result mica_step(mica_world *world, float dt)
 mica_result mica_step_from(mica_world *world, mica_system system, float dt)
 {
     if (!system.id)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "step_from: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "step_from: there is no such system");
     return step(world, "step_from", system, dt);
 }
 
@@ -192,7 +192,7 @@ mica_result mica_system_run(mica_world *world, mica_system system, float dt)
         return result;
     const micap_system *only = micap_system_find_id(flow, system);
     if (!only)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "system_run: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_run: there is no such system");
     frame_run run = {.flow = flow, .dt = dt, .real_dt = dt, .only = only};
     const micap_phase *phase = micap_phase_find_id(flow, only->def.phase);
     flow->is_stepping = true;

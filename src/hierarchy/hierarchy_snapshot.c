@@ -22,7 +22,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 {
     (void)world;
     const micap_hierarchy *hierarchy = state;
-    uint32_t first = (uint32_t)kept->place * MICAP_LINKS_KEPT;
+    uint32_t first = (uint32_t)kept->location * MICAP_LINKS_KEPT;
     micap_link *links = micap_link_at(hierarchy, first);
     hierarchy->pages[first >> MICAP_LINK_PAGE_SHIFT].used_count += used_in(kept->data) - used_in(links);
     memcpy(links, kept->data, kept->bytes);
@@ -31,7 +31,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_kept *kept)
 {
     (void)world;
-    micap_links_keep(state, (uint32_t)kept->place * MICAP_LINKS_KEPT);
+    micap_links_keep(state, (uint32_t)kept->location * MICAP_LINKS_KEPT);
 }
 
 typedef struct saved_hierarchy {

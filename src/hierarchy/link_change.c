@@ -9,38 +9,38 @@ static bool is_above(const micap_hierarchy *hierarchy, uint32_t ancestor, uint32
     return index != 0;
 }
 
-static MICAP_COLD mica_result refuse(const micap_hierarchy *hierarchy, const micap_change *change, mica_place place,
-                                     const char *why)
+static MICAP_COLD mica_result refuse(const micap_hierarchy *hierarchy, const micap_change *change,
+                                     mica_location location, const char *why)
 {
-    return micap_fail(hierarchy->world, MICA_ERROR_INVALID, place, "hierarchy: entity %u %s entity %u",
+    return micap_fail(hierarchy->world, MICA_ERROR_INVALID, location, "hierarchy: entity %u %s entity %u",
                       change->entity.index, why, change->other.index);
 }
 
 /* The parent that a change asks for, and the sibling it comes before, 0 for the end. */
-static mica_result find_place(const micap_hierarchy *hierarchy, const micap_change *change, mica_place place,
+static mica_result find_place(const micap_hierarchy *hierarchy, const micap_change *change, mica_location location,
                               mica_entity *out_parent, uint32_t *out_before)
 {
     *out_parent = change->other;
     *out_before = 0;
     if (mica_same(change->entity, change->other))
-        return refuse(hierarchy, change, place, "can't be linked to itself:");
+        return refuse(hierarchy, change, location, "can't be linked to itself:");
     if (change->kind != MICAP_CHANGE_PARENT) {
         const micap_link *sibling = micap_link_of(hierarchy, change->other);
         if (!sibling->parent)
-            return refuse(hierarchy, change, place, "can't be placed beside what has no parent:");
+            return refuse(hierarchy, change, location, "can't be placed beside what has no parent:");
         *out_parent = micap_link_entity(hierarchy, sibling->parent);
         *out_before = change->kind == MICAP_CHANGE_BEFORE ? change->other.index : sibling->next;
     }
     /* Whoever has no children is nobody's ancestor. */
     if (micap_link_of(hierarchy, change->entity)->first_child && micap_link_of(hierarchy, *out_parent)->generation &&
         is_above(hierarchy, change->entity.index, out_parent->index))
-        return refuse(hierarchy, change, place, "would be its own ancestor: it is above");
+        return refuse(hierarchy, change, location, "would be its own ancestor: it is above");
     return MICA_OK;
 }
 
 /* A name goes with its entity from parent to parent; one of a scope that died finds a new one. */
 static mica_result take_name_along(micap_hierarchy *hierarchy, micap_change *change, mica_entity parent,
-                                   mica_place place)
+                                   mica_location location)
 {
     mica_world *world = hierarchy->world;
     if (!micap_name_scope(world, change->entity, &change->old_scope) ||
@@ -48,7 +48,7 @@ static mica_result take_name_along(micap_hierarchy *hierarchy, micap_change *cha
         return MICA_OK;
     if (mica_is_nil(change->old_scope) && !mica_is_nil(change->old_parent)) /* of the top, by choice */
         return MICA_OK;
-    mica_result result = micap_name_rescope(world, change->entity, parent, place);
+    mica_result result = micap_name_rescope(world, change->entity, parent, location);
     change->renamed = result == MICA_OK;
     return result;
 }
@@ -64,13 +64,13 @@ static mica_result apply_orphans(micap_hierarchy *hierarchy, micap_change *chang
     return MICA_OK;
 }
 
-mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change, mica_place place)
+mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change, mica_location location)
 {
     if (change->kind == MICAP_CHANGE_ORPHANS)
         return apply_orphans(hierarchy, change);
     mica_entity parent;
     uint32_t before;
-    mica_result result = find_place(hierarchy, change, place, &parent, &before);
+    mica_result result = find_place(hierarchy, change, location, &parent, &before);
     if (MICAP_UNLIKELY(result != MICA_OK))
         return result;
     const micap_link *link = micap_link_of(hierarchy, change->entity);
@@ -83,7 +83,7 @@ mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change,
     change->old_parent = micap_link_entity(hierarchy, link->parent);
     change->old_next = link->next;
     if (MICAP_UNLIKELY(hierarchy->world->names.count) && !keeps_parent)
-        result = take_name_along(hierarchy, change, parent, place);
+        result = take_name_along(hierarchy, change, parent, location);
     if (result != MICA_OK)
         return result;
     if (link->parent)
@@ -104,7 +104,7 @@ void micap_change_undo(micap_hierarchy *hierarchy, const micap_change *change)
     if (!change->moved)
         return;
     if (change->renamed)
-        micap_name_rescope(hierarchy->world, change->entity, change->old_scope, (mica_place){0});
+        micap_name_rescope(hierarchy->world, change->entity, change->old_scope, (mica_location){0});
     micap_link_detach(hierarchy, change->entity.index);
     if (!mica_is_nil(change->old_parent))
         micap_link_attach(hierarchy, change->entity, change->old_parent, change->old_next);
@@ -128,7 +128,7 @@ static mica_result apply_note(mica_world *world, micap_note *note)
         return is_word ? MICA_ERROR_DEAD : micap_note_set_aside(world, note, change->entity);
     if (!is_word && !mica_is_nil(change->other) && !mica_is_alive(world, change->other))
         return micap_note_set_aside(world, note, change->other);
-    return micap_change_apply(hierarchy, change, note->place);
+    return micap_change_apply(hierarchy, change, note->location);
 }
 
 static void undo_note(mica_world *world, micap_note *note)
@@ -138,27 +138,27 @@ static void undo_note(mica_world *world, micap_note *note)
 
 static const micap_note_ops note_ops = {apply_note, undo_note};
 
-micap_change *micap_change_stage(mica_commands *commands, mica_place place)
+micap_change *micap_change_stage(mica_commands *commands, mica_location location)
 {
-    link_note *recorded = (link_note *)(void *)micap_commands_note(commands, &note_ops, sizeof *recorded, place);
+    link_note *recorded = (link_note *)(void *)micap_commands_note(commands, &note_ops, sizeof *recorded, location);
     return recorded ? &recorded->change : NULL;
 }
 
-bool micap_change_record(mica_commands *commands, const micap_change *change, mica_place place)
+bool micap_change_record(mica_commands *commands, const micap_change *change, mica_location location)
 {
     const mica_world *world = commands->world;
     bool is_word = change->kind == MICAP_CHANGE_ORPHANS;
-    if (!micap_commands_expect_living(commands, change->entity, place, is_word ? "destroy" : "set_parent"))
+    if (!micap_commands_expect_living(commands, change->entity, location, is_word ? "destroy" : "set_parent"))
         return false;
     if (!is_word && !mica_is_nil(change->other) &&
-        !micap_commands_expect_living(commands, change->other, place, "set_parent"))
+        !micap_commands_expect_living(commands, change->other, location, "set_parent"))
         return false;
     if (!is_word && mica_same(change->entity, change->other)) {
-        micap_fail(world, MICA_ERROR_INVALID, place, "hierarchy: entity %u can't be linked to itself",
+        micap_fail(world, MICA_ERROR_INVALID, location, "hierarchy: entity %u can't be linked to itself",
                    change->entity.index);
         return false;
     }
-    micap_change *recorded = micap_change_stage(commands, place);
+    micap_change *recorded = micap_change_stage(commands, location);
     if (recorded)
         *recorded = *change;
     return recorded != NULL;

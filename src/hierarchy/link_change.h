@@ -27,15 +27,15 @@ typedef struct micap_change {
 } micap_change;
 
 /* Makes the change, everything that can fail first. Entities are alive, or pending in a flush. A report when it can't be made. */
-mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change, mica_place place);
+mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change, mica_location location);
 
 /* Takes back the newest change that was applied and is not taken back. */
 void micap_change_undo(micap_hierarchy *hierarchy, const micap_change *change);
 
 /* Records a change that the caller fills in; NULL with a report. */
-micap_change *micap_change_stage(mica_commands *commands, mica_place place);
+micap_change *micap_change_stage(mica_commands *commands, mica_location location);
 
 /* Records a change that makes sense as far as this buffer knows. False with a report. */
-bool micap_change_record(mica_commands *commands, const micap_change *change, mica_place place);
+bool micap_change_record(mica_commands *commands, const micap_change *change, mica_location location);
 
 #endif

@@ -97,7 +97,7 @@ void micap_links_trim(micap_hierarchy *hierarchy)
 
 static bool broken(const micap_hierarchy *hierarchy, const char *what, uint32_t index)
 {
-    micap_fail(hierarchy->world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%u)", what, index);
+    micap_fail(hierarchy->world, MICA_ERROR_INVALID, (mica_location){0}, "broken invariant: %s (%u)", what, index);
     return false;
 }
 

@@ -9,12 +9,12 @@ bool mica_local_construct(void *values, uint32_t count, void *context)
     return true;
 }
 
-bool mica_world_matrix_construct(void *values, uint32_t count, void *context)
+bool mica_global_matrix_construct(void *values, uint32_t count, void *context)
 {
     (void)context;
-    mica_world_matrix *matrices = values;
+    mica_global_matrix *matrices = values;
     for (uint32_t i = 0; i < count; ++i)
-        matrices[i] = (mica_world_matrix){{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+        matrices[i] = (mica_global_matrix){{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     return true;
 }
 
@@ -23,12 +23,12 @@ mica_component mica_local_id(void)
     return MICA_ID(mica_local);
 }
 
-mica_component mica_world_matrix_id(void)
+mica_component mica_global_matrix_id(void)
 {
-    return MICA_ID(mica_world_matrix);
+    return MICA_ID(mica_global_matrix);
 }
 
-void mica_matrix_from_local(const mica_local *local, const mica_world_matrix *parent, mica_world_matrix *out)
+void mica_matrix_from_local(const mica_local *local, const mica_global_matrix *parent, mica_global_matrix *out)
 {
     if (parent) {
         micap_matrix_compose(local, parent, out);
@@ -39,7 +39,7 @@ void mica_matrix_from_local(const mica_local *local, const mica_world_matrix *pa
     memcpy(out, rows, sizeof *out);
 }
 
-void mica_matrix_point(const mica_world_matrix *matrix, const float point[3], float out[3])
+void mica_matrix_point(const mica_global_matrix *matrix, const float point[3], float out[3])
 {
     float x = point[0], y = point[1], z = point[2];
     out[0] = matrix->x[0] * x + matrix->x[1] * y + matrix->x[2] * z + matrix->x[3];

@@ -9,7 +9,7 @@
 
 typedef float micap_row __attribute__((vector_size(16)));
 
-static inline void micap_matrix_load(const mica_world_matrix *matrix, micap_row out[3])
+static inline void micap_matrix_load(const mica_global_matrix *matrix, micap_row out[3])
 {
     memcpy(out, matrix, sizeof *matrix);
 }
@@ -28,8 +28,8 @@ static inline void micap_matrix_of_local(const mica_local *local, micap_row out[
 }
 
 /* The same seen from the world, through the matrix of the parent. */
-static inline void micap_matrix_compose(const mica_local *local, const mica_world_matrix *parent,
-                                        mica_world_matrix *out)
+static inline void micap_matrix_compose(const mica_local *local, const mica_global_matrix *parent,
+                                        mica_global_matrix *out)
 {
     micap_row rows[3], above[3], result[3];
     micap_matrix_of_local(local, rows);

@@ -3,7 +3,7 @@
 #include "core/world/report.h"
 #include "hierarchy/link_change.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 /* Whether an entity can be linked at once; a report when not. */
 static bool expect_row(const mica_world *world, mica_entity entity)
@@ -45,7 +45,7 @@ mica_result mica_place_before(mica_world *world, mica_entity child, mica_entity 
     return place_beside(world, child, sibling, MICAP_CHANGE_BEFORE);
 }
 
-mica_result mica_place_behind(mica_world *world, mica_entity child, mica_entity sibling)
+mica_result mica_place_after(mica_world *world, mica_entity child, mica_entity sibling)
 {
     return place_beside(world, child, sibling, MICAP_CHANGE_BEHIND);
 }
@@ -128,7 +128,7 @@ static mica_entity record_child(mica_commands *commands, mica_entity parent, con
     if (!change)
         return mica_nil();
     *change = (micap_change){.other = parent, .kind = MICAP_CHANGE_PARENT};
-    change->entity = mica_command_create_values(commands, values, count, no_place);
+    change->entity = mica_command_create_id(commands, values, count, no_place);
     if (mica_is_nil(change->entity)) {
         micap_recording_forget_notes(&commands->recording, last);
         return mica_nil();
@@ -136,7 +136,7 @@ static mica_entity record_child(mica_commands *commands, mica_entity parent, con
     return change->entity;
 }
 
-mica_entity mica_create_child_values(mica_world *world, mica_entity parent, const mica_value *values, uint32_t count)
+mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mica_value *values, uint32_t count)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
         return record_child(micap_recorder(world), parent, values, count);
@@ -149,7 +149,7 @@ mica_entity mica_create_child_values(mica_world *world, mica_entity parent, cons
         micap_fail_memory(world, "create_child");
         return mica_nil();
     }
-    mica_entity child = mica_create_values(world, values, count);
+    mica_entity child = mica_create_id(world, values, count);
     if (MICAP_UNLIKELY(!mica_is_alive(world, child) ||
                        !mica_is_alive(world, parent))) /* what hooks have left of them */
         return child;
@@ -179,7 +179,7 @@ static uint32_t flags_of(mica_orphans orphans)
 bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orphans)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity_with(micap_recorder(world), entity, orphans, no_place);
+        return mica_command_destroy_with_id(micap_recorder(world), entity, orphans, no_place);
     micap_hierarchy *hierarchy = micap_hierarchy_of(world);
     if (micap_link_of(hierarchy, entity)->first_child)
         micap_link_change(hierarchy, entity.index)->flags = flags_of(orphans);
@@ -199,30 +199,30 @@ uint32_t mica_destroy_children(mica_world *world, mica_entity parent)
     return died;
 }
 
-bool mica_command_set_parent_of(mica_commands *commands, mica_entity child, mica_entity parent, mica_place place)
+bool mica_command_set_parent_id(mica_commands *commands, mica_entity child, mica_entity parent, mica_location location)
 {
     micap_change change = {.entity = child, .other = parent, .kind = MICAP_CHANGE_PARENT};
-    return micap_change_record(commands, &change, place);
+    return micap_change_record(commands, &change, location);
 }
 
-bool mica_command_place_beside(mica_commands *commands, mica_entity child, mica_entity sibling, bool behind,
-                               mica_place place)
+bool mica_command_place_id(mica_commands *commands, mica_entity child, mica_entity sibling, bool behind,
+                           mica_location location)
 {
-    if (!micap_commands_expect_living(commands, sibling, place, "set_parent"))
+    if (!micap_commands_expect_living(commands, sibling, location, "set_parent"))
         return false;
     micap_change change = {
         .entity = child, .other = sibling, .kind = behind ? MICAP_CHANGE_BEHIND : MICAP_CHANGE_BEFORE};
-    return micap_change_record(commands, &change, place);
+    return micap_change_record(commands, &change, location);
 }
 
-bool mica_command_destroy_entity_with(mica_commands *commands, mica_entity entity, mica_orphans orphans,
-                                      mica_place place)
+bool mica_command_destroy_with_id(mica_commands *commands, mica_entity entity, mica_orphans orphans,
+                                  mica_location location)
 {
     micap_change change = {.entity = entity, .kind = MICAP_CHANGE_ORPHANS, .flags = flags_of(orphans)};
     micap_note *last = commands->recording.last_note;
-    if (!micap_change_record(commands, &change, place))
+    if (!micap_change_record(commands, &change, location))
         return false;
-    if (mica_command_destroy_entity(commands, entity, place))
+    if (mica_command_destroy_id(commands, entity, location))
         return true;
     micap_recording_forget_notes(&commands->recording,
                                  last); /* a word without a destruction would hold for the next one */

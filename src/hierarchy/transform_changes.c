@@ -5,7 +5,7 @@ static bool has_both(const mica_world *world, mica_entity entity)
 {
     const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
     return micap_archetype_has(archetype, MICA_ID(mica_local)) &&
-           micap_archetype_has(archetype, MICA_ID(mica_world_matrix));
+           micap_archetype_has(archetype, MICA_ID(mica_global_matrix));
 }
 
 static uint32_t slot_at(const micap_slots *slots, uint32_t index)
@@ -58,7 +58,7 @@ bool micap_slots_place(const micap_hierarchy *hierarchy, micap_slots *slots, mic
                 return false;
         }
         /* Where one stays, everything below it does. */
-        at = stays ? mica_tree_next_beside(world, entity, at) : mica_tree_next(world, entity, at);
+        at = stays ? mica_tree_skip(world, entity, at) : mica_tree_next(world, entity, at);
     }
     return true;
 }

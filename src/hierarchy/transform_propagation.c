@@ -39,7 +39,7 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
     static const char name[] = "transforms";
     transforms->query = mica_query_create(
         hierarchy->world,
-        &(mica_query_def){MICA_TERMS(MICA_READ(mica_local), MICA_WRITE(mica_world_matrix)), .name = name});
+        &(mica_query_def){MICA_TERMS(MICA_READ(mica_local), MICA_WRITE(mica_global_matrix)), .name = name});
     if (!transforms->query) {
         micap_release(memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
         return NULL;
@@ -65,7 +65,7 @@ static void share(mica_world *world, uint32_t count, uint32_t grain, mica_range_
 static bool note_places(micap_slots *slots, const micap_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
-    mica_world_matrix *matrices = micap_chunk_value(slice->chunk, slice->matrix_column, slice->row);
+    mica_global_matrix *matrices = micap_chunk_value(slice->chunk, slice->matrix_column, slice->row);
     mica_version *stamp = micap_chunk_stamps(slice->chunk, slice->row) + 1 + slice->matrix_column;
     bool knows_all = true;
     for (uint32_t i = 0; i < slice->count; ++i) {
@@ -180,12 +180,12 @@ typedef struct descent {
 static MICAP_COLD void keep_matrix(mica_world *world, mica_entity entity)
 {
     micap_spot spot = micap_locate(world, entity);
-    micap_keep_column(world, spot.chunk, micap_chunk_find(spot.chunk, MICA_ID(mica_world_matrix))->column, spot.row);
+    micap_keep_column(world, spot.chunk, micap_chunk_find(spot.chunk, MICA_ID(mica_global_matrix))->column, spot.row);
 }
 
 static inline void give_matrix(const descent *descent, uint32_t slot)
 {
-    static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    static const mica_global_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     const micap_slots *slots = descent->slots;
     uint32_t parent = slots->parents[slot];
     if (!slots->matrices[slot])
@@ -287,7 +287,7 @@ void micap_transforms_restore(micap_hierarchy *hierarchy, mica_version seen)
 mica_result mica_transform_update(mica_world *world)
 {
     if (world->hook_depth)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "transform_update: called inside a hook");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "transform_update: called inside a hook");
     micap_hierarchy *hierarchy = micap_hierarchy_use(world);
     micap_transforms *transforms = hierarchy ? use_transforms(hierarchy) : NULL;
     if (!transforms)
@@ -321,5 +321,5 @@ mica_system mica_transform_add_system(mica_world *world, mica_phase phase)
         return (mica_system){0};
     return mica_system_add(
         world, MICA_SYSTEM_ONCE_WITH(update_transforms, (.phase = phase, MICA_TERMS(MICA_READ(mica_local),
-                                                                                    MICA_WRITE(mica_world_matrix)))));
+                                                                                    MICA_WRITE(mica_global_matrix)))));
 }

@@ -38,7 +38,7 @@ typedef struct micap_slots {
     uint32_t living_count;
     uint32_t level_count;
     mica_entity *entities;
-    mica_world_matrix *
+    mica_global_matrix *
         *matrices;         /* the rows of the entities, and the stamps of their slices: good while nothing moved them */
     mica_version **stamps; /* of their slices */
     mica_local *locals;    /* as they were seen last */

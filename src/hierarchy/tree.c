@@ -54,7 +54,7 @@ uint32_t mica_depth(const mica_world *world, mica_entity entity)
     return depth;
 }
 
-mica_entity mica_root_of(const mica_world *world, mica_entity entity)
+mica_entity mica_root(const mica_world *world, mica_entity entity)
 {
     const micap_hierarchy *hierarchy = micap_hierarchy_of(world);
     uint32_t root = 0;
@@ -84,7 +84,7 @@ mica_entity mica_tree_next(const mica_world *world, mica_entity root, mica_entit
     return micap_link_entity(hierarchy, micap_link_next(hierarchy, root.index, at.index));
 }
 
-mica_entity mica_tree_next_beside(const mica_world *world, mica_entity root, mica_entity at)
+mica_entity mica_tree_skip(const mica_world *world, mica_entity root, mica_entity at)
 {
     const micap_hierarchy *hierarchy = micap_hierarchy_of(world);
     if (!micap_link_of(hierarchy, at)->generation)
@@ -103,7 +103,7 @@ static size_t path_length(const mica_world *world, mica_entity entity)
     size_t length = 0;
     mica_entity scope = entity;
     for (uint32_t steps = 0; !mica_is_nil(scope); ++steps) {
-        const char *name = mica_name_of(world, scope);
+        const char *name = mica_name_get(world, scope);
         if (!name || steps == world->names.count)
             return 0;
         length += strlen(name) + (steps != 0);
@@ -112,13 +112,13 @@ static size_t path_length(const mica_world *world, mica_entity entity)
     return length;
 }
 
-size_t mica_path_of(const mica_world *world, mica_entity entity, char *out, size_t capacity)
+size_t mica_path_get(const mica_world *world, mica_entity entity, char *out, size_t capacity)
 {
     size_t length = path_length(world, entity), at = length;
     if (capacity)
         out[length < capacity ? length : capacity - 1] = 0;
     for (mica_entity scope = entity; length && !mica_is_nil(scope);) { /* from the end to the beginning */
-        const char *name = mica_name_of(world, scope);
+        const char *name = mica_name_get(world, scope);
         for (size_t i = strlen(name); i-- > 0;)
             if (--at + 1 < capacity)
                 out[at] = name[i];

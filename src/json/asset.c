@@ -84,7 +84,7 @@ bool micap_asset_compile(mica_compiler *compiler, const char *text, micap_contex
     if (*text == '/')
         follow_root(&whole, compiler);
     else
-        follow_folder(&whole, context.place ? context.place->source->path : compiler->sources->path);
+        follow_folder(&whole, context.location ? context.location->source->path : compiler->sources->path);
     size_t skipped = strspn(text, "/");
     follow(&whole, text + skipped, strlen(text + skipped));
     const char *name = root.is_full || whole.is_full ? NULL : behind(&root, &whole);

@@ -73,12 +73,12 @@ static void compile_instance(mica_compiler *compiler, const micap_node *node, co
         const micap_layer *last = first;
         while (last->next)
             last = last->next;
-        micap_context context = {last->place, compiler->sources, path};
+        micap_context context = {last->location, compiler->sources, path};
         run_compile_function(compiler, rule, first, instance, context);
         return;
     }
     for (const micap_layer *layer = first; layer; layer = layer->next) {
-        micap_context context = {layer->place, compiler->sources, path};
+        micap_context context = {layer->location, compiler->sources, path};
         if (entry->type.storage == MICA_STORAGE_TAG)
             compile_tag(compiler, layer, context);
         else
@@ -108,7 +108,7 @@ static void compile_several(mica_compiler *compiler, const micap_node *node, con
     json_array_foreach((json_t *)layer->value, index, value)
     {
         micap_step_in inner = {&step, NULL, index};
-        const micap_layer one = {.value = value, .place = layer->place, .scope = layer->scope};
+        const micap_layer one = {.value = value, .location = layer->location, .scope = layer->scope};
         void *instance = add_instance(compiler, node, component, part);
         if (!instance)
             return;
@@ -120,7 +120,7 @@ static void compile_component(mica_compiler *compiler, const micap_node *node, c
 {
     const micap_schema_entry *entry = micap_schema_find(compiler->def->schema, component->name);
     micap_step_in outer = {NULL, "components", 0}, step = {&outer, component->name, 0};
-    uint32_t part = part_for(compiler, entry, (micap_context){component->last->place, NULL, &step});
+    uint32_t part = part_for(compiler, entry, (micap_context){component->last->location, NULL, &step});
     if (part == MICA_DRAFT_NONE)
         return;
     if (json_is_array(component->last->value) && json_is_object(json_array_get(component->last->value, 0))) {
@@ -185,7 +185,7 @@ static void draft_tree(mica_compiler *compiler)
     for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
         uint32_t parent = node->parent == &compiler->top ? MICA_NO_PARENT : node->parent->index;
         if (mica_draft_entity(compiler->draft, parent, node->name) == MICA_DRAFT_NONE) {
-            draft_error(compiler, (micap_context){.place = node->place});
+            draft_error(compiler, (micap_context){.location = node->location});
             return;
         }
     }

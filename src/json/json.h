@@ -57,7 +57,7 @@ typedef struct micap_scope {
 typedef struct micap_layer {
     struct micap_layer *next;
     const json_t *value;
-    const micap_place *place;
+    const micap_place *location;
     const micap_scope *scope; /* NULL for the file itself */
 } micap_layer;
 
@@ -77,7 +77,7 @@ typedef struct micap_node {
     struct micap_node *last_child;
     struct micap_node *next_by_name; /* in the table of names */
     const char *name;                /* NULL: none */
-    const micap_place *place;
+    const micap_place *location;
     micap_node_component *components;
     micap_node_component *last_component;
     uint32_t depth;
@@ -94,7 +94,7 @@ typedef struct micap_step_in {
 
 /* What is being looked at, for messages. */
 typedef struct micap_context {
-    const micap_place *place; /* NULL: the file as such */
+    const micap_place *location; /* NULL: the file as such */
     micap_source *source;
     const micap_step_in *path;
 } micap_context;
@@ -116,7 +116,7 @@ struct mica_compiler {
     bool has_assets;
     bool is_full; /* there are too many entities: the rest is not looked at */
     mica_result result;
-    micap_context current; /* for mica_compile_complain */
+    micap_context current; /* for mica_compile_fail */
 };
 
 /* Zeroed, and given back with the compiler; NULL when memory is short, which is noted. */

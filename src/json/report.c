@@ -27,12 +27,12 @@ static void append(char *path, const char *format, ...)
     va_end(arguments);
 }
 
-static void append_place(char *path, const micap_place *place)
+static void append_place(char *path, const micap_place *location)
 {
-    if (!place)
+    if (!location)
         return;
-    append_place(path, place->up);
-    append(path, place->up ? ".children[%u]" : "entities[%u]", place->index);
+    append_place(path, location->up);
+    append(path, location->up ? ".children[%u]" : "entities[%u]", location->index);
 }
 
 static void append_steps(char *path, const micap_step_in *step)
@@ -53,9 +53,9 @@ bool micap_json_error(mica_compiler *compiler, micap_context context, const char
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    append_place(path, context.place);
+    append_place(path, context.location);
     append_steps(path, context.path);
-    const micap_source *source = context.place ? context.place->source : context.source;
+    const micap_source *source = context.location ? context.location->source : context.source;
     mica_compile_error error = {.file = source ? source->path : "", .path = path, .text = text};
     if (source && source->text)
         micap_json_locate(source->text, source->text_bytes, path, &error.line, &error.column);
@@ -76,7 +76,7 @@ bool micap_json_error_memory(mica_compiler *compiler)
     return false;
 }
 
-bool mica_compile_complain(mica_compiler *compiler, const char *field, const char *text)
+bool mica_compile_fail(mica_compiler *compiler, const char *field, const char *text)
 {
     micap_context context = compiler->current;
     micap_step_in step = {context.path, field, 0};

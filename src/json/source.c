@@ -57,9 +57,9 @@ static bool read_text(mica_compiler *compiler, micap_source *source, const char 
     if (!text) {
         int problem = micap_file_map(source->path, &mapping);
         if (problem) {
-            if (compiler->result == MICA_OK && !asked.place)
+            if (compiler->result == MICA_OK && !asked.location)
                 compiler->result = MICA_ERROR_FILE;
-            return micap_json_error(compiler, asked.place ? asked : (micap_context){.source = source},
+            return micap_json_error(compiler, asked.location ? asked : (micap_context){.source = source},
                                     "%.200s can't be read: %s", source->path, strerror(problem));
         }
         text = mapping.bytes;

@@ -14,14 +14,14 @@ typedef struct micap_chain {
 
 typedef struct micap_expansion {
     mica_compiler *compiler;
-    const micap_place *place;
+    const micap_place *location;
     const micap_scope *scope;
     const chain *chain;
 } expansion;
 
 static micap_context at(const expansion *work, const micap_step_in *path)
 {
-    return (micap_context){.place = work->place, .path = path};
+    return (micap_context){.location = work->location, .path = path};
 }
 
 static const char *kind_of(const json_t *json)
@@ -113,7 +113,7 @@ static void add_components(const expansion *work, micap_node *node, const json_t
         micap_layer *layer = micap_json_allocate(work->compiler, sizeof *layer);
         if (!layer)
             return;
-        *layer = (micap_layer){.value = value, .place = work->place, .scope = work->scope};
+        *layer = (micap_layer){.value = value, .location = work->location, .scope = work->scope};
         *(component->last ? &component->last->next : &component->first) = layer;
         component->last = layer;
     }
@@ -229,7 +229,7 @@ static micap_node *add_node(const expansion *work, micap_node *parent)
     if (!node)
         return NULL;
     node->parent = parent;
-    node->place = work->place;
+    node->location = work->location;
     node->depth = parent->depth + 1;
     *(parent->last_child ? &parent->last_child->next : &parent->first_child) = node;
     parent->last_child = node;
@@ -247,12 +247,12 @@ static void add_children(const expansion *work, micap_node *node, const json_t *
     micap_node *last_of_prefab = node->last_child;
     json_array_foreach((json_t *)children, index, child)
     {
-        micap_place *place = micap_json_allocate(work->compiler, sizeof *place);
-        if (!place)
+        micap_place *location = micap_json_allocate(work->compiler, sizeof *location);
+        if (!location)
             return;
-        *place = (micap_place){up, source, (uint32_t)index};
+        *location = (micap_place){up, source, (uint32_t)index};
         expansion inner = *work;
-        inner.place = place;
+        inner.location = location;
         if (!json_is_object(child)) {
             micap_json_error(work->compiler, at(&inner, NULL), "expected an entity, which is an object, found %s",
                              kind_of(child));
@@ -309,7 +309,7 @@ static void expand_prefab(const expansion *work, micap_node *node, const char *p
 {
     mica_compiler *compiler = work->compiler;
     micap_step_in step = {NULL, "prefab", 0};
-    const char *path = path_beside(compiler, work->place->source->path, prefab);
+    const char *path = path_beside(compiler, work->location->source->path, prefab);
     micap_source *source = path ? micap_source_get(compiler, path, NULL, 0, at(work, &step)) : NULL;
     if (!source || source->broken || is_cycle(work, source, at(work, &step)))
         return;
@@ -320,14 +320,14 @@ static void expand_prefab(const expansion *work, micap_node *node, const char *p
         return;
     }
     const json_t *root = json_array_get(entities, 0);
-    micap_place *place = micap_json_allocate(compiler, sizeof *place);
+    micap_place *location = micap_json_allocate(compiler, sizeof *location);
     micap_scope *scope = micap_json_allocate(compiler, sizeof *scope);
-    if (!place || !scope)
+    if (!location || !scope)
         return;
-    *place = (micap_place){NULL, source, 0};
+    *location = (micap_place){NULL, source, 0};
     *scope = (micap_scope){node, json_string_value(json_object_get(root, "name"))};
     chain link = {work->chain, source};
-    expand(&(expansion){compiler, place, scope, &link}, node, root);
+    expand(&(expansion){compiler, location, scope, &link}, node, root);
 }
 
 static void expand(const expansion *work, micap_node *node, const json_t *json)
@@ -342,7 +342,7 @@ static void expand(const expansion *work, micap_node *node, const json_t *json)
     if (name) {
         micap_step_in step = {NULL, "name", 0};
         node->name = *json_string_value(name) ? json_string_value(name) : NULL;
-        node->place = work->place;
+        node->location = work->location;
         if (strchr(json_string_value(name), '/'))
             micap_json_error(work->compiler, at(work, &step), "a name has no '/': paths are made of names");
     }
@@ -352,7 +352,7 @@ static void expand(const expansion *work, micap_node *node, const json_t *json)
     remove_children(work, node, json);
     const json_t *children = member(work, json, "children", JSON_ARRAY, "an array of entities");
     if (children)
-        add_children(work, node, children, work->place, work->place->source);
+        add_children(work, node, children, work->location, work->location->source);
 }
 
 static uint64_t name_hash(const micap_node *parent, const char *name, size_t length)
@@ -403,7 +403,7 @@ static void enter_names(mica_compiler *compiler)
             continue;
         if (micap_tree_find(compiler, node->parent, node->name, strlen(node->name))) {
             micap_step_in step = {NULL, "name", 0};
-            micap_json_error(compiler, (micap_context){.place = node->place, .path = &step},
+            micap_json_error(compiler, (micap_context){.location = node->location, .path = &step},
                              "the name \"%.60s\" is there twice in one scope", node->name);
             continue;
         }

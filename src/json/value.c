@@ -30,13 +30,13 @@ mica_kind micap_kind_of_name(const char *name)
 typedef struct micap_value_work {
     mica_compiler *compiler;
     micap_value_of owner;
-    const micap_place *place;
+    const micap_place *location;
     micap_source *source;
 } value_work;
 
 static micap_context at(const value_work *work, const micap_step_in *path)
 {
-    return (micap_context){work->place, work->source, path};
+    return (micap_context){work->location, work->source, path};
 }
 
 static bool mismatch(const value_work *work, const micap_step_in *path, const char *expected, const json_t *found)
@@ -347,6 +347,6 @@ static bool compile_struct(const value_work *work, const micap_step_in *path, co
 bool micap_value_compile(mica_compiler *compiler, micap_value_of owner, const json_t *json, const mica_type *type,
                          void *instance, micap_context context)
 {
-    value_work work = {compiler, owner, context.place, context.source};
+    value_work work = {compiler, owner, context.location, context.source};
     return compile_struct(&work, context.path, json, type, instance);
 }

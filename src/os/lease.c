@@ -56,7 +56,7 @@ static lease *find(const void *pages)
 }
 
 /* A place for a lease: that of pages that are gone, when there are many, else a new one. */
-static lease *place(void)
+static lease *location(void)
 {
     for (uint32_t i = 0; lease_count >= LEASES_GONE && i < lease_count; ++i) {
         lease *old = &leases[next_gone++ % lease_count];
@@ -73,7 +73,7 @@ static lease *make(const void *owner, char *pages, size_t bytes)
     char *windows = mmap(NULL, bytes * LEASE_TERMS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (windows == MAP_FAILED)
         return NULL;
-    lease *fresh = place();
+    lease *fresh = location();
     if (!fresh) {
         munmap(windows, bytes * LEASE_TERMS);
         return NULL;

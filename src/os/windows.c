@@ -191,8 +191,8 @@ int micap_replacement_write(micap_replacement *replacement, uint64_t offset, con
     const char *at = bytes;
     while (byte_count) {
         DWORD written, piece = byte_count > 1u << 30 ? 1u << 30 : (DWORD)byte_count;
-        OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
-        if (!WriteFile((HANDLE)replacement->file, at, piece, &written, &place))
+        OVERLAPPED location = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
+        if (!WriteFile((HANDLE)replacement->file, at, piece, &written, &location))
             return last_problem();
         at += written;
         offset += written;

@@ -47,7 +47,7 @@ struct mica_pool {
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
 
-    bool is_short;  /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_component */
+    bool is_short;  /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_id */
     uint32_t count; /* rows in use */
     uint32_t capacity;
     uint32_t stamp;         /* counts changes after which instances are void */

@@ -25,7 +25,7 @@ static void put_record(micap_bytes *bytes, micap_record_kind kind, const void *p
 /* The file is given up; what is in it stays readable. */
 static void stop(micap_diary *diary, mica_result result, const char *why)
 {
-    micap_fail(diary->world, result, (mica_place){0}, "record: %s: the recording ends at tick %llu", why,
+    micap_fail(diary->world, result, (mica_location){0}, "record: %s: the recording ends at tick %llu", why,
                (unsigned long long)diary->tick);
     fclose(diary->file);
     diary->file = NULL;
@@ -190,7 +190,7 @@ mica_result micap_record_refuse_inside(mica_world *world, const char *what)
 {
     const micap_flow *flow = micap_flow_get(world);
     if (micap_here_of(world) || world->recording_depth || world->flushing || (flow && flow->is_stepping))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                           "%s: refused inside a frame, a hook, or while changes are recorded", what);
     return MICA_OK;
 }
@@ -213,10 +213,10 @@ mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count)
         return result;
     micap_diary *diary = micap_listener_state(world, MICAP_LISTENER_RECORD);
     if (!diary || !diary->input)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
                           "input: nobody handles it: call mica_input_handle first");
     if (byte_count > MICA_INPUT_BYTES_MAX)
-        return micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "input: %llu bytes are more than %d",
+        return micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "input: %llu bytes are more than %d",
                           (unsigned long long)byte_count, MICA_INPUT_BYTES_MAX);
     if (diary->file)
         put_record(&diary->frame, MICAP_RECORD_INPUT, bytes, (uint32_t)byte_count);
@@ -259,12 +259,12 @@ mica_result mica_record_begin(mica_world *world, const char *path, const mica_re
     if (!diary)
         return MICA_ERROR_MEMORY;
     if (diary->file || diary->replay)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "record: a recording is under way");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "record: a recording is under way");
     forget(diary);
     diary->def = def ? *def : defaults;
     diary->file = fopen(path, "wb");
     if (!diary->file || !write_header(diary)) {
-        micap_fail(world, MICA_ERROR_FILE, (mica_place){0}, "record: %.300s: %s", path, strerror(errno));
+        micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "record: %.300s: %s", path, strerror(errno));
         if (diary->file)
             fclose(diary->file);
         diary->file = NULL;
@@ -281,11 +281,11 @@ mica_result mica_record_end(mica_world *world)
         return result;
     micap_diary *diary = micap_listener_state(world, MICAP_LISTENER_RECORD);
     if (!diary || (!diary->file && !diary->tick))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "record: there is no recording");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "record: there is no recording");
     if (!diary->file)
         result = MICA_ERROR_FILE; /* which was reported */
     else if (fclose(diary->file))
-        result = micap_fail(world, MICA_ERROR_FILE, (mica_place){0}, "record: %s", strerror(errno));
+        result = micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "record: %s", strerror(errno));
     diary->file = NULL;
     forget(diary);
     micap_diary_listen(diary, false);

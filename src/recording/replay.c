@@ -102,7 +102,7 @@ bool mica_replay(mica_world *world, const mica_recording *recording, mica_differ
     memset(out, 0, sizeof *out);
     micap_diary *diary = micap_record_refuse_inside(world, "replay") == MICA_OK ? micap_diary_of(world) : NULL;
     if (diary && (diary->file || diary->replay)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "replay: a recording is under way");
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "replay: a recording is under way");
         diary = NULL;
     }
     if (!diary)

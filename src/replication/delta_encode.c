@@ -417,7 +417,7 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     if (result != MICA_OK)
         return result;
     if (base >= micap_version(world))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "delta: the version %llu has not been",
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "delta: the version %llu has not been",
                           (unsigned long long)base);
     sender->delta = (mica_delta){.base = base, .version = mica_world_mark(world)};
     sender->bytes.count = 0;

@@ -9,7 +9,7 @@
 
 static mica_result refuse(const micap_delta_work *work, const micap_reader *reader, const char *why)
 {
-    return micap_fail(work->world, MICA_ERROR_DATA, (mica_place){0}, "delta: at byte %llu: %s",
+    return micap_fail(work->world, MICA_ERROR_DATA, (mica_location){0}, "delta: at byte %llu: %s",
                       (unsigned long long)(reader->at - reader->begin), why);
 }
 
@@ -28,12 +28,12 @@ static const micap_type *find_type(const micap_delta_work *work, uint64_t name_h
             continue;
         if ((!layout_hash || type->layout_hash == *layout_hash) && micap_delta_can_carry(type))
             return type;
-        micap_fail(work->world, MICA_ERROR_LAYOUT, (mica_place){0},
+        micap_fail(work->world, MICA_ERROR_LAYOUT, (mica_location){0},
                    "delta: component %s has other fields here than the sender's", type->type.name);
         return NULL;
     }
     micap_fail(
-        work->world, MICA_ERROR_UNKNOWN, (mica_place){0},
+        work->world, MICA_ERROR_UNKNOWN, (mica_location){0},
         "delta: there is no component here with the name hash %016llx: define what the sender sends, or exclude it "
         "there",
         (unsigned long long)name_hash);

@@ -168,7 +168,7 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
     micap_delta_work work = {.world = world, .replica = replica};
     result = micap_delta_read(&work, bytes, byte_count);
     if (result == MICA_OK && work.base > replica->version)
-        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                             "delta: it begins at version %llu of the sender, and this replica is at %llu",
                             (unsigned long long)work.base, (unsigned long long)replica->version);
     if (result == MICA_OK && work.version > replica->version)

@@ -32,7 +32,7 @@ typedef struct micap_delta_table {
     uint32_t slice;
     uint32_t slice_count;
     /* What was planned: */
-    uint32_t place;      /* among the tables or pools of the replica */
+    uint32_t location;   /* among the tables or pools of the replica */
     bool is_moved;       /* its rows are others, or in another order; else what follows is empty */
     mica_entity *rows;   /* as they are to be, the sender's handles */
     mica_entity *locals; /* and those of this world; empty where they are the same */

@@ -103,7 +103,7 @@ static void swap_rows(mica_world *world, micap_spot a, micap_spot b, micap_spot 
 /* The handles here of a table's rows. */
 static const mica_entity *locals_of(const micap_delta_work *work, const micap_delta_table *table)
 {
-    const micap_replica_table *before = &work->replica->tables[table->place];
+    const micap_replica_table *before = &work->replica->tables[table->location];
     if (table->is_moved)
         return work->replica->mapped ? table->locals : table->rows;
     return work->replica->mapped ? before->locals : before->rows;
@@ -218,7 +218,7 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
 
 static void write_table(micap_delta_work *work, const micap_delta_table *table)
 {
-    micap_replica_table *known = &work->replica->tables[table->place];
+    micap_replica_table *known = &work->replica->tables[table->location];
     const mica_entity *locals = locals_of(work, table);
     const micap_archetypes *archetypes = &work->world->archetypes;
     if (table->is_moved) {
@@ -303,7 +303,7 @@ static void write_singletons(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->singletons_count; ++i) {
         const micap_delta_value *singleton = &work->singletons[i];
-        void *value = mica_singleton_write(work->world, singleton->type->id);
+        void *value = mica_singleton_write_id(work->world, singleton->type->id);
         write_values(work->replica, singleton->type, value, singleton->value, 1);
     }
 }
@@ -323,7 +323,7 @@ static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mi
 {
     mica_world *world = work->world;
     mica_replica *replica = work->replica;
-    const micap_replica_table *before = &replica->pools[table->place];
+    const micap_replica_table *before = &replica->pools[table->location];
     micap_pools_sweep(world, pool);
     ++replica->mark;
     for (uint32_t i = 0; i < table->row_count; ++i) {
@@ -401,7 +401,7 @@ static void write_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
     MICAP_ASSERT(pool, "the plan made it");
-    const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->place].rows;
+    const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->location].rows;
     if (table->is_moved) {
         fill_pool(work, table, pool);
         order_pool(work, table, pool);
@@ -440,7 +440,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
             write_pool_slice(work, pool, slice, at, local);
         }
     }
-    replica->pools[table->place].row_count = table->row_count;
+    replica->pools[table->location].row_count = table->row_count;
 }
 
 static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
@@ -485,11 +485,11 @@ void micap_replica_do(micap_delta_work *work)
             write_direct_pool(work, pool);
         } else {
             write_pool(work, pool);
-            exchange_rows(pool, &replica->pools[pool->place]);
+            exchange_rows(pool, &replica->pools[pool->location]);
         }
     }
     for (uint32_t i = 0; i < work->tables_count; ++i)
-        exchange_rows(&work->tables[i], &replica->tables[work->tables[i].place]);
+        exchange_rows(&work->tables[i], &replica->tables[work->tables[i].location]);
     for (uint32_t i = 0; i < work->tags_count; ++i)
         write_tags(work, &work->tags[i]);
     write_singletons(work);

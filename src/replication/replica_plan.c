@@ -9,7 +9,7 @@
 
 static mica_result refuse(const micap_delta_work *work, mica_result result, const char *why, mica_entity entity)
 {
-    return micap_fail(work->world, result, (mica_place){0}, "delta: %s (the sender's entity %u, generation %u)", why,
+    return micap_fail(work->world, result, (mica_location){0}, "delta: %s (the sender's entity %u, generation %u)", why,
                       entity.index, entity.generation);
 }
 
@@ -33,8 +33,8 @@ static bool place_tables(micap_delta_work *work)
     micap_memory *memory = &work->world->memory;
     for (uint32_t i = 0; i < work->tables_count; ++i) {
         micap_delta_table *table = &work->tables[i];
-        table->place = find_place(replica->tables, replica->tables_count, table->key);
-        if (table->place < replica->tables_count)
+        table->location = find_place(replica->tables, replica->tables_count, table->key);
+        if (table->location < replica->tables_count)
             continue;
         micap_replica_table fresh = {.key = table->key, .archetype = UINT32_MAX};
         if (!MICAP_RESERVE(memory, replica->tables, &replica->tables_capacity, (uint64_t)replica->tables_count + 1) ||
@@ -47,8 +47,8 @@ static bool place_tables(micap_delta_work *work)
     }
     for (uint32_t i = 0; i < work->pools_count; ++i) {
         micap_delta_table *pool = &work->pools[i];
-        pool->place = find_place(replica->pools, replica->pools_count, pool->key);
-        if (pool->place < replica->pools_count)
+        pool->location = find_place(replica->pools, replica->pools_count, pool->key);
+        if (pool->location < replica->pools_count)
             continue;
         if (!MICAP_RESERVE(memory, replica->pools, &replica->pools_capacity, (uint64_t)replica->pools_count + 1))
             return false;
@@ -77,7 +77,7 @@ static bool mention_all(micap_delta_work *work)
 
 static mica_result refuse_rows(const micap_delta_work *work)
 {
-    return micap_fail(work->world, MICA_ERROR_DATA, (mica_place){0}, "delta: rows are missing");
+    return micap_fail(work->world, MICA_ERROR_DATA, (mica_location){0}, "delta: rows are missing");
 }
 
 /* The rows of a table as they are to be: those it had, and over them those that were sent. */
@@ -127,10 +127,10 @@ static bool is_other(const micap_delta_table *table, const micap_replica_table *
 }
 
 /* The delta's word on a table of the replica; NULL when it has none. */
-static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t place)
+static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t location)
 {
     for (uint32_t i = 0; i < work->tables_count; ++i)
-        if (work->tables[i].place == place)
+        if (work->tables[i].location == location)
             return &work->tables[i];
     return NULL;
 }
@@ -143,10 +143,10 @@ static bool stays(const micap_delta_work *work, const micap_twin *twin)
 }
 
 /* One row that has changed hands: marks who is still there, and lists who is new or has other components. */
-static mica_result list_change(micap_delta_work *work, uint32_t place, mica_entity sender)
+static mica_result list_change(micap_delta_work *work, uint32_t location, mica_entity sender)
 {
     mica_replica *replica = work->replica;
-    micap_delta_change change = {.sender = sender, .table = place};
+    micap_delta_change change = {.sender = sender, .table = location};
     if (!is_handle(work, sender))
         return refuse(work, MICA_ERROR_DATA, "there is no such handle", sender);
     micap_twin *twin = micap_twin_find(&replica->twins, sender);
@@ -154,7 +154,7 @@ static mica_result list_change(micap_delta_work *work, uint32_t place, mica_enti
         return refuse(work, MICA_ERROR_DATA, "an entity is in two places", sender);
     if (twin)
         twin->mark = replica->mark;
-    if (twin && twin->table == place)
+    if (twin && twin->table == location)
         return MICA_OK;
     change.is_new = !twin;
     change.local = twin ? twin->other : mica_nil();
@@ -163,13 +163,13 @@ static mica_result list_change(micap_delta_work *work, uint32_t place, mica_enti
 
 static mica_result list_changes(micap_delta_work *work, const micap_delta_table *table)
 {
-    const micap_replica_table *before = &work->replica->tables[table->place];
+    const micap_replica_table *before = &work->replica->tables[table->location];
     mica_result result = MICA_OK;
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         for (uint32_t at = 0; slice->owners && result == MICA_OK && at < slice->row_count; ++at)
             if (is_other(table, before, slice->row + at))
-                result = list_change(work, table->place, table->rows[slice->row + at]);
+                result = list_change(work, table->location, table->rows[slice->row + at]);
     }
     return result;
 }
@@ -188,7 +188,7 @@ static bool list_death(micap_delta_work *work, mica_entity sender)
 /* Who was in a row that is somebody else's now, or gone, and is nowhere else. */
 static mica_result list_deaths(micap_delta_work *work, const micap_delta_table *table)
 {
-    const micap_replica_table *before = &work->replica->tables[table->place];
+    const micap_replica_table *before = &work->replica->tables[table->location];
     bool fine = true;
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
@@ -248,7 +248,7 @@ static mica_result find_changes(micap_delta_work *work)
     mica_result result = MICA_OK;
     ++replica->mark;
     for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
-        result = lay_rows(work, &work->tables[i], &replica->tables[work->tables[i].place]);
+        result = lay_rows(work, &work->tables[i], &replica->tables[work->tables[i].location]);
     for (uint32_t i = 0; result == MICA_OK && i < work->tables_count; ++i)
         result = list_changes(work, &work->tables[i]);
     if (result == MICA_OK)
@@ -306,7 +306,7 @@ static mica_result find_destinations(micap_delta_work *work)
         const micap_delta_table *table = &work->tables[i];
         if (!table->is_moved)
             continue;
-        micap_delta_change change = {.is_new = true, .table = table->place};
+        micap_delta_change change = {.is_new = true, .table = table->location};
         micap_archetype *archetype = destination_of(work, &change);
         if (!archetype || !micap_rows_reserve(work->world, archetype, (uint64_t)archetype->incoming + 1))
             return refuse_memory(work);
@@ -352,7 +352,7 @@ static mica_result take_handles(micap_delta_work *work)
 static mica_result lay_locals(micap_delta_work *work, micap_delta_table *table)
 {
     const mica_replica *replica = work->replica;
-    const micap_replica_table *before = &replica->tables[table->place];
+    const micap_replica_table *before = &replica->tables[table->location];
     if (!replica->mapped || !table->is_moved)
         return MICA_OK;
     if (!MICAP_RESERVE(&work->world->memory, table->locals, &table->local_capacity, table->row_count))
@@ -385,7 +385,7 @@ static mica_result plan_direct_pool(micap_delta_work *work, micap_delta_table *p
 {
     mica_pool *here = micap_pool_of(work->world, pool->type->id);
     uint64_t count = 0;
-    pool->is_moved = pool->row_count != work->replica->pools[pool->place].row_count;
+    pool->is_moved = pool->row_count != work->replica->pools[pool->location].row_count;
     for (uint32_t pass = 0; pass < 2; ++pass)
         for (uint32_t i = 0; i < pool->slice_count; ++i) {
             const micap_delta_slice *slice = &work->slices[pool->slice + i];
@@ -408,7 +408,7 @@ static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
 {
     if (pool->is_direct)
         return plan_direct_pool(work, pool);
-    mica_result result = lay_rows(work, pool, &work->replica->pools[pool->place]);
+    mica_result result = lay_rows(work, pool, &work->replica->pools[pool->location]);
     if (result != MICA_OK || !pool->is_moved)
         return result;
     result = check_owners(work, pool);
@@ -457,7 +457,7 @@ mica_result micap_replica_plan(micap_delta_work *work)
     for (uint32_t i = 0; result == MICA_OK && i < work->tags_count; ++i)
         result = plan_tags(work, &work->tags[i]);
     for (uint32_t i = 0; result == MICA_OK && i < work->singletons_count; ++i)
-        if (!mica_singleton_get(work->world, work->singletons[i].type->id))
+        if (!mica_singleton_get_id(work->world, work->singletons[i].type->id))
             result = refuse_memory(work);
     return result;
 }

@@ -126,8 +126,8 @@ static void find_field(const mica_world *a, const mica_world *b, uint64_t compon
         const micap_component *in_a = micap_component_of(&a->components, id),
                               *in_b = micap_component_find(&b->components, id);
         bool is_singleton = type->type.storage == MICA_STORAGE_SINGLETON;
-        const char *left = is_singleton ? in_a->singleton : mica_get_component(a, out->entity, id);
-        const char *right = !in_b ? NULL : is_singleton ? in_b->singleton : mica_get_component(b, out->entity, id);
+        const char *left = is_singleton ? in_a->singleton : mica_get_id(a, out->entity, id);
+        const char *right = !in_b ? NULL : is_singleton ? in_b->singleton : mica_get_id(b, out->entity, id);
         for (uint32_t i = 0; left && right && i < type->type.field_count; ++i) {
             const mica_field *field = &type->type.fields[i];
             if (hash_of_field(field, left) == hash_of_field(field, right))

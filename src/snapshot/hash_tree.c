@@ -70,14 +70,14 @@ static void add_name(hashing *work, uint64_t hash, const char *text)
         work->failed = true;
 }
 
-static void add_leaf(hashing *work, const mica_hash_leaf *place, const micap_hasher *hasher)
+static void add_leaf(hashing *work, const mica_hash_leaf *location, const micap_hasher *hasher)
 {
     mica_hash_tree *tree = work->tree;
     if (!MICAP_RESERVE(&tree->memory, tree->leaves, &tree->capacity, (uint64_t)tree->count + 1)) {
         work->failed = true;
         return;
     }
-    tree->leaves[tree->count] = *place;
+    tree->leaves[tree->count] = *location;
     tree->leaves[tree->count++].hash = micap_hasher_finish(hasher);
 }
 
@@ -136,7 +136,7 @@ static const micap_chunk *take_run(rows_left *left, uint32_t *out_row, uint32_t 
     return chunk;
 }
 
-static void hash_rows(hashing *work, mica_hash_leaf place, const rows_left *rows)
+static void hash_rows(hashing *work, mica_hash_leaf location, const rows_left *rows)
 {
     const micap_archetype *archetype = rows->archetype;
     micap_hasher hasher;
@@ -147,7 +147,7 @@ static void hash_rows(hashing *work, mica_hash_leaf place, const rows_left *rows
         for (uint32_t i = 0; i < count; ++i)
             micap_hash_entity(&hasher, entities[i]);
     }
-    add_leaf(work, &place, &hasher);
+    add_leaf(work, &location, &hasher);
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         const micap_type *type = archetype->columns[i].type;
         if (!is_hashed(type))
@@ -157,8 +157,8 @@ static void hash_rows(hashing *work, mica_hash_leaf place, const rows_left *rows
             const micap_chunk *chunk = take_run(&left, &row, &count);
             micap_hash_values(&hasher, type, micap_chunk_value(chunk, i, row), count);
         }
-        place.component = type->name_hash;
-        add_leaf(work, &place, &hasher);
+        location.component = type->name_hash;
+        add_leaf(work, &location, &hasher);
     }
 }
 
@@ -166,34 +166,34 @@ static void hash_rows(hashing *work, mica_hash_leaf place, const rows_left *rows
 static void hash_archetype(hashing *work, const micap_archetype *archetype)
 {
     uint32_t total = (uint32_t)archetype->row_count, step = work->filter->leaf_rows, row, count;
-    mica_hash_leaf place = {.table = name_archetype(work, archetype)};
+    mica_hash_leaf location = {.table = name_archetype(work, archetype)};
     rows_left left = {.archetype = archetype};
-    for (; place.row < total; place.row += step) {
-        left.count = place.row_count = total - place.row < step ? total - place.row : step;
-        place.entity = micap_chunk_entities(archetype->chunks[left.chunk])[left.row];
-        if (is_wanted(work, place.table, place.row, place.row_count))
-            hash_rows(work, place, &left);
+    for (; location.row < total; location.row += step) {
+        left.count = location.row_count = total - location.row < step ? total - location.row : step;
+        location.entity = micap_chunk_entities(archetype->chunks[left.chunk])[left.row];
+        if (is_wanted(work, location.table, location.row, location.row_count))
+            hash_rows(work, location, &left);
         while (left.count)
             take_run(&left, &row, &count);
     }
 }
 
 typedef struct micap_pool_hashing {
-    mica_hash_leaf place;
+    mica_hash_leaf location;
     micap_hasher owners, values;
 } pool_hashing;
 
 static void end_pool_leaf(hashing *work, const mica_pool *pool, pool_hashing *leaf)
 {
-    mica_hash_leaf *place = &leaf->place;
-    if (place->row_count && is_wanted(work, place->table, place->row, place->row_count)) {
-        place->component = 0;
-        add_leaf(work, place, &leaf->owners);
-        place->component = pool->type->name_hash;
-        add_leaf(work, place, &leaf->values);
+    mica_hash_leaf *location = &leaf->location;
+    if (location->row_count && is_wanted(work, location->table, location->row, location->row_count)) {
+        location->component = 0;
+        add_leaf(work, location, &leaf->owners);
+        location->component = pool->type->name_hash;
+        add_leaf(work, location, &leaf->values);
     }
-    place->row += place->row_count;
-    place->row_count = 0;
+    location->row += location->row_count;
+    location->row_count = 0;
 }
 
 /* Rows that the dead left behind don't count, as if they were not there. */
@@ -201,22 +201,22 @@ static void hash_pool(hashing *work, const mica_pool *pool)
 {
     char text[96];
     snprintf(text, sizeof text, "pool %s", pool->type->type.name);
-    pool_hashing leaf = {.place = {.table = micap_hash_text(text)}};
-    add_name(work, leaf.place.table, text);
+    pool_hashing leaf = {.location = {.table = micap_hash_text(text)}};
+    add_name(work, leaf.location.table, text);
     add_name(work, pool->type->name_hash, pool->type->type.name);
     uint32_t limit = micap_pool_limit(pool);
     for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1)) {
         mica_entity owner = micap_pool_living_owner(work->world, pool, row);
         if (mica_is_nil(owner))
             continue;
-        if (leaf.place.row_count++ == 0) {
-            leaf.place.entity = owner;
+        if (leaf.location.row_count++ == 0) {
+            leaf.location.entity = owner;
             micap_hasher_init(&leaf.owners);
             micap_hasher_init(&leaf.values);
         }
         micap_hash_entity(&leaf.owners, owner);
         micap_hash_pool_value(&leaf.values, pool, row);
-        if (leaf.place.row_count == work->filter->leaf_rows)
+        if (leaf.location.row_count == work->filter->leaf_rows)
             end_pool_leaf(work, pool, &leaf);
     }
     end_pool_leaf(work, pool, &leaf);
@@ -227,10 +227,10 @@ static void hash_word(hashing *work, const char *what, uint64_t hash)
     micap_hasher hasher;
     micap_hasher_init(&hasher);
     micap_hasher_integer(&hasher, hash, 8);
-    mica_hash_leaf place = {.component = micap_hash_text(what)};
-    add_name(work, place.component, what);
+    mica_hash_leaf location = {.component = micap_hash_text(what)};
+    add_name(work, location.component, what);
     if (hash)
-        add_leaf(work, &place, &hasher);
+        add_leaf(work, &location, &hasher);
 }
 
 static void hash_singletons(hashing *work)
@@ -294,14 +294,14 @@ mica_hash_tree *micap_hash_tree_of_world(const mica_world *world, const micap_ha
 mica_hash_tree *mica_hash_tree_take(const mica_world *world, uint32_t leaf_rows)
 {
     if (leaf_rows != MICA_HASH_ROWS && leaf_rows != MICA_HASH_SLICES) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "hash tree: leaves have %d rows or 1, not %u",
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "hash tree: leaves have %d rows or 1, not %u",
                    MICA_HASH_SLICES, leaf_rows);
         return NULL;
     }
     return micap_hash_tree_of_world(world, &(micap_hash_filter){.leaf_rows = leaf_rows});
 }
 
-mica_hash_tree *mica_hash_tree_of_leaves(const mica_hash_leaf *leaves, uint32_t count)
+mica_hash_tree *mica_hash_tree_from_leaves(const mica_hash_leaf *leaves, uint32_t count)
 {
     mica_hash_tree *tree = micap_hash_tree_create((mica_allocator){0});
     bool fine = tree && MICAP_RESERVE(&tree->memory, tree->leaves, &tree->capacity, count);

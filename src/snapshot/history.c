@@ -66,7 +66,7 @@ void mica_history_destroy(mica_history *history)
 mica_result mica_history_take(mica_history *history, uint64_t tick)
 {
     if (history->count && tick <= mica_history_last(history))
-        return micap_fail(history->world, MICA_ERROR_INVALID, (mica_place){0},
+        return micap_fail(history->world, MICA_ERROR_INVALID, (mica_location){0},
                           "history_take: tick %llu is not behind the last one, %llu", (unsigned long long)tick,
                           (unsigned long long)mica_history_last(history));
     mica_snapshot snapshot = mica_snapshot_take(history->world);
@@ -97,20 +97,20 @@ static uint32_t place_of(const mica_history *history, uint64_t tick)
 
 mica_result mica_history_restore(mica_history *history, uint64_t tick)
 {
-    uint32_t place = place_of(history, tick);
-    if (place == history->count)
-        return micap_fail(history->world, MICA_ERROR_UNKNOWN, (mica_place){0}, "history_restore: tick %llu is not kept",
-                          (unsigned long long)tick);
-    mica_snapshot snapshot = moment_at(history, place)->snapshot;
-    uint32_t later = history->count - 1 - place;
+    uint32_t location = place_of(history, tick);
+    if (location == history->count)
+        return micap_fail(history->world, MICA_ERROR_UNKNOWN, (mica_location){0},
+                          "history_restore: tick %llu is not kept", (unsigned long long)tick);
+    mica_snapshot snapshot = moment_at(history, location)->snapshot;
+    uint32_t later = history->count - 1 - location;
     bool are_all_ours = micap_snapshot_newer_count(history->world, snapshot) == later;
     mica_result result = are_all_ours ? micap_snapshot_roll_back(history->world, snapshot)
                                       : mica_snapshot_restore(history->world, snapshot);
     if (result != MICA_OK)
         return result;
-    for (uint32_t i = place + 1; !are_all_ours && i < history->count; ++i)
+    for (uint32_t i = location + 1; !are_all_ours && i < history->count; ++i)
         mica_snapshot_drop(history->world, moment_at(history, i)->snapshot);
-    history->count = place + 1;
+    history->count = location + 1;
     return MICA_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "core/world/report.h"
 #include "snapshot/snapshot.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static void free_snapshot(mica_world *world, micap_snapshot *snapshot)
 {

@@ -105,7 +105,7 @@ static uint64_t row_count(mica_world *world, mica_component component)
     if (type->storage == MICA_STORAGE_SINGLETON)
         return mica_singleton_is_used(world, component);
     if (type->many)
-        return mica_pool_count(mica_pool_of_component(world, component));
+        return mica_pool_count(mica_pool_of_id(world, component));
     return micap_sql_scan_estimate(world, component);
 }
 

@@ -114,7 +114,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int cou
     if (result != SQLITE_OK)
         return result;
     if (table->type->many && !cursor->pool &&
-        !(cursor->pool = mica_pool_of_component(table->session->world, table->component)))
+        !(cursor->pool = mica_pool_of_id(table->session->world, table->component)))
         return SQLITE_NOMEM;
     first_instance(cursor);
     return SQLITE_OK;
@@ -165,12 +165,12 @@ static const char *of_view(cursor *cursor, uint32_t number)
         if (table->type->split)
             memset(cursor->leaves, 0, table->column_count * sizeof *cursor->leaves);
         else
-            cursor->values = mica_view_read(&scan->view, table->component);
+            cursor->values = mica_view_read_id(&scan->view, table->component);
     }
     if (!table->type->split)
         return cursor->values + (size_t)scan->row * table->type->size_bytes + column->offset;
     if (!cursor->leaves[number])
-        cursor->leaves[number] = mica_view_read_field(&scan->view, table->component, column->leaf);
+        cursor->leaves[number] = mica_view_read_field_id(&scan->view, table->component, column->leaf);
     return cursor->leaves[number] + (size_t)scan->row * column->leaf_bytes + (column->offset - column->leaf);
 }
 
@@ -183,18 +183,18 @@ static const char *field_of(cursor *cursor, uint32_t number)
     bool is_split = table->type->split;
     const char *whole;
     if (table->entity_column < 0) {
-        whole = mica_singleton_get(world, table->component);
+        whole = mica_singleton_get_id(world, table->component);
     } else if (cursor->pool) {
         mica_entity entity = micap_sql_scan_entity(&cursor->scan);
         if (cursor->scan.is_list)
             cursor->instance = micap_sql_instance_at(cursor->pool, entity, cursor->ordinal);
         whole = mica_instance_is_nil(cursor->instance) ? NULL
-                : is_split ? mica_instance_read_column(cursor->pool, cursor->instance, column->leaf)
-                           : mica_instance_read_value(cursor->pool, cursor->instance);
+                : is_split ? mica_instance_read_field_id(cursor->pool, cursor->instance, column->leaf)
+                           : mica_instance_read_id(cursor->pool, cursor->instance);
     } else if (cursor->scan.is_list) {
         mica_entity entity = micap_sql_scan_entity(&cursor->scan);
-        whole = is_split ? mica_get_component_field(world, entity, table->component, column->leaf)
-                         : mica_get_component(world, entity, table->component);
+        whole = is_split ? mica_get_field_id(world, entity, table->component, column->leaf)
+                         : mica_get_id(world, entity, table->component);
     } else {
         return of_view(cursor, number);
     }
@@ -216,7 +216,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     } else if (number == table->instance_column) {
         sqlite3_result_int64(context, cursor->ordinal);
     } else if (number == table->enabled_column) {
-        sqlite3_result_int(context, mica_is_enabled_component(table->session->world, entity, table->component));
+        sqlite3_result_int(context, mica_is_enabled_id(table->session->world, entity, table->component));
     } else {
         uint32_t field = (uint32_t)(number - table->first_field);
         const char *at = field_of(cursor, field);

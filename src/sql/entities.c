@@ -141,7 +141,7 @@ static int at_end(sqlite3_vtab_cursor *base)
 
 static void result_path(sqlite3_context *context, const mica_world *world, mica_entity entity)
 {
-    size_t length = mica_path_of(world, entity, NULL, 0);
+    size_t length = mica_path_get(world, entity, NULL, 0);
     if (!length)
         return; /* which is NULL */
     char *path = sqlite3_malloc64(length + 1);
@@ -149,18 +149,18 @@ static void result_path(sqlite3_context *context, const mica_world *world, mica_
         sqlite3_result_error_nomem(context);
         return;
     }
-    mica_path_of(world, entity, path, length + 1);
+    mica_path_get(world, entity, path, length + 1);
     sqlite3_result_text(context, path, (int)length, sqlite3_free);
 }
 
 static void result_components(sqlite3_context *context, const mica_world *world, mica_entity entity)
 {
-    uint32_t count = mica_components_of(world, entity, NULL, 0);
+    uint32_t count = mica_get_components(world, entity, NULL, 0);
     mica_component *components = sqlite3_malloc64((count + 1) * sizeof *components);
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "");
     if (components)
-        mica_components_of(world, entity, components, count);
+        mica_get_components(world, entity, components, count);
     for (uint32_t i = 0; components && i < count; ++i)
         sqlite3_str_appendf(text, "%s%s", i ? ", " : "", mica_component_type(components[i])->name);
     int length = sqlite3_str_length(text);
@@ -191,11 +191,11 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     case ENTITY: micap_sql_result_entity(context, entity); break;
     case SLOT: sqlite3_result_int64(context, entity.index); break;
     case GENERATION: sqlite3_result_int64(context, entity.generation); break;
-    case NAME: sqlite3_result_text(context, mica_name_of(world, entity), -1, SQLITE_TRANSIENT); break;
+    case NAME: sqlite3_result_text(context, mica_name_get(world, entity), -1, SQLITE_TRANSIENT); break;
     case PATH: result_path(context, world, entity); break;
     case PARENT: micap_sql_result_entity(context, mica_parent(world, entity)); break;
     case CHILD_COUNT: sqlite3_result_int64(context, mica_child_count(world, entity)); break;
-    case COMPONENT_COUNT: sqlite3_result_int64(context, mica_components_of(world, entity, NULL, 0)); break;
+    case COMPONENT_COUNT: sqlite3_result_int64(context, mica_get_components(world, entity, NULL, 0)); break;
     default: result_components(context, world, entity);
     }
     return SQLITE_OK;

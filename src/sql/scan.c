@@ -95,7 +95,7 @@ bool micap_sql_scan_add(micap_sql_scan *scan, mica_entity entity)
 static bool is_shown(const micap_sql_scan *scan, mica_entity entity)
 {
     const mica_world *world = scan->session->world;
-    return scan->component ? mica_has_component(world, entity, scan->component) : mica_is_alive(world, entity);
+    return scan->component ? mica_has_id(world, entity, scan->component) : mica_is_alive(world, entity);
 }
 
 /* From where the list is to the first that is still there. */

@@ -71,7 +71,7 @@ static int read_switch(const row *row, bool *out_given, bool *out_on)
 
 static int change_switch(const row *row, mica_entity entity, bool given, bool on)
 {
-    return !given || mica_enable_component(row->world, entity, row->table->component, on)
+    return !given || mica_enable_id(row->world, entity, row->table->component, on)
                ? SQLITE_OK
                : micap_sql_fail_world(row->vtab, "enabled");
 }
@@ -86,15 +86,15 @@ static mica_value whole_value(const row *row)
 static void write_fields(const row *row, mica_pool *pool, mica_instance instance)
 {
     const micap_sql_table *table = row->table;
-    char *whole = !pool                 ? mica_singleton_write(row->world, table->component)
-                  : !table->type->split ? mica_instance_write_value(pool, instance)
+    char *whole = !pool                 ? mica_singleton_write_id(row->world, table->component)
+                  : !table->type->split ? mica_instance_write_id(pool, instance)
                                         : NULL;
     for (uint32_t i = 0; i < table->column_count; ++i) {
         const micap_sql_column *column = &table->columns[i];
         uint32_t bytes = column->field->element_bytes * (column->form == MICAP_SQL_SCALAR ? 1 : column->field->count);
         if (!is_given(row, field_value(row, i)))
             continue;
-        char *at = whole ? whole + column->offset : mica_instance_write_column(pool, instance, column->leaf);
+        char *at = whole ? whole + column->offset : mica_instance_write_field_id(pool, instance, column->leaf);
         if (at)
             memcpy(at + (whole ? 0 : column->offset - column->leaf), row->value + column->offset, bytes);
     }
@@ -103,7 +103,7 @@ static void write_fields(const row *row, mica_pool *pool, mica_instance instance
 static int update_singleton(row *row)
 {
     uint32_t count;
-    memcpy(row->value, mica_singleton_get(row->world, row->table->component), row->table->type->size_bytes);
+    memcpy(row->value, mica_singleton_get_id(row->world, row->table->component), row->table->type->size_bytes);
     int result = store_fields(row, &count);
     if (result == SQLITE_OK && count)
         write_fields(row, NULL, (mica_instance){0});
@@ -116,15 +116,15 @@ static int update_component(row *row, mica_entity entity)
     const mica_type *type = row->table->type;
     uint32_t count;
     bool switched, on;
-    bool has_value = type->copy ? type->copy(row->value, mica_get_component(row->world, entity, row->table->component),
-                                             1, type->context)
-                                : mica_get_component_value(row->world, entity, row->table->component, row->value);
+    bool has_value =
+        type->copy ? type->copy(row->value, mica_get_id(row->world, entity, row->table->component), 1, type->context)
+                   : mica_get_value_id(row->world, entity, row->table->component, row->value);
     if (!has_value)
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);
     if (result == SQLITE_OK)
         result = read_switch(row, &switched, &on);
-    if (result == SQLITE_OK && count && !mica_set_component(row->world, entity, whole_value(row)))
+    if (result == SQLITE_OK && count && !mica_set_id(row->world, entity, whole_value(row)))
         result = micap_sql_fail_world(row->vtab, row->table->name);
     if (result == SQLITE_OK)
         result = change_switch(row, entity, switched, on);
@@ -137,15 +137,15 @@ static void read_instance(row *row, const mica_pool *pool, mica_instance instanc
 {
     const micap_sql_table *table = row->table;
     if (!table->type->split)
-        memcpy(row->value, mica_instance_read_value(pool, instance), table->type->size_bytes);
+        memcpy(row->value, mica_instance_read_id(pool, instance), table->type->size_bytes);
     for (uint32_t i = 0; table->type->split && i < table->column_count; ++i)
-        memcpy(row->value + table->columns[i].leaf, mica_instance_read_column(pool, instance, table->columns[i].leaf),
+        memcpy(row->value + table->columns[i].leaf, mica_instance_read_field_id(pool, instance, table->columns[i].leaf),
                table->columns[i].leaf_bytes);
 }
 
 static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
 {
-    mica_pool *pool = mica_pool_of_component(row->world, row->table->component);
+    mica_pool *pool = mica_pool_of_id(row->world, row->table->component);
     mica_instance instance = micap_sql_instance_at(pool, entity, ordinal);
     uint32_t count;
     bool switched, on;
@@ -178,21 +178,21 @@ static int add_component(const row *row, mica_entity *entity)
     const micap_sql_table *table = row->table;
     mica_value value = whole_value(row);
     if (mica_is_nil(*entity)) {
-        *entity = mica_create_values(row->world, &value, 1);
+        *entity = mica_create_id(row->world, &value, 1);
         return mica_is_nil(*entity) ? micap_sql_fail_world(row->vtab, table->name) : SQLITE_OK;
     }
-    if (mica_has_component(row->world, *entity, table->component) &&
+    if (mica_has_id(row->world, *entity, table->component) &&
         sqlite3_vtab_on_conflict(table->session->database) != SQLITE_REPLACE)
         return micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s: entity %lld has it already", table->name,
                               (long long)mica_sql_from_entity(*entity));
-    bool done = micap_sql_is_tag(table->type) ? mica_add_component(row->world, *entity, table->component) != NULL
-                                              : mica_set_component(row->world, *entity, value);
+    bool done = micap_sql_is_tag(table->type) ? mica_add_id(row->world, *entity, table->component) != NULL
+                                              : mica_set_id(row->world, *entity, value);
     return done ? SQLITE_OK : micap_sql_fail_world(row->vtab, table->name);
 }
 
 static int add_instance(const row *row, mica_entity *entity)
 {
-    mica_pool *pool = mica_pool_of_component(row->world, row->table->component);
+    mica_pool *pool = mica_pool_of_id(row->world, row->table->component);
     if (mica_is_nil(*entity))
         return add_component(row, entity);
     mica_instance instance = pool ? mica_pool_add(pool, *entity) : (mica_instance){0};
@@ -235,17 +235,16 @@ static mica_entity entity_of_row(const micap_sql_table *table, sqlite3_int64 num
         *out_ordinal = (uint32_t)INT32_MAX - entity.generation;
         entity.generation = entity.index < table->generation_count ? table->generations[entity.index] : 0;
     }
-    return mica_has_component(table->session->world, entity, table->component) ? entity : mica_nil();
+    return mica_has_id(table->session->world, entity, table->component) ? entity : mica_nil();
 }
 
 static int remove_row(const row *row, mica_entity entity, uint32_t ordinal)
 {
     const micap_sql_table *table = row->table;
     if (!table->type->many)
-        return mica_remove_component(row->world, entity, table->component)
-                   ? SQLITE_OK
-                   : micap_sql_fail_world(row->vtab, table->name);
-    mica_pool *pool = mica_pool_of_component(row->world, table->component);
+        return mica_remove_id(row->world, entity, table->component) ? SQLITE_OK
+                                                                    : micap_sql_fail_world(row->vtab, table->name);
+    mica_pool *pool = mica_pool_of_id(row->world, table->component);
     mica_instance instance = micap_sql_instance_at(pool, entity, ordinal);
     return mica_instance_is_nil(instance) || mica_pool_remove(pool, instance)
                ? SQLITE_OK
@@ -256,16 +255,16 @@ static int remove_row(const row *row, mica_entity entity, uint32_t ordinal)
 static int check_place(const row *row, mica_entity entity, uint32_t ordinal)
 {
     const micap_sql_table *table = row->table;
-    sqlite3_value *place = row->values[table->entity_column];
+    sqlite3_value *location = row->values[table->entity_column];
     sqlite3_value *instance = table->instance_column < 0 ? NULL : row->values[table->instance_column];
-    if (!row->is_new && is_given(row, place) && sqlite3_value_int64(place) != mica_sql_from_entity(entity))
+    if (!row->is_new && is_given(row, location) && sqlite3_value_int64(location) != mica_sql_from_entity(entity))
         return micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s.entity can't be changed", table->name);
     if (instance && is_given(row, instance) && (row->is_new || sqlite3_value_int64(instance) != ordinal))
         return micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s.instance can't be written", table->name);
     return SQLITE_OK;
 }
 
-static int write_row(row *row, sqlite3_value *place, sqlite3_int64 *out_row)
+static int write_row(row *row, sqlite3_value *location, sqlite3_int64 *out_row)
 {
     const micap_sql_table *table = row->table;
     uint32_t ordinal = 0;
@@ -274,7 +273,7 @@ static int write_row(row *row, sqlite3_value *place, sqlite3_int64 *out_row)
         return row->is_new ? micap_sql_fail(row->vtab, SQLITE_CONSTRAINT, "%s is a singleton: UPDATE it", table->name)
                            : update_singleton(row);
     if (!row->is_new) {
-        entity = entity_of_row(table, sqlite3_value_int64(place), &ordinal);
+        entity = entity_of_row(table, sqlite3_value_int64(location), &ordinal);
         if (mica_is_nil(entity))
             return SQLITE_OK;
     }

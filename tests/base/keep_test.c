@@ -49,20 +49,20 @@ typedef struct play {
 } play;
 
 /* Places of all sorts: every third owns something, and some have one number and several parts. */
-static void keep(play *play, uint32_t place)
+static void keep(play *play, uint32_t location)
 {
-    if (place % 3) {
-        micap_keep_bytes(&play->keeper, MICAP_KEEP_RECORDS, place / 2, place % 2, &play->values[place], 8);
+    if (location % 3) {
+        micap_keep_bytes(&play->keeper, MICAP_KEEP_RECORDS, location / 2, location % 2, &play->values[location], 8);
         return;
     }
-    micap_kept *kept = micap_keep_open(&play->keeper, MICAP_KEEP_COLUMN, place / 2, place % 2, 8, 64);
+    micap_kept *kept = micap_keep_open(&play->keeper, MICAP_KEEP_COLUMN, location / 2, location % 2, 8, 64);
     if (!kept)
         return;
     if (random_one_in(&play->random, 200)) { /* no copy can be made */
         micap_keep_give_up(&play->keeper, kept);
         return;
     }
-    memcpy(kept->data, &play->values[place], 8);
+    memcpy(kept->data, &play->values[location], 8);
     kept->is_owned = true;
     ++owned_alive;
     micap_keep_close(&play->keeper, kept);
@@ -71,10 +71,10 @@ static void keep(play *play, uint32_t place)
 static void write_some(play *play)
 {
     for (uint32_t i = random_below(&play->random, 20); i-- > 0;) {
-        uint32_t place = random_below(&play->random, PLACES);
+        uint32_t location = random_below(&play->random, PLACES);
         if (play->count)
-            keep(play, place);
-        play->values[place] = random_u64(&play->random);
+            keep(play, location);
+        play->values[location] = random_u64(&play->random);
     }
 }
 
@@ -113,9 +113,9 @@ static void expect_what_was(play *play, const snapshot *snapshot)
     }
     memcpy(values, play->values, sizeof values);
     for (uint32_t i = 0; i < list.count; ++i) {
-        uint32_t place = (uint32_t)list.all[i]->place * 2 + list.all[i]->part;
-        REQUIRE(list.all[i]->is_owned == (place % 3 == 0));
-        memcpy(&values[place], list.all[i]->data, 8);
+        uint32_t location = (uint32_t)list.all[i]->location * 2 + list.all[i]->part;
+        REQUIRE(list.all[i]->is_owned == (location % 3 == 0));
+        memcpy(&values[location], list.all[i]->data, 8);
     }
     REQUIRE(memcmp(values, snapshot->values, sizeof values) == 0);
     MICAP_RELEASE_ARRAY(&play->memory, list.all, list.capacity);

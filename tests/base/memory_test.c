@@ -237,10 +237,10 @@ static void *allocate_and_release(void *context)
     micap_memory *memory = context;
     void *held[64] = {0};
     for (size_t i = 0; i < 20000; ++i) {
-        void **place = &held[i % 64];
-        micap_release(memory, *place, i % 64 + 1, 16);
-        *place = micap_allocate(memory, i % 64 + 1, 16);
-        REQUIRE(*place);
+        void **location = &held[i % 64];
+        micap_release(memory, *location, i % 64 + 1, 16);
+        *location = micap_allocate(memory, i % 64 + 1, 16);
+        REQUIRE(*location);
     }
     for (size_t i = 0; i < 64; ++i)
         micap_release(memory, held[i], i + 1, 16);

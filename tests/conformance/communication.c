@@ -11,7 +11,7 @@ MICA_STRUCT(Damage, points)
 MICA_STRUCT(Ask, number)
 MICA_COMPONENT(Answer, square)
 
-enum { ALARM = MICA_OBSERVE_USER };
+enum { ALARM = MICA_EVENT_USER };
 
 static mica_stream *blows;
 static mica_requests *squares;
@@ -19,21 +19,21 @@ static uint64_t observed;
 
 static void strike(mica_view *view)
 {
-    const Count *count = mica_read(view, Count);
+    const Count *count = mica_view_read(view, Count);
     for (uint32_t i = 0; i < view->count; ++i) {
-        mica_emit(blows, Blow, {view->entities[i], (float)count[i].value / 7});
-        mica_request(squares, count[i].value % 3, view->entities[i], Ask, {count[i].value});
+        mica_stream_push(blows, Blow, {view->entities[i], (float)count[i].value / 7});
+        mica_request_post(squares, count[i].value % 3, view->entities[i], Ask, {count[i].value});
         if (count[i].value % 50 == 0)
             mica_send(view->world, view->entities[i], Damage, {2});
         if (count[i].value % 70 == 0)
-            mica_observe_emit(view->world, ALARM, 0, view->entities[i], (mica_value){0});
+            mica_event_emit(view->world, ALARM, 0, view->entities[i], (mica_value){0});
     }
-    *mica_emit_many(blows, Blow, 1) = (Blow){{0, 0}, (float)view->count};
+    *mica_stream_push_many(blows, Blow, 1) = (Blow){{0, 0}, (float)view->count};
 }
 
 static void suffer(const mica_frame *frame)
 {
-    Total *total = mica_write_the(frame->world, Total);
+    Total *total = mica_singleton_write(frame->world, Total);
     uint32_t count;
     for (const Blow *blow; (blow = mica_stream_read(blows, Blow, &count));)
         for (uint32_t i = 0; i < count; ++i)
@@ -59,14 +59,14 @@ static void count_damage(const mica_message *message)
 
 static void every_frame(const mica_message *message)
 {
-    Place *place = message->values;
+    Place *location = message->values;
     for (uint32_t i = 0; i < message->count; ++i)
-        place[i].x += message->frame->dt;
+        location[i].x += message->frame->dt;
 }
 
-static void observe(const mica_observation *seen)
+static void observe(const mica_event *seen)
 {
-    observed = hash_more(observed, seen->event, 4);
+    observed = hash_more(observed, seen->kind, 4);
     for (uint32_t i = 0; i < seen->count; ++i)
         observed = hash_more(observed, seen->entities[i].index, 4);
 }
@@ -78,7 +78,7 @@ static mica_observer prepare(mica_world *world)
     mica_handler_add(world, MICA_HANDLER(Count, Damage, count_damage));
     mica_handler_add(world, MICA_HANDLER(Place, Ask, every_frame));
     EXPECT(mica_message_every_frame(world, Ask, MICA_PHASE_UPDATE) == MICA_OK);
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Answer, observe, MICA_HAS(Place)));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Answer, observe, MICA_HAS(Place)));
     mica_observer_add(world, MICA_OBSERVER_DESTROY(observe));
     mica_system_add(world, MICA_SYSTEM_WITH(strike,
                                             (MICA_USES(MICA_USE_STREAM_WRITE(blows),
@@ -95,7 +95,7 @@ static void end(mica_world *world, mica_observer observer)
     streamed.name = "streamed";
     streamed.as_stream = streamed.application = true;
     mica_requests *more = mica_requests_create(world, &streamed);
-    mica_request(more, 1, mica_nil(), Ask, {12});
+    mica_request_post(more, 1, mica_nil(), Ask, {12});
     EXPECT(mica_requests_handle(more) == MICA_OK);
     uint32_t count = 0;
     const Answer *answers = mica_stream_read(mica_requests_answers(more), Answer, &count);

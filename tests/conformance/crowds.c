@@ -17,9 +17,9 @@ void check_crowds(void)
     EXPECT(mica_destroy_many(world, crowd, COUNT / 2) == COUNT / 2);
     print_hash("crowd", 0, mica_world_hash(world));
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Place)));
-    EXPECT(mica_query_add(query, Speed, {1, 2}) == MICA_OK);
-    EXPECT(mica_query_remove(query, Asleep) == MICA_OK);
+    EXPECT(mica_add_all(query, Speed, {1, 2}) == MICA_OK);
+    EXPECT(mica_remove_all(query, Asleep) == MICA_OK);
     print_hash("crowd", 1, mica_world_hash(world));
-    EXPECT(mica_query_destroy_entities(query) == MICA_OK && mica_query_count(query) == 0);
+    EXPECT(mica_destroy_all(query) == MICA_OK && mica_query_count(query) == 0);
     close_world(world, 0);
 }

@@ -16,18 +16,18 @@ static void check_links(void)
     EXPECT(mica_linked_count(world) == 5 && mica_world_get_stats(world).name_count == 0);
     EXPECT(mica_child_count(world, car) == 4 && mica_same(mica_last_child(world, car), wheels[3]));
     EXPECT(mica_place_before(world, wheels[3], wheels[0]) == MICA_OK);
-    EXPECT(mica_place_behind(world, wheels[0], wheels[2]) == MICA_OK);
+    EXPECT(mica_place_after(world, wheels[0], wheels[2]) == MICA_OK);
     EXPECT(mica_same(mica_previous_sibling(world, wheels[1]), wheels[3]));
     EXPECT(mica_same(mica_next_sibling(world, wheels[2]), wheels[0]));
     EXPECT(mica_set_parent(world, car, wheels[0]) == MICA_ERROR_INVALID); /* a circle: reported */
     EXPECT(mica_name_child(world, car, "car") == MICA_OK && mica_name_child(world, wheels[1], "left") == MICA_OK);
     char path[32];
-    EXPECT(mica_path_of(world, wheels[1], path, sizeof path) == 8 && strcmp(path, "car/left") == 0);
-    EXPECT(mica_depth(world, wheels[1]) == 1 && mica_same(mica_root_of(world, wheels[1]), car));
+    EXPECT(mica_path_get(world, wheels[1], path, sizeof path) == 8 && strcmp(path, "car/left") == 0);
+    EXPECT(mica_depth(world, wheels[1]) == 1 && mica_same(mica_root(world, wheels[1]), car));
     EXPECT(mica_is_ancestor(world, car, wheels[2]) && mica_same(mica_parent(world, wheels[2]), car));
     mica_entity nut = mica_create_child(world, wheels[3]);
     EXPECT(mica_same(mica_tree_next(world, car, wheels[3]), nut));
-    EXPECT(mica_same(mica_tree_next_beside(world, car, wheels[3]), wheels[1]));
+    EXPECT(mica_same(mica_tree_skip(world, car, wheels[3]), wheels[1]));
     EXPECT(mica_set_parents(world, &nut, &wheels[1], 1) == MICA_OK);
     print_hash("tree", 0, mica_world_hash(world));
     EXPECT(mica_detach_children(world, wheels[1]) == MICA_OK && mica_is_nil(mica_parent(world, nut)));
@@ -39,12 +39,12 @@ static void check_links(void)
 static void check_transforms(void)
 {
     mica_world *world = open_world();
-    EXPECT(mica_local_id() == MICA_ID(mica_local) && mica_world_matrix_id() == MICA_ID(mica_world_matrix));
+    EXPECT(mica_local_id() == MICA_ID(mica_local) && mica_global_matrix_id() == MICA_ID(mica_global_matrix));
     mica_entity last = mica_nil();
     for (uint32_t i = 0; i < 600; ++i) {
         float half = (float)i * 0.01f;
         mica_local local = {{(float)i, 1, 2}, {0, mica_sinf(half), 0, mica_cosf(half)}, {1, 1.01f, 1}};
-        mica_entity made = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_world_matrix));
+        mica_entity made = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_global_matrix));
         mica_set_parent(world, made, i % 7 ? last : mica_nil());
         if (i % 3 == 0)
             last = made;
@@ -55,9 +55,9 @@ static void check_transforms(void)
     EXPECT(mica_transform_update(world) == MICA_OK);
     print_hash("transform", 1, mica_world_hash(world));
 
-    mica_world_matrix matrix, moved;
+    mica_global_matrix matrix, moved;
     mica_local local;
-    EXPECT(mica_local_construct(&local, 1, NULL) && mica_world_matrix_construct(&matrix, 1, NULL));
+    EXPECT(mica_local_construct(&local, 1, NULL) && mica_global_matrix_construct(&matrix, 1, NULL));
     local.position[1] = 4;
     mica_matrix_from_local(&local, &matrix, &moved);
     float point[3] = {1, 2, 3};

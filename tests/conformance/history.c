@@ -31,7 +31,7 @@ static void check_trees(void)
     mica_hash_tree *after = mica_hash_tree_take(other, MICA_HASH_SLICES);
     uint32_t count;
     const mica_hash_leaf *leaves = mica_hash_tree_leaves(after, &count);
-    mica_hash_tree *copy = mica_hash_tree_of_leaves(leaves, count);
+    mica_hash_tree *copy = mica_hash_tree_from_leaves(leaves, count);
     EXPECT(mica_hash_tree_root(copy) == mica_hash_tree_root(after));
     mica_difference difference;
     EXPECT(mica_hash_tree_diff(before, copy, &difference) && strcmp(difference.component, "Being") == 0);
@@ -46,14 +46,14 @@ static void check_trees(void)
 static void take_input(mica_world *world, const void *bytes, size_t byte_count, void *context)
 {
     (void)context;
-    mica_write_the(world, Total)->seen += *(const uint8_t *)bytes * byte_count;
+    mica_singleton_write(world, Total)->seen += *(const uint8_t *)bytes * byte_count;
 }
 
 static void fall(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
+    Place *location = mica_view_write(view, Place);
     for (uint32_t i = 0; i < view->count; ++i)
-        place[i].y -= view->dt;
+        location[i].y -= view->dt;
 }
 
 static mica_world *make_run(void)
@@ -61,7 +61,7 @@ static mica_world *make_run(void)
     mica_world *world = make_world();
     EXPECT(mica_input_handle(world, take_input, NULL) == MICA_OK);
     mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Place)));
-    mica_write_the(world, Total)->seen = 0;
+    mica_singleton_write(world, Total)->seen = 0;
     return world;
 }
 

@@ -20,8 +20,8 @@ static int by_x(const void *a, const void *b, void *context)
 
 static void sum_up(mica_entity entity, void *const *columns, void *context)
 {
-    const Place *place = columns[0];
-    *(float *)context += place->x * (float)entity.index;
+    const Place *location = columns[0];
+    *(float *)context += location->x * (float)entity.index;
 }
 
 static void populate(mica_world *world)
@@ -67,11 +67,11 @@ static void check_loops(mica_world *world)
     mica_query *moving = mica_query_create(world, MICA_QUERY(MICA_WRITE(Place), MICA_READ(Speed)));
     mica_version mark = mica_world_mark(world), structure = mica_world_structure(world);
     for (mica_view view = mica_query_begin(moving); mica_view_next(&view);) {
-        Place *place = mica_write(&view, Place);
-        EXPECT(place == mica_view_write_at(&view, 0));
+        Place *location = mica_view_write(&view, Place);
+        EXPECT(location == mica_view_write_at(&view, 0));
         const Speed *speed = mica_view_read_at(&view, 1);
         for (uint32_t i = 0; i < view.count; ++i)
-            place[i].x += speed[i].x;
+            location[i].x += speed[i].x;
     }
     EXPECT(mica_world_structure(world) == structure);
     mica_query *changed = mica_query_create(world, MICA_QUERY(MICA_CHANGED(Place)));
@@ -93,8 +93,8 @@ static void check_loops(mica_world *world)
 
     mica_query *bodies = mica_query_create(world, MICA_QUERY(MICA_WRITE(Body)));
     for (mica_view view = mica_query_begin(bodies); mica_view_next(&view);) {
-        float *x = mica_write_field(&view, Body, at.x);
-        const float *mass = mica_read_field(&view, Body, mass);
+        float *x = mica_view_write_field(&view, Body, at.x);
+        const float *mass = mica_view_read_field(&view, Body, mass);
         for (uint32_t i = 0; i < view.count; ++i)
             x[i] += mass[i] / 3;
     }

@@ -52,7 +52,7 @@ static void populate(mica_world *world)
         last = made;
     }
     mica_name_set(world, last, mica_nil(), "last");
-    mica_write_the(world, Total)->sum = 0.25;
+    mica_singleton_write(world, Total)->sum = 0.25;
 }
 
 static void check_saving(void)
@@ -109,10 +109,10 @@ static void check_saver(void)
 static mica_blob draft_level(float x)
 {
     mica_draft *draft = mica_draft_create(NULL);
-    uint32_t place = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Place});
+    uint32_t location = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Place});
     uint32_t count = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Count});
     uint32_t ship = mica_draft_entity(draft, MICA_NO_PARENT, "ship"), mast = mica_draft_entity(draft, ship, "mast");
-    *(Place *)mica_draft_add(draft, ship, place) = (Place){x, 2};
+    *(Place *)mica_draft_add(draft, ship, location) = (Place){x, 2};
     *(Count *)mica_draft_add(draft, mast, count) = (Count){7};
     EXPECT(mica_draft_disable(draft, count));
     mica_blob blob = {0};
@@ -191,7 +191,7 @@ static void check_library(void)
     const mica_resource *found = mica_library_find(library, asset);
     EXPECT(mica_library_load(library, file, NULL) == found && strcmp(mica_library_path(library, asset), file) == 0);
     uint32_t count;
-    const Place *places = mica_instances(found, Place, &count);
+    const Place *places = mica_resource_values(found, Place, &count);
     EXPECT(count == 1 && places && places->x == 3);
     EXPECT(mica_library_reload(library, asset, NULL) == MICA_OK && mica_library_find(library, asset) != found);
     EXPECT(mica_library_release(library, mica_library_find(library, asset)));

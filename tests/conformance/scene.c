@@ -11,7 +11,7 @@ enum { CROWD = 6000 };
 static void scatter(mica_view *view)
 {
     mica_random random = mica_random_of(view);
-    Speed *speed = mica_write(view, Speed);
+    Speed *speed = mica_view_write(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i) {
         float angle = mica_random_range(&random, 0, 6.2831853f);
         speed[i].x += mica_cosf(angle) * 0.3f;
@@ -21,11 +21,11 @@ static void scatter(mica_view *view)
 
 static void move(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
-    const Speed *speed = mica_read(view, Speed);
+    Place *location = mica_view_write(view, Place);
+    const Speed *speed = mica_view_read(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i) { /* a multiplication and an addition that must not be fused */
-        place[i].x += speed[i].x * view->dt;
-        place[i].y += speed[i].y * view->dt;
+        location[i].x += speed[i].x * view->dt;
+        location[i].y += speed[i].y * view->dt;
     }
 }
 
@@ -51,22 +51,22 @@ static void age(mica_entity entity, void *const *columns, void *context)
 static void breed(mica_view *view)
 {
     mica_random random = mica_random_of(view);
-    const Place *place = mica_read(view, Place);
+    const Place *location = mica_view_read(view, Place);
     for (uint32_t i = 0; i < view->count; ++i) {
         mica_entity entity = view->entities[i];
         uint32_t dice = mica_random_below(&random, 200);
         if (dice < 3)
-            mica_create(view->world, MICA_WITH(Place, {place[i].x, 1}), MICA_WITH(Speed, {0, 1}));
+            mica_create(view->world, MICA_WITH(Place, {location[i].x, 1}), MICA_WITH(Speed, {0, 1}));
         else if (dice < 6)
             mica_destroy(view->world, entity);
         else if (dice < 9)
-            mica_command_set(mica_view_commands(view), entity, Heat, {place[i].y});
+            mica_command_set(mica_view_commands(view), entity, Heat, {location[i].y});
         else if (dice < 11)
             mica_command_add_instance(mica_view_commands(view), entity, Item)->kind = dice;
         else if (dice < 13)
             mica_add(view->world, entity, Asleep);
         else if (dice < 15)
-            mica_set(view->world, entity, Grain, {place[i].x, 1});
+            mica_set(view->world, entity, Grain, {location[i].x, 1});
     }
 }
 
@@ -78,7 +78,7 @@ static void wake(mica_view *view)
 
 static void cool(mica_view *view)
 {
-    Heat *heat = mica_write(view, Heat);
+    Heat *heat = mica_view_write(view, Heat);
     for (uint32_t i = 0; i < view->count; ++i)
         if ((heat[i].degrees *= 0.8f) < 0.05f)
             mica_remove(view->world, view->entities[i], Heat);
@@ -86,8 +86,8 @@ static void cool(mica_view *view)
 
 static void flow(mica_view *view)
 {
-    float *x = mica_write_field(view, Grain, x);
-    const float *v = mica_read_field(view, Grain, v);
+    float *x = mica_view_write_field(view, Grain, x);
+    const float *v = mica_view_read_field(view, Grain, v);
     for (uint32_t i = 0; i < view->count; ++i)
         x[i] += v[i] * 0.1f;
 }
@@ -95,7 +95,7 @@ static void flow(mica_view *view)
 /* Looks at others while nobody writes what it looks at. */
 static void follow(mica_view *view)
 {
-    Being *being = mica_write(view, Being);
+    Being *being = mica_view_write(view, Being);
     for (uint32_t i = 0; i < view->count; ++i) {
         const Place *there = mica_get(view->world, being[i].friend, Place);
         being[i].path[0].x = there ? mica_atan2f(there->y, there->x) : -1;
@@ -104,7 +104,7 @@ static void follow(mica_view *view)
 
 static void turn(mica_view *view)
 {
-    mica_local *local = mica_write(view, mica_local);
+    mica_local *local = mica_view_write(view, mica_local);
     float half = (float)view->frame->tick * 0.02f;
     for (uint32_t i = 0; i < view->count; i += 5) {
         local[i].rotation[1] = mica_sinf(half);
@@ -115,9 +115,9 @@ static void turn(mica_view *view)
 static void add_place(mica_view *view, void *sum, void *context)
 {
     (void)context;
-    const Place *place = mica_read(view, Place);
+    const Place *location = mica_view_read(view, Place);
     for (uint32_t i = 0; i < view->count; ++i)
-        *(double *)sum += (double)place[i].x * 1e-3;
+        *(double *)sum += (double)location[i].x * 1e-3;
 }
 
 static void add_sums(void *sum, const void *later, void *context)
@@ -129,7 +129,7 @@ static void add_sums(void *sum, const void *later, void *context)
 static void total(const mica_frame *frame)
 {
     static const double zero;
-    Total *total = mica_write_the(frame->world, Total);
+    Total *total = mica_singleton_write(frame->world, Total);
     mica_reduce_query(frame->query,
                       &(mica_reduction){.zero = &zero, .bytes = sizeof zero, .view = add_place, .combine = add_sums},
                       &total->sum);
@@ -138,7 +138,7 @@ static void total(const mica_frame *frame)
 
 static void see_changes(mica_view *view)
 {
-    Count *count = mica_write(view, Count);
+    Count *count = mica_view_write(view, Count);
     for (uint32_t i = 0; i < view->count; ++i)
         if (++count[i].value % 16 == 0)
             mica_command_disable(mica_view_commands(view), view->entities[i], Count);
@@ -147,12 +147,12 @@ static void see_changes(mica_view *view)
 static void collect(const mica_frame *frame)
 {
     mica_pool_gc(mica_pool_of(frame->world, Seen), 64);
-    mica_query_remove(frame->query, Shown);
+    mica_remove_all(frame->query, Shown);
 }
 
-static void count_death(const mica_observation *seen)
+static void count_death(const mica_event *seen)
 {
-    mica_write_the(seen->world, Total)->deaths += seen->count;
+    mica_singleton_write(seen->world, Total)->deaths += seen->count;
 }
 
 static void add_systems(mica_world *world)
@@ -161,8 +161,10 @@ static void add_systems(mica_world *world)
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed), MICA_WITHOUT(Asleep)));
     mica_system_add(world, MICA_SYSTEM_COLUMNS(slow_down, MICA_WRITE(Speed)));
     mica_system_add(world, MICA_SYSTEM_EACH(age, MICA_WRITE(Being)));
-    mica_system_add(world, MICA_SYSTEM_WITH(breed, (.split = MICA_SPLIT_EVEN), MICA_READ(Place), MICA_HAS(Speed)));
-    mica_system_add(world, MICA_SYSTEM_WITH(wake, (.split = MICA_SPLIT_EVERY, .split_rows = 100), MICA_HAS(Asleep)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(breed, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Place), MICA_HAS(Speed)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(wake, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 100), MICA_HAS(Asleep)));
     mica_system_add(world, MICA_SYSTEM(cool, MICA_WRITE(Heat)));
     mica_system_add(world, MICA_SYSTEM(flow, MICA_WRITE(Grain)));
     mica_system_add(world, MICA_SYSTEM_WITH(follow, (MICA_USES(MICA_USE_READ(Place))), MICA_WRITE(Being)));
@@ -197,7 +199,7 @@ static void populate(mica_world *world)
             mica_set(world, made, Wear, {i});
         if (i % 19 == 0) {
             mica_set(world, made, mica_local, MICA_LOCAL_AT(1, 2, 3));
-            mica_add(world, made, mica_world_matrix);
+            mica_add(world, made, mica_global_matrix);
             mica_set_parent(world, made, i % 57 ? last : mica_nil());
             last = made;
         }

@@ -7,10 +7,10 @@
 
 static void move(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
-    const Speed *speed = mica_read(view, Speed);
+    Place *location = mica_view_write(view, Place);
+    const Speed *speed = mica_view_read(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i)
-        place[i].x += speed[i].x * view->dt;
+        location[i].x += speed[i].x * view->dt;
 }
 
 static void drag(uint32_t count, void *const *columns)
@@ -23,7 +23,7 @@ static void drag(uint32_t count, void *const *columns)
 static void label(const mica_frame *frame)
 {
     mica_command_set(mica_frame_commands(frame), mica_query_first(frame->query), Count, {(uint32_t)frame->tick});
-    mica_write_the(frame->world, Total)->seen += mica_random_of_frame(frame).state;
+    mica_singleton_write(frame->world, Total)->seen += mica_random_of_frame(frame).state;
 }
 
 static bool is_even(const mica_frame *frame)
@@ -53,9 +53,9 @@ static void run_frames(mica_world *world)
         EXPECT(mica_step(world, 0.25f) == MICA_OK);
     mica_frame_stats frame;
     mica_system_stats system;
-    EXPECT(mica_stats_of_frame(world, 0, &frame) && frame.frame == 4);
-    EXPECT(mica_stats_of_system(world, moving, 0, &system) && system.entities == 3000);
-    EXPECT(mica_stats_of_system_total(world, moving, &system) && system.runs == 4);
+    EXPECT(mica_stats_get_frame(world, 0, &frame) && frame.frame == 4);
+    EXPECT(mica_stats_get_system(world, moving, 0, &system) && system.entities == 3000);
+    EXPECT(mica_stats_get_system_total(world, moving, &system) && system.runs == 4);
     FILE *scratch = tmpfile();
     if (scratch) {
         mica_stats_print(world, scratch);
@@ -72,7 +72,7 @@ static void run_frames(mica_world *world)
     mica_pause_step(world);
     EXPECT(mica_step(world, 1) == MICA_OK && mica_world_hash(world) != before);
     mica_pause(world, false);
-    EXPECT(mica_time_of(world).frame == 7);
+    EXPECT(mica_time_get(world).frame == 7);
     EXPECT(mica_system_enable(world, dragging, false) && mica_phase_enable(world, MICA_PHASE_END, false));
     EXPECT(mica_system_replace(world, dragging, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Speed))) == MICA_OK);
     EXPECT(mica_step(world, 1) == MICA_OK && mica_system_remove(world, moving));
@@ -97,9 +97,9 @@ static void add_range(uint32_t begin, uint32_t end, void *sum, void *context)
 static void add_view(mica_view *view, void *sum, void *context)
 {
     (void)context;
-    const Place *place = mica_read(view, Place);
+    const Place *location = mica_view_read(view, Place);
     for (uint32_t i = 0; i < view->count; ++i)
-        *(float *)sum += place[i].x;
+        *(float *)sum += location[i].x;
 }
 
 static void add_sums(void *sum, const void *later, void *context)

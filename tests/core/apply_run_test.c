@@ -36,8 +36,8 @@ static void open_twins(random_source *random)
     for (uint32_t i = 0; i < ENTITIES; ++i) {
         const Number number = {i};
         const mica_value values[] = {MICA_FROM(Number, &number), MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity)};
-        pair.entities[i] = mica_create_values(pair.at_once, values, COUNT_OF(values));
-        ck_assert(mica_same(pair.entities[i], mica_create_values(pair.recorded, values, COUNT_OF(values))));
+        pair.entities[i] = mica_create_id(pair.at_once, values, COUNT_OF(values));
+        ck_assert(mica_same(pair.entities[i], mica_create_id(pair.recorded, values, COUNT_OF(values))));
     }
 }
 
@@ -192,7 +192,7 @@ typedef struct expectation {
 
 typedef struct deed {
     bool removes, is_mass;
-    mica_place place;
+    mica_location location;
     const char *label;
 } deed;
 
@@ -202,10 +202,10 @@ static void record_deed(mica_commands *commands, const deed *deed, mica_entity e
     const float mass = (float)value;
     mica_commands_set_label(commands, deed->label);
     if (deed->removes)
-        mica_command_remove_component(commands, entity, component, deed->place);
+        mica_command_remove_id(commands, entity, component, deed->location);
     else
-        mica_command_set_component(
-            commands, entity, (mica_value){component, 4, deed->is_mass ? (const void *)&mass : &value}, deed->place);
+        mica_command_set_id(commands, entity, (mica_value){component, 4, deed->is_mass ? (const void *)&mass : &value},
+                            deed->location);
 }
 
 static void expect_deed(expectation *expected, const deed *deed, uint32_t at, uint32_t value)
@@ -272,11 +272,11 @@ static void differ(const deed *first, const deed *then, uint32_t who, uint32_t c
 
 START_TEST(something_else_behind_the_same_for_many_is_not_lost)
 {
-    const mica_place places[PLACES_OF_CALLS] = {{"a.c", 1}, {"a.c", 2}, {"b.c", 1}};
+    const mica_location places[PLACES_OF_CALLS] = {{"a.c", 1}, {"a.c", 2}, {"b.c", 1}};
     for (uint32_t i = 0; i < 2 * 4 * PLACES_OF_CALLS * 2 * WHO; ++i) {
-        uint32_t kind = i / 2 % 4, place = i / 8 % PLACES_OF_CALLS, label = i / 24 % 2, who = i / 48;
-        const deed first = {.removes = i % 2, .place = places[0], .label = "one"};
-        const deed then = {kind % 2, kind / 2, places[place], label ? "other" : first.label};
+        uint32_t kind = i / 2 % 4, location = i / 8 % PLACES_OF_CALLS, label = i / 24 % 2, who = i / 48;
+        const deed first = {.removes = i % 2, .location = places[0], .label = "one"};
+        const deed then = {kind % 2, kind / 2, places[location], label ? "other" : first.label};
         differ(&first, &then, who, 0);
         differ(&first, &then, who, 29); /* with those before, a block is full */
     }

@@ -79,8 +79,9 @@ static void aim_at_the_next(mica_batch *batch)
 
 static uint32_t aims_seen;
 
-static void expect_complete(const mica_event *event, void *context)
+static void expect_complete(const mica_event *event)
 {
+    void *context = event->context;
     const Aim *aims = event->values;
     for (uint32_t i = 0; i < event->count; ++i)
         ck_assert_msg(mica_is_alive(event->world, aims[i].target), "what a hook sees is complete");
@@ -138,8 +139,9 @@ END_TEST
 typedef struct Load { uint32_t value; } Load;
 MICA_POOL(Load, value)
 
-static void count_all(const mica_event *event, void *context)
+static void count_all(const mica_event *event)
 {
+    void *context = event->context;
     *(uint32_t *)context += event->count;
 }
 
@@ -168,8 +170,9 @@ END_TEST
 
 static char calls[64];
 
-static void note_call(const mica_event *event, void *context)
+static void note_call(const mica_event *event)
 {
+    void *context = event->context;
     (void)event;
     strcat(calls, context);
 }
@@ -180,7 +183,7 @@ START_TEST(hooks_run_in_the_order_asked_for_then_by_id)
     char *const names[] = {"n", "p", "f"};
     const mica_component ids[] = {MICA_ID(Number), MICA_ID(Position), MICA_ID(Frozen)};
     for (int i = 0; i < 3; ++i)
-        mica_hook_set_component(world, ids[i], MICA_EVENT_ADD, note_call, names[i]);
+        mica_hook_set_id(world, ids[i], MICA_EVENT_ADD, note_call, names[i]);
     const mica_value columns[] = {MICA_WITH(Number), MICA_WITH(Position), MICA_WITH(Frozen)};
     const mica_batch_group groups[] = {{2, 3, columns, 0}, {2, 1, columns, 0}};
     calls[0] = 0;
@@ -266,8 +269,9 @@ MICA_POOL_TAG(Picked)
 
 static uint32_t marks_seen[2];
 
-static void count_marks(const mica_event *event, void *context)
+static void count_marks(const mica_event *event)
 {
+    void *context = event->context;
     const Mark *marks = event->values;
     for (uint32_t i = 0; i < event->count; ++i)
         ck_assert_msg(mica_is_alive(event->world, marks[i].next), "what a hook sees is complete");
@@ -275,8 +279,9 @@ static void count_marks(const mica_event *event, void *context)
     (void)context;
 }
 
-static void count_picked(const mica_event *event, void *context)
+static void count_picked(const mica_event *event)
 {
+    void *context = event->context;
     *(uint32_t *)context += event->count;
 }
 
@@ -290,8 +295,8 @@ static void expect_marks(mica_component mark, uint32_t period, bool cancelled)
         marks[i].number = i;
     mica_world *world = open_world_of_small_chunks(&heard);
     mica_create(world, MICA_WITH(Number, {7}));
-    mica_hook_set_component(world, mark, MICA_EVENT_ADD, count_marks, NULL);
-    mica_hook_set_component(world, mark, MICA_EVENT_SET, count_marks, NULL);
+    mica_hook_set_id(world, mark, MICA_EVENT_ADD, count_marks, NULL);
+    mica_hook_set_id(world, mark, MICA_EVENT_SET, count_marks, NULL);
     mica_hook_set(world, Picked, MICA_EVENT_ADD, count_picked, &picked);
     const mica_value first[] = {MICA_COLUMN(Number, numbers), {mark, 0, marks}, MICA_WITH(Picked)};
     const mica_value second[] = {{mark, 0, marks}, MICA_WITH(Frozen)}, third[] = {MICA_WITH(Frozen)};
@@ -318,7 +323,7 @@ static void expect_marks(mica_component mark, uint32_t period, bool cancelled)
     ck_assert_uint_eq(marks_seen[1], cancelled ? 0 : 2 * MANY);
     ck_assert_uint_eq(picked, cancelled ? 0 : MANY);
     for (uint32_t i = 0; i < 2 * MANY + FEW; ++i) {
-        const Mark *value = mica_get_component(world, entities[i], mark);
+        const Mark *value = mica_get_id(world, entities[i], mark);
         ck_assert(!value == (cancelled || (i >= MANY && i < MANY + FEW)));
         ck_assert_int_eq(mica_has(world, entities[i], Picked), !cancelled && i < MANY);
         if (value)

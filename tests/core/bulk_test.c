@@ -60,7 +60,7 @@ START_TEST(none_and_plain_ones_can_be_created_too)
     ck_assert_msg(mica_create_many(world, 0, NULL, 0, NULL) == MICA_OK, "none is fine");
     ck_assert_msg(mica_create_many(world, 10, NULL, 0, entities) == MICA_OK, "no components are fine");
     for (uint32_t i = 0; i < 10; ++i)
-        ck_assert_msg(mica_is_alive(world, entities[i]) && mica_components_of(world, entities[i], NULL, 0) == 0,
+        ck_assert_msg(mica_is_alive(world, entities[i]) && mica_get_components(world, entities[i], NULL, 0) == 0,
                       "number %u", i);
     close_world(world, &heard);
 }
@@ -158,8 +158,8 @@ START_TEST(a_component_is_added_to_all_that_a_query_shows)
     for (uint32_t i = 0; i < MANY; i += 2)
         mica_disable(world, entities[i], Visible);
     mica_query *visible = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_HAS(Visible)));
-    ck_assert_msg(mica_query_add(visible, Mass, {7}) == MICA_OK, "it is added");
-    ck_assert_msg(mica_query_add_tag(visible, Enemy) == MICA_OK, "and a tag");
+    ck_assert_msg(mica_add_all(visible, Mass, {7}) == MICA_OK, "it is added");
+    ck_assert_msg(mica_add_all_tag(visible, Enemy) == MICA_OK, "and a tag");
     for (uint32_t i = 0; i < MANY; ++i) {
         const Mass *mass = mica_get(world, entities[i], Mass);
         float expected = i % 5 == 0 ? 3 : i % 2 == 0 ? 0 : 7;
@@ -180,14 +180,14 @@ START_TEST(a_component_is_removed_from_all_that_a_query_shows)
     for (uint32_t i = 0; i < MANY; i += 5)
         mica_add(world, entities[i], Frozen);
     mica_query *thawed = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Frozen)));
-    ck_assert_msg(mica_query_remove(thawed, Position) == MICA_OK, "it is removed");
+    ck_assert_msg(mica_remove_all(thawed, Position) == MICA_OK, "it is removed");
     for (uint32_t i = 0; i < MANY; ++i) {
         ck_assert_msg(mica_has(world, entities[i], Position) == (i % 5 == 0), "number %u", i);
         ck_assert_msg(mica_get(world, entities[i], Number)->value == i, "number %u kept its value", i);
     }
-    ck_assert_msg(mica_query_remove(thawed, Number) == MICA_OK, "even what the query reads");
+    ck_assert_msg(mica_remove_all(thawed, Number) == MICA_OK, "even what the query reads");
     ck_assert_msg(mica_query_count(thawed) == 0, "which then shows nothing");
-    ck_assert_msg(mica_query_remove(thawed, Number) == MICA_OK, "and removes nothing");
+    ck_assert_msg(mica_remove_all(thawed, Number) == MICA_OK, "and removes nothing");
     close_world(world, &heard);
 }
 END_TEST
@@ -196,7 +196,7 @@ START_TEST(an_owned_value_is_copied_for_each_that_a_query_shows)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
     create_crowd(world);
-    mica_query_destroy_entities(mica_query_create(world, MICA_QUERY(MICA_READ(Number))));
+    mica_destroy_all(mica_query_create(world, MICA_QUERY(MICA_READ(Number))));
     for (uint32_t i = 0; i < 50; ++i)
         entities[i] = mica_create(world, MICA_WITH(Number, {i}));
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
@@ -204,16 +204,16 @@ START_TEST(an_owned_value_is_copied_for_each_that_a_query_shows)
     const mica_value value = {MICA_ID(Text), sizeof text, &text};
     uint64_t before = mica_world_hash(world);
     texts_allowed = 20;
-    ck_assert_msg(mica_query_add_component(query, value) != MICA_OK, "a copy that fails half-way");
+    ck_assert_msg(mica_add_all_id(query, value) != MICA_OK, "a copy that fails half-way");
     ck_assert_msg(forget_reports(&heard) > 0 && mica_world_hash(world) == before, "changes nothing");
     ck_assert_msg(texts_alive == 1, "and leaves nothing: %d", texts_alive);
     texts_allowed = 1000;
-    ck_assert_msg(mica_query_add_component(query, value) == MICA_OK, "the second try works");
+    ck_assert_msg(mica_add_all_id(query, value) == MICA_OK, "the second try works");
     text_drop(&text);
     for (uint32_t i = 0; i < 50; ++i)
         ck_assert_str_eq(mica_get(world, entities[i], Text)->characters, "for all");
     ck_assert_msg(texts_alive == 50, "each has its own: %d", texts_alive);
-    ck_assert_msg(mica_query_remove(query, Text) == MICA_OK && texts_alive == 0, "and all go again");
+    ck_assert_msg(mica_remove_all(query, Text) == MICA_OK && texts_alive == 0, "and all go again");
     close_world(world, &heard);
 }
 END_TEST
@@ -227,7 +227,7 @@ START_TEST(all_that_a_query_shows_are_destroyed)
     for (uint32_t i = 1; i < MANY; i += 5)
         mica_disable(world, entities[i], Visible);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_HAS(Visible), MICA_WITHOUT(Frozen)));
-    ck_assert_msg(mica_query_destroy_entities(query) == MICA_OK, "they are destroyed");
+    ck_assert_msg(mica_destroy_all(query) == MICA_OK, "they are destroyed");
     for (uint32_t i = 0; i < MANY; ++i) {
         const Number *number = mica_get(world, entities[i], Number);
         ck_assert_msg((number != NULL) == (i % 5 <= 1), "number %u", i);
@@ -246,9 +246,9 @@ START_TEST(bulk_changes_are_refused_while_recording)
     uint64_t before = mica_world_hash(world);
     mica_defer(world);
     ck_assert_msg(mica_create_many(world, 5, NULL, 0, entities) == MICA_ERROR_REFUSED, "create");
-    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_ERROR_REFUSED, "add");
-    ck_assert_msg(mica_query_remove(query, Number) == MICA_ERROR_REFUSED, "remove");
-    ck_assert_msg(mica_query_destroy_entities(query) == MICA_ERROR_REFUSED, "destroy");
+    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_ERROR_REFUSED, "add");
+    ck_assert_msg(mica_remove_all(query, Number) == MICA_ERROR_REFUSED, "remove");
+    ck_assert_msg(mica_destroy_all(query) == MICA_ERROR_REFUSED, "destroy");
     ck_assert_msg(forget_reports(&heard) == 4, "each is reported");
     mica_flush(world);
     ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
@@ -282,10 +282,9 @@ START_TEST(bulk_mistakes_change_nothing)
     ck_assert_msg(mica_create_many(world, 5, twice, 3, NULL) == MICA_ERROR_INVALID, "a component twice");
     ck_assert_msg(mica_create_many(world, 5, unknown, 2, NULL) == MICA_ERROR_UNKNOWN, "an unknown component");
     ck_assert_msg(mica_create_many(world, 5, wrong_size, 1, NULL) == MICA_ERROR_INVALID, "a wrong size");
-    ck_assert_msg(mica_query_add_component(query, (mica_value){60000, 0, NULL}) == MICA_ERROR_UNKNOWN,
-                  "an unknown one to add");
-    ck_assert_msg(mica_query_remove_component(query, 60000) == MICA_ERROR_UNKNOWN, "an unknown one to remove");
-    ck_assert_msg(mica_query_add_component(query, (mica_value){MICA_ID(Mass), 3, numbers}) == MICA_ERROR_INVALID,
+    ck_assert_msg(mica_add_all_id(query, (mica_value){60000, 0, NULL}) == MICA_ERROR_UNKNOWN, "an unknown one to add");
+    ck_assert_msg(mica_remove_all_id(query, 60000) == MICA_ERROR_UNKNOWN, "an unknown one to remove");
+    ck_assert_msg(mica_add_all_id(query, (mica_value){MICA_ID(Mass), 3, numbers}) == MICA_ERROR_INVALID,
                   "a wrong size to add");
     ck_assert_msg(forget_reports(&heard) == 6, "each is reported");
     ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
@@ -301,11 +300,11 @@ START_TEST(a_sealed_world_adds_where_every_archetype_exists)
     mica_query *light = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Mass)));
     mica_world_seal(world, true);
     uint32_t archetypes = mica_world_get_stats(world).archetype_count;
-    ck_assert_msg(mica_query_add(light, Mass, {7}) == MICA_OK, "the set of components exists");
+    ck_assert_msg(mica_add_all(light, Mass, {7}) == MICA_OK, "the set of components exists");
     ck_assert_msg(mica_has(world, plain, Mass) && mica_get(world, plain, Mass)->value == 7, "and the value is there");
     mica_query *all = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     uint64_t before = mica_world_hash(world);
-    ck_assert_msg(mica_query_add_tag(all, Enemy) == MICA_ERROR_REFUSED, "one that does not is refused");
+    ck_assert_msg(mica_add_all_tag(all, Enemy) == MICA_ERROR_REFUSED, "one that does not is refused");
     expect_report(&heard, MICA_ERROR_REFUSED, "seal");
     ck_assert_msg(mica_world_hash(world) == before, "and nothing has changed");
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "nor is there a new archetype");
@@ -318,11 +317,11 @@ START_TEST(adding_to_nobody_makes_no_archetype)
     mica_world *world = open_world(&heard);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     uint32_t archetypes = mica_world_get_stats(world).archetype_count;
-    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_OK, "nobody is fine");
+    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_OK, "nobody is fine");
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "an empty world stays empty");
     mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
     archetypes = mica_world_get_stats(world).archetype_count;
-    ck_assert_msg(mica_query_add(query, Mass, {1}) == MICA_OK, "so is an archetype without entities");
+    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_OK, "so is an archetype without entities");
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "which needs no other beside it");
     close_world(world, &heard);
 }
@@ -369,10 +368,10 @@ START_TEST(a_variable_is_added_to_all_that_a_query_shows)
     Mass mass = {4};
     const Mass *heavier = &(const Mass){8};
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
-    ck_assert_msg(mica_query_add_from(query, Mass, &mass) == MICA_OK, "from a variable");
+    ck_assert_msg(mica_add_all_from(query, Mass, &mass) == MICA_OK, "from a variable");
     ck_assert_msg(mica_get(world, entity, Mass)->value == 4, "its value is copied");
-    mica_query_remove(query, Mass);
-    ck_assert_msg(mica_query_add_from(query, Mass, heavier) == MICA_OK, "and from a constant");
+    mica_remove_all(query, Mass);
+    ck_assert_msg(mica_add_all_from(query, Mass, heavier) == MICA_OK, "and from a constant");
     ck_assert_msg(mica_get(world, entity, Mass)->value == 8, "its value is copied");
     close_world(world, &heard);
 }

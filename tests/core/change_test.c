@@ -87,7 +87,7 @@ START_TEST(reading_marks_nothing)
     const void *found[4];
     mica_ref ref = mica_ref_of(entities[5], Position);
     for (mica_view view = mica_query_begin(reader); mica_view_next(&view);)
-        ck_assert_msg(mica_read(&view, Position) && mica_read(&view, Velocity), "the columns are there");
+        ck_assert_msg(mica_view_read(&view, Position) && mica_view_read(&view, Velocity), "the columns are there");
     ck_assert_msg(mica_get(world, entities[3], Position) && mica_ref_read(world, &ref, Position), "so are the values");
     mica_get_many(world, entities, 4, Position, found);
     mica_query_count(reader);
@@ -110,7 +110,7 @@ START_TEST(writing_a_view_marks_its_own_rows)
     mica_entity wanted = mica_nil();
     for (mica_view view = mica_query_begin(writer); mica_view_next(&view);)
         if (first_rows == 0) {
-            mica_write(&view, Position)[0].x = 1;
+            mica_view_write(&view, Position)[0].x = 1;
             first_rows = view.count;
             wanted = view.entities[0];
         }
@@ -247,7 +247,7 @@ START_TEST(added_shows_since_the_last_loop)
         for (uint32_t i = 0; i < loop; ++i)
             mica_create(world, MICA_WITH(Number, {loop}), MICA_WITH(Age));
         for (mica_view view = mica_query_begin(query); mica_view_next(&view); rows[loop] += view.count)
-            ck_assert_msg(mica_read(&view, Number)->value == loop, "only this round's are shown");
+            ck_assert_msg(mica_view_read(&view, Number)->value == loop, "only this round's are shown");
         ck_assert_msg(rows[loop] == loop, "round %u shows %u", loop, rows[loop]);
     }
     close_world(world, &heard);

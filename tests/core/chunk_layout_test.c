@@ -33,7 +33,7 @@ static void create_rows(mica_world *world, const shape *of)
         values[i] = (mica_value){mica_component_define(world, &type), 0, NULL};
     }
     for (uint32_t i = 0; i < ROWS; ++i)
-        mica_create_values(world, values, of->small_count + 1);
+        mica_create_id(world, values, of->small_count + 1);
 }
 
 static void expect_sound_layout(const micap_chunk *chunk, const shape *of)

@@ -38,7 +38,7 @@ static void crowd_check(mica_world *world, const crowd *made)
     }
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Number *number = mica_read(&view, Number);
+        const Number *number = mica_view_read(&view, Number);
         ck_assert_msg(view.count > 0, "a view is never empty");
         for (uint32_t i = 0; i < view.count; ++i, ++met) {
             uint32_t value = number[i].value;
@@ -159,7 +159,7 @@ START_TEST(an_emptied_archetype_does_not_stop_iteration)
     mica_destroy(world, lone);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     mica_view view = mica_query_begin(query);
-    ck_assert_msg(mica_view_next(&view) && mica_read(&view, Number)->value == 2, "the second archetype is met");
+    ck_assert_msg(mica_view_next(&view) && mica_view_read(&view, Number)->value == 2, "the second archetype is met");
     ck_assert_msg(!mica_view_next(&view), "and nothing else");
     close_world(world, &heard);
 }
@@ -175,7 +175,7 @@ START_TEST(columns_start_on_a_cache_line_at_the_start_of_a_chunk)
                                                             MICA_READ(Matrix), MICA_WRITE(Monster)));
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); rows += view.count) {
-        if (view.row != 0)
+        if (view.private_.row != 0)
             continue;
         ck_assert_msg((uintptr_t)view.entities % 64 == 0, "the entity column starts on a cache line");
         for (uint32_t term = 0; term < 5; ++term)
@@ -222,15 +222,15 @@ START_TEST(any_alignment_up_to_a_page_is_kept)
         mica_entity entity = mica_nil();
         for (uint32_t i = 0; i < 40; ++i) {
             entity = mica_create(world, MICA_WITH(Letter), {component, 0, NULL});
-            const void *value = mica_get_component(world, entity, component);
+            const void *value = mica_get_id(world, entity, component);
             ck_assert_msg(value && (uintptr_t)value % alignment == 0, "row %u is aligned to %u", i, alignment);
         }
         mica_defer(world);
         mica_add(world, entity, Color);
-        void *staged = mica_add_component(world, entity, component);
+        void *staged = mica_add_id(world, entity, component);
         ck_assert_msg(staged && (uintptr_t)staged % alignment == 0, "a staged value is aligned to %u", alignment);
         mica_flush(world);
-        ck_assert_msg((uintptr_t)mica_get_component(world, entity, component) % alignment == 0, "also after a move");
+        ck_assert_msg((uintptr_t)mica_get_id(world, entity, component) % alignment == 0, "also after a move");
     }
     close_world(world, &heard);
 }
@@ -259,7 +259,7 @@ START_TEST(a_component_of_a_mebibyte_works)
     mica_destroy(world, entities[0]);
     mica_set(world, entities[1], Mass, {1});
     for (uint32_t i = 1; i < 3; ++i) {
-        const uint8_t *bytes = mica_get_component(world, entities[i], large);
+        const uint8_t *bytes = mica_get_id(world, entities[i], large);
         ck_assert_msg(bytes[0] == i + 1 && bytes[LARGE - 1] == i + 1, "number %u is whole", i);
     }
     close_world(world, &heard);
@@ -338,7 +338,7 @@ START_TEST(thousands_of_small_archetypes_stay_cheap)
         for (uint32_t i = 0; i < TAGS; ++i)
             if (set >> i & 1)
                 values[count++] = (mica_value){tags[i], 0, NULL};
-        mica_create_values(world, values, count);
+        mica_create_id(world, values, count);
     }
     ck_assert_msg(mica_world_get_stats(world).archetype_count >= SETS, "each set is an archetype");
     size_t each = (mica_world_get_stats(world).memory_bytes - empty) / SETS;

@@ -46,7 +46,7 @@ START_TEST(created_handles_are_valid_at_once)
     ck_assert_msg(mica_flush(world) == MICA_OK, "the flush makes it");
     ck_assert_msg(mica_get(world, entity, Position)->z == 3 && mica_get(world, entity, Mass)->value == 5,
                   "with all its values");
-    ck_assert_msg(mica_is_alive(world, plain) && mica_components_of(world, plain, NULL, 0) == 0,
+    ck_assert_msg(mica_is_alive(world, plain) && mica_get_components(world, plain, NULL, 0) == 0,
                   "the plain one is plain");
     ck_assert_msg(mica_same(mica_get(world, friend_of, Monster)->target, entity), "the handle was good to store");
     close_world(world, &heard);
@@ -255,7 +255,7 @@ START_TEST(all_changes_to_one_entity_become_one_move)
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes + 1, "no archetype on the way was made");
     ck_assert_msg(mica_get(world, entity, Velocity)->x == 4 && mica_get(world, entity, Mass)->value == 7,
                   "the values are there");
-    ck_assert_msg(mica_components_of(world, entity, NULL, 0) == 4, "and the set is right");
+    ck_assert_msg(mica_get_components(world, entity, NULL, 0) == 4, "and the set is right");
     close_world(world, &heard);
 }
 END_TEST
@@ -349,7 +349,7 @@ START_TEST(a_loop_may_record_what_it_must_not_do)
     mica_defer(world);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i, ++rows) {
-            uint32_t number = mica_read(&view, Number)[i].value;
+            uint32_t number = mica_view_read(&view, Number)[i].value;
             if (number % 2)
                 mica_destroy(world, view.entities[i]);
             else if (number % 4)
@@ -406,13 +406,13 @@ START_TEST(owned_values_are_staged_and_applied_once)
     const mica_value value = {MICA_ID(Text), sizeof text, &text};
     mica_entity with = mica_create(world, MICA_WITH(Text)), without = mica_create(world);
     mica_defer(world);
-    mica_set_component(world, with, value);
-    mica_set_component(world, without, value);
-    mica_set_component(world, without, value);
-    mica_entity fresh = mica_create_values(world, &value, 1);
-    mica_entity short_lived = mica_create_values(world, &value, 1);
+    mica_set_id(world, with, value);
+    mica_set_id(world, without, value);
+    mica_set_id(world, without, value);
+    mica_entity fresh = mica_create_id(world, &value, 1);
+    mica_entity short_lived = mica_create_id(world, &value, 1);
     mica_destroy(world, short_lived);
-    mica_entity stripped = mica_create_values(world, &value, 1);
+    mica_entity stripped = mica_create_id(world, &value, 1);
     mica_remove(world, stripped, Text);
     mica_add(world, mica_clone(world, with), Mass);
     text_drop(&text);

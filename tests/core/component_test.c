@@ -54,10 +54,10 @@ START_TEST(a_component_made_at_run_time_works_like_any_other)
     mica_component coins = mica_component_define(world, &type);
     const uint32_t rich = 1000;
     mica_entity entity = mica_create(world, {coins, sizeof rich, &rich}, MICA_WITH(Frozen));
-    ck_assert_msg(*(const uint32_t *)mica_get_component(world, entity, coins) == 1000, "the value is in place");
-    *(uint32_t *)mica_write_component(world, entity, coins) = 5;
-    ck_assert_msg(*(const uint32_t *)mica_get_component(world, entity, coins) == 5, "and can be written");
-    ck_assert_msg(mica_remove_component(world, entity, coins), "and removed");
+    ck_assert_msg(*(const uint32_t *)mica_get_id(world, entity, coins) == 1000, "the value is in place");
+    *(uint32_t *)mica_write_id(world, entity, coins) = 5;
+    ck_assert_msg(*(const uint32_t *)mica_get_id(world, entity, coins) == 5, "and can be written");
+    ck_assert_msg(mica_remove_id(world, entity, coins), "and removed");
     ck_assert_msg(mica_has(world, entity, Frozen), "which leaves the others");
     close_world(world, &heard);
 }
@@ -87,9 +87,9 @@ START_TEST(the_use_of_a_name_with_another_layout_is_refused)
     mica_component second = mica_type_intern(&large);
     ck_assert_msg(second != 0 && second != first, "another layout is another component of the process");
     mica_entity entity = mica_create(world);
-    ck_assert_msg(mica_add_component(world, entity, second) == NULL, "but this world has the name already");
+    ck_assert_msg(mica_add_id(world, entity, second) == NULL, "but this world has the name already");
     expect_report(&heard, MICA_ERROR_LAYOUT, "Purse");
-    ck_assert_msg(!mica_has_component(world, entity, second), "nothing was added");
+    ck_assert_msg(!mica_has_id(world, entity, second), "nothing was added");
     ck_assert_msg(mica_is_nil(mica_create(world, {second, 0, NULL})), "nor is it created with");
     expect_report(&heard, MICA_ERROR_LAYOUT, "Purse");
     close_world(world, &heard);
@@ -107,9 +107,9 @@ START_TEST(of_many_components_of_one_name_a_world_has_one)
     for (uint32_t first = 0; first < COUNT_OF(kinds); ++first) {
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world);
-        ck_assert_ptr_nonnull(mica_add_component(world, entity, kinds[first]));
+        ck_assert_ptr_nonnull(mica_add_id(world, entity, kinds[first]));
         for (uint32_t i = 0; i < COUNT_OF(kinds); ++i) {
-            ck_assert((mica_add_component(world, entity, kinds[i]) != NULL) == (i == first));
+            ck_assert((mica_add_id(world, entity, kinds[i]) != NULL) == (i == first));
             if (i != first)
                 expect_report(&heard, MICA_ERROR_LAYOUT, "Purse");
         }
@@ -221,7 +221,7 @@ START_TEST(an_entity_too_big_for_all_its_components_is_refused)
         ck_assert_msg(values[i].component != 0, "each alone is fine");
     }
     uint64_t before = mica_world_hash(world);
-    ck_assert_msg(mica_is_nil(mica_create_values(world, values, PARTS)), "together they are not");
+    ck_assert_msg(mica_is_nil(mica_create_id(world, values, PARTS)), "together they are not");
     expect_report(&heard, MICA_ERROR_LIMIT, "bytes");
     ck_assert_msg(mica_world_hash(world) == before, "and nothing has changed");
     close_world(world, &heard);
@@ -234,7 +234,7 @@ START_TEST(a_value_of_the_wrong_size_is_refused_naming_both_sizes)
     mica_entity entity = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
     const double wrong = 1;
     uint64_t before = mica_world_hash(world);
-    ck_assert_msg(!mica_set_component(world, entity, (mica_value){MICA_ID(Position), sizeof wrong, &wrong}),
+    ck_assert_msg(!mica_set_id(world, entity, (mica_value){MICA_ID(Position), sizeof wrong, &wrong}),
                   "eight bytes are no Position");
     const heard_report *report = expect_report(&heard, MICA_ERROR_INVALID, "Position");
     ck_assert_msg(strstr(report->text, "8") && strstr(report->text, "12"), "both sizes are named: %s", report->text);
@@ -252,18 +252,18 @@ START_TEST(an_unknown_component_is_reported_and_harmless)
     uint64_t before = mica_world_hash(world);
     const mica_component unknown[] = {0, 60000, UINT32_MAX};
     for (uint32_t i = 0; i < COUNT_OF(unknown); ++i) {
-        ck_assert_msg(mica_add_component(world, entity, unknown[i]) == NULL, "component %u is not added", unknown[i]);
+        ck_assert_msg(mica_add_id(world, entity, unknown[i]) == NULL, "component %u is not added", unknown[i]);
         expect_report(&heard, MICA_ERROR_UNKNOWN, "component");
         ck_assert_msg(mica_is_nil(mica_create(world, {unknown[i], 0, NULL})), "nor created with");
         expect_report(&heard, MICA_ERROR_UNKNOWN, "component");
-        ck_assert_msg(!mica_set_component(world, entity, (mica_value){unknown[i], 0, NULL}), "nor set");
+        ck_assert_msg(!mica_set_id(world, entity, (mica_value){unknown[i], 0, NULL}), "nor set");
         expect_report(&heard, MICA_ERROR_UNKNOWN, "component");
-        ck_assert_msg(!mica_remove_component(world, entity, unknown[i]), "nor removed");
+        ck_assert_msg(!mica_remove_id(world, entity, unknown[i]), "nor removed");
         forget_reports(&heard);
-        ck_assert_msg(!mica_has_component(world, entity, unknown[i]), "nor there");
-        ck_assert_msg(mica_get_component(world, entity, unknown[i]) == NULL, "nor read");
-        ck_assert_msg(mica_write_component(world, entity, unknown[i]) == NULL, "nor written");
-        ck_assert_msg(!mica_is_enabled_component(world, entity, unknown[i]), "nor switched on");
+        ck_assert_msg(!mica_has_id(world, entity, unknown[i]), "nor there");
+        ck_assert_msg(mica_get_id(world, entity, unknown[i]) == NULL, "nor read");
+        ck_assert_msg(mica_write_id(world, entity, unknown[i]) == NULL, "nor written");
+        ck_assert_msg(!mica_is_enabled_id(world, entity, unknown[i]), "nor switched on");
         forget_reports(&heard);
     }
     ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
@@ -311,7 +311,7 @@ START_TEST(owned_values_come_back_though_a_later_snapshot_was_dropped)
     for (uint32_t i = 0; i < 3; ++i) {
         snapshots[i] = mica_snapshot_take(world);
         Text text = text_make("changed");
-        mica_set_component(world, entities[i], (mica_value){MICA_ID(Text), sizeof text, &text});
+        mica_set_id(world, entities[i], (mica_value){MICA_ID(Text), sizeof text, &text});
         text_drop(&text);
         if (i)
             mica_add(world, entities[i], Frozen);
@@ -332,7 +332,7 @@ START_TEST(owned_values_are_made_and_dropped_once_whatever_happens)
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "");
     ck_assert_msg(texts_alive == 2, "construct makes the default value");
 
-    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof text, &text});
+    mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof text, &text});
     ck_assert_msg(texts_alive == 2, "overwriting drops what was there");
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "given");
 
@@ -362,9 +362,8 @@ START_TEST(setting_an_owned_value_to_itself_keeps_it)
     Text text = text_make("kept");
     mica_entity entity = mica_create(world, {MICA_ID(Text), sizeof text, &text});
     text_drop(&text);
-    ck_assert_msg(
-        mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof(Text), mica_get(world, entity, Text)}),
-        "a value is set to itself");
+    ck_assert_msg(mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof(Text), mica_get(world, entity, Text)}),
+                  "a value is set to itself");
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "kept");
     ck_assert_msg(texts_alive == 1, "one value lives: %d", texts_alive);
     close_world(world, &heard);
@@ -380,8 +379,8 @@ START_TEST(a_construct_or_copy_that_fails_changes_nothing)
     uint64_t before = mica_world_hash(world);
     texts_allowed = 0;
     ck_assert_msg(mica_add(world, without, Text) == NULL, "construct fails, so does add");
-    ck_assert_msg(!mica_set_component(world, without, value), "copy fails, so does set");
-    ck_assert_msg(!mica_set_component(world, with, value), "overwriting fails too");
+    ck_assert_msg(!mica_set_id(world, without, value), "copy fails, so does set");
+    ck_assert_msg(!mica_set_id(world, with, value), "overwriting fails too");
     ck_assert_msg(mica_is_nil(mica_create(world, MICA_WITH(Text), MICA_WITH(Mass, {1}))), "create fails");
     ck_assert_msg(mica_is_nil(mica_create(world, {MICA_ID(Text), sizeof text, &text})), "create by copy fails");
     ck_assert_msg(mica_is_nil(mica_clone(world, with)), "clone fails");
@@ -436,10 +435,10 @@ START_TEST(a_wrong_size_without_a_value_does_not_count_as_checked)
     float *small = malloc(sizeof *small);
     *small = 7;
     mica_value value = {MICA_ID(Position), sizeof *small, NULL};
-    mica_create_values(world, &value, 1);
+    mica_create_id(world, &value, 1);
     forget_reports(&heard);
     value.data = small;
-    ck_assert_msg(mica_is_nil(mica_create_values(world, &value, 1)), "four bytes are no Position, the second time too");
+    ck_assert_msg(mica_is_nil(mica_create_id(world, &value, 1)), "four bytes are no Position, the second time too");
     expect_report(&heard, MICA_ERROR_INVALID, "Position");
     free(small);
     close_world(world, &heard);
@@ -461,10 +460,10 @@ START_TEST(switches_of_components_with_long_names_are_told_apart)
     type.name = second;
     mica_component other = mica_component_define(world, &type);
     mica_entity entity = mica_create(world, {one, 0, NULL}, {other, 0, NULL});
-    mica_enable_component(world, entity, one, false);
-    ck_assert_msg(mica_is_enabled_component(world, entity, other), "switching one off leaves the other on");
-    mica_remove_component(world, entity, one);
-    ck_assert_msg(mica_enable_component(world, entity, other, false), "and the other can be switched without the one");
+    mica_enable_id(world, entity, one, false);
+    ck_assert_msg(mica_is_enabled_id(world, entity, other), "switching one off leaves the other on");
+    mica_remove_id(world, entity, one);
+    ck_assert_msg(mica_enable_id(world, entity, other, false), "and the other can be switched without the one");
     close_world(world, &heard);
 }
 END_TEST
@@ -478,9 +477,9 @@ START_TEST(no_name_of_a_component_is_taken_by_the_switch_of_another)
     mica_component toggled = mica_component_define(world, &engine);
     ck_assert_msg(before && toggled, "both are sound");
     mica_entity entity = mica_create(world, {toggled, 0, NULL});
-    ck_assert_msg(mica_is_enabled_component(world, entity, toggled), "a new engine is switched on");
-    ck_assert_msg(!mica_has_component(world, entity, before), "and has nothing that it was not given");
-    ck_assert_msg(mica_components_of(world, entity, NULL, 0) == 1, "nor shows its switch");
+    ck_assert_msg(mica_is_enabled_id(world, entity, toggled), "a new engine is switched on");
+    ck_assert_msg(!mica_has_id(world, entity, before), "and has nothing that it was not given");
+    ck_assert_msg(mica_get_components(world, entity, NULL, 0) == 1, "nor shows its switch");
     close_world(world, &heard);
 }
 END_TEST

@@ -78,9 +78,8 @@ START_TEST(commands_on_the_dead_are_refused_with_their_place)
 }
 END_TEST
 
-static void touch_dying(const mica_event *event, void *context)
+static void touch_dying(const mica_event *event)
 {
-    (void)context;
     mica_set(event->world, event->entities[0], Mass, {9});
 }
 

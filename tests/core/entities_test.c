@@ -86,7 +86,7 @@ static void record_some(play *play)
     mica_entity made[200];
     uint32_t count = random_below(&play->random, 200), at = random_below(&play->random, BUFFERS);
     for (uint32_t i = 0; i < count; ++i)
-        made[i] = mica_command_create_values(play->buffers[at], NULL, 0, MICA_HERE);
+        made[i] = mica_command_create_id(play->buffers[at], NULL, 0, MICA_HERE);
     REQUIRE(mica_flush(play->world) == MICA_OK);
     for (uint32_t i = 0; i < count; ++i)
         note(play, made[i]);
@@ -263,7 +263,7 @@ START_TEST(without_indices_nothing_is_created_until_something_dies)
     ck_assert_uint_eq(count, MICAP_PAGE_RECORDS - 1); /* the first page without nil */
     ck_assert_msg(mica_create_many(world, 1, NULL, 0, NULL) == MICA_ERROR_MEMORY, "nor in bulk");
     expect_report(&heard, MICA_ERROR_MEMORY, "create_many");
-    ck_assert_msg(mica_is_nil(mica_command_create_values(commands, NULL, 0, MICA_HERE)), "nor recorded");
+    ck_assert_msg(mica_is_nil(mica_command_create_id(commands, NULL, 0, MICA_HERE)), "nor recorded");
     expect_report(&heard, MICA_ERROR_MEMORY, "create");
     uint32_t ahead;
     ck_assert_msg(!micap_entity_peek(world, &world->entities, &ahead), "there is none to look at either");

@@ -24,7 +24,7 @@ static void history(mica_world *world)
     for (uint32_t i = 0; i < 100; i += 9)
         mica_destroy(world, entities[i]);
     mica_name_set(world, entities[50], mica_nil(), "fifty");
-    mica_write_the(world, Clock)->ticks = 4;
+    mica_singleton_write(world, Clock)->ticks = 4;
 }
 
 START_TEST(equal_histories_have_equal_hashes)
@@ -187,7 +187,7 @@ static void differ_scope(scene *at)
 }
 static void differ_clock(scene *at)
 {
-    mica_write_the(at->world, Clock)->ticks = 1;
+    mica_singleton_write(at->world, Clock)->ticks = 1;
 }
 static void differ_newcomer(scene *at)
 {
@@ -247,7 +247,7 @@ START_TEST(the_hash_differs_with_anything_a_program_can_observe)
     uint64_t hashes[COUNT_OF(differences)];
     for (uint32_t i = 0; i < COUNT_OF(differences); ++i) {
         scene at = {.world = open_world(&heard)};
-        mica_get_the(at.world, Clock);
+        mica_singleton_get(at.world, Clock);
         at.entity = mica_create(at.world, MICA_WITH(Monster), MICA_WITH(Health, {1, 1}));
         at.other = mica_create(at.world, MICA_WITH(Monster), MICA_WITH(Health, {1, 1}));
         differences[i].make(&at);

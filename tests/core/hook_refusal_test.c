@@ -12,9 +12,9 @@ MICA_POOL_TAG(Marked)
 enum { CROWD = 5000 };
 static mica_entity crowd[CROWD];
 
-static void trim_inside(const mica_event *event, void *context)
+static void trim_inside(const mica_event *event)
 {
-    size_t *given = context;
+    size_t *given = event->context;
     *given += mica_world_trim(event->world);
 }
 
@@ -40,8 +40,9 @@ START_TEST(a_trim_inside_a_hook_gives_nothing_back)
 }
 END_TEST
 
-static void destroy_buffer_inside(const mica_event *event, void *context)
+static void destroy_buffer_inside(const mica_event *event)
 {
+    void *context = event->context;
     (void)event;
     mica_commands **commands = context;
     mica_commands_destroy(*commands);
@@ -68,9 +69,9 @@ START_TEST(destroying_a_buffer_inside_a_hook_is_refused)
 }
 END_TEST
 
-static void flush_inside(const mica_event *event, void *context)
+static void flush_inside(const mica_event *event)
 {
-    mica_result *results = context;
+    mica_result *results = event->context;
     mica_set(event->world, event->entities[0], Number, {5});
     mica_defer(event->world);
     results[0] = mica_flush(event->world); /* ends what was begun inside */
@@ -91,11 +92,10 @@ START_TEST(a_flush_inside_a_hook_is_refused)
 }
 END_TEST
 
-static void take_it_away(const mica_event *event, void *context)
+static void take_it_away(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i)
-        mica_remove_component(event->world, event->entities[i], event->component);
+        mica_remove_id(event->world, event->entities[i], event->component);
 }
 
 START_TEST(what_a_hook_takes_away_at_once_is_not_given_out)
@@ -105,17 +105,18 @@ START_TEST(what_a_hook_takes_away_at_once_is_not_given_out)
     for (uint32_t i = 0; i < COUNT_OF(components); ++i) {
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world, MICA_WITH(Number, {5}));
-        mica_hook_set_component(world, components[i], MICA_EVENT_ADD, take_it_away, NULL);
-        ck_assert_msg(!mica_add_component(world, entity, components[i]), "component %u", i);
-        ck_assert_msg(!mica_has_component(world, entity, components[i]), "component %u", i);
+        mica_hook_set_id(world, components[i], MICA_EVENT_ADD, take_it_away, NULL);
+        ck_assert_msg(!mica_add_id(world, entity, components[i]), "component %u", i);
+        ck_assert_msg(!mica_has_id(world, entity, components[i]), "component %u", i);
         ck_assert_uint_eq(mica_get(world, entity, Number)->value, 5);
         close_world(world, &heard);
     }
 }
 END_TEST
 
-static void count_deaths(const mica_event *event, void *context)
+static void count_deaths(const mica_event *event)
 {
+    void *context = event->context;
     ck_assert_msg(event->kind == MICA_EVENT_DESTROY && event->component == 0 && !event->values, "a death, no value");
     *(uint32_t *)context += event->count;
 }

@@ -36,7 +36,7 @@ START_TEST(one_component_type_too_many_is_refused_with_the_reason)
         ck_assert_msg(mica_component_define(world, &more) == 0, "one more is refused");
         expect_report(&heard, MICA_ERROR_LIMIT, "More");
         mica_entity entity = mica_create(world, {last, 0, NULL});
-        ck_assert_msg(mica_get_component(world, entity, last) != NULL, "and the last one works");
+        ck_assert_msg(mica_get_id(world, entity, last) != NULL, "and the last one works");
         close_world(world, &heard);
     }
 }
@@ -49,10 +49,10 @@ START_TEST(an_entity_with_far_too_many_components_is_refused)
     static mica_value values[TOO_MANY];
     for (uint32_t i = 0; i < TOO_MANY; ++i)
         values[i] = (mica_value){intern_numbered(i, MICA_STORAGE_CHUNK), 0, NULL};
-    ck_assert_msg(mica_is_nil(mica_create_values(world, values, TOO_MANY)), "it is not created");
+    ck_assert_msg(mica_is_nil(mica_create_id(world, values, TOO_MANY)), "it is not created");
     expect_report(&heard, MICA_ERROR_LIMIT, "components");
-    mica_entity entity = mica_create_values(world, values, 300);
-    ck_assert_msg(mica_components_of(world, entity, NULL, 0) == 300, "the world works on");
+    mica_entity entity = mica_create_id(world, values, 300);
+    ck_assert_msg(mica_get_components(world, entity, NULL, 0) == 300, "the world works on");
     close_world(world, &heard);
 }
 END_TEST

@@ -60,7 +60,7 @@ static void make_holes(fixture *fixture, uint32_t lanes)
     mica_commands *first = mica_commands_create(fixture->world);
     for (uint32_t i = 1; i < lanes; ++i)
         REQUIRE(mica_commands_create(fixture->world));
-    REQUIRE(!mica_is_nil(mica_command_create_values(first, NULL, 0, MICA_HERE)));
+    REQUIRE(!mica_is_nil(mica_command_create_id(first, NULL, 0, MICA_HERE)));
     finish_flush(fixture);
 }
 
@@ -75,7 +75,7 @@ static void prepare_restock(fixture *fixture)
     prepare_full_page(fixture);
     mica_commands *commands = mica_commands_create(fixture->world);
     for (uint32_t i = 0; i < STOCK; ++i)
-        REQUIRE(!mica_is_nil(mica_command_create_values(commands, NULL, 0, MICA_HERE)));
+        REQUIRE(!mica_is_nil(mica_command_create_id(commands, NULL, 0, MICA_HERE)));
     uint64_t last = 4 * MICAP_PAGE_RECORDS, taken = 2 * MICAP_ID_BLOCK;
     REQUIRE(mica_create_many(fixture->world, (uint32_t)(last - MICAP_PAGE_RECORDS - taken), NULL, 0, NULL) == MICA_OK);
     REQUIRE(!micap_entity_is_ready(&fixture->world->entities) && fixture->world->entities.high_water == last);
@@ -112,7 +112,7 @@ static void prepare_wide(fixture *fixture)
         if (i < WIDE)
             values[i] = (mica_value){wide[i], 0, NULL};
     }
-    fixture->pending = mica_create_values(fixture->world, values, WIDE);
+    fixture->pending = mica_create_id(fixture->world, values, WIDE);
     REQUIRE(!mica_is_nil(fixture->pending));
 }
 
@@ -121,12 +121,12 @@ static void prepare_wide_recorded(fixture *fixture)
     prepare_wide(fixture);
     mica_defer(fixture->world);
     for (uint32_t i = WIDE; i < WIDE + 2; ++i)
-        REQUIRE(mica_add_component(fixture->world, fixture->pending, wide[i]));
+        REQUIRE(mica_add_id(fixture->world, fixture->pending, wide[i]));
 }
 
 static bool add_to_wide(fixture *fixture)
 {
-    return mica_add_component(fixture->world, fixture->pending, wide[WIDE]) != NULL;
+    return mica_add_id(fixture->world, fixture->pending, wide[WIDE]) != NULL;
 }
 
 static bool clone_wide(fixture *fixture)
@@ -153,8 +153,7 @@ static void prepare_full_chunks(fixture *fixture)
     fixture->query = mica_query_create(fixture->world, &(mica_query_def){.terms = terms, .term_count = 1});
     const micap_chunk *chunk;
     do
-        chunk =
-            micap_locate(fixture->world, mica_create_values(fixture->world, &fixture->values[SAMPLE_SMALL], 1)).chunk;
+        chunk = micap_locate(fixture->world, mica_create_id(fixture->world, &fixture->values[SAMPLE_SMALL], 1)).chunk;
     while (chunk->count < chunk->capacity);
 }
 
@@ -170,8 +169,8 @@ static void prepare_dead_targets(fixture *fixture)
     for (uint32_t i = 0; i < POPULATION; ++i)
         for (uint32_t k = 0; k <= i % 5; ++k)
             for (uint32_t b = 0; b < 2; ++b)
-                REQUIRE(mica_command_set_component(buffers[b], fixture->population[i],
-                                                   fixture->values[SAMPLE_BYTE + (k + b) % SAMPLE_SPLIT], MICA_HERE));
+                REQUIRE(mica_command_set_id(buffers[b], fixture->population[i],
+                                            fixture->values[SAMPLE_BYTE + (k + b) % SAMPLE_SPLIT], MICA_HERE));
     for (uint32_t i = 0; i < POPULATION; i += 3)
         REQUIRE(mica_destroy(fixture->world, fixture->population[i]));
     fixture->world->def.dead_target = MICA_DEAD_TARGET_IGNORE;
@@ -181,7 +180,7 @@ static void prepare_strip(fixture *fixture)
 {
     mica_defer(fixture->world);
     for (uint32_t i = 0; i < POPULATION; ++i)
-        REQUIRE(mica_remove_component(fixture->world, fixture->population[i], sample_id(SAMPLE_SMALL)));
+        REQUIRE(mica_remove_id(fixture->world, fixture->population[i], sample_id(SAMPLE_SMALL)));
 }
 
 /* A world with something of everything that a clone has to take over. */
@@ -190,14 +189,14 @@ static void prepare_rich_world(fixture *fixture)
     mica_world *world = fixture->world;
     make_holes(fixture, 3);
     const mica_component pair[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_OWNER)};
-    REQUIRE(mica_group_components(world, pair, 2) == MICA_OK);
+    REQUIRE(mica_group_id(world, pair, 2) == MICA_OK);
     for (uint32_t i = 0; i < POPULATION; ++i)
         for (uint32_t kind = SAMPLE_POOL; kind <= SAMPLE_POOL_TAG; kind += 1 + i % 3)
-            REQUIRE(mica_set_component(world, fixture->population[i], fixture->values[kind]));
-    REQUIRE(!mica_is_nil(mica_create_values(world, fixture->values, SAMPLE_COUNT)));
+            REQUIRE(mica_set_id(world, fixture->population[i], fixture->values[kind]));
+    REQUIRE(!mica_is_nil(mica_create_id(world, fixture->values, SAMPLE_COUNT)));
     for (uint32_t i = 0; i < POPULATION; i += 5)
         REQUIRE(mica_destroy(world, fixture->population[i]));
-    REQUIRE(mica_write_the(world, SampleClock));
+    REQUIRE(mica_singleton_write(world, SampleClock));
 }
 
 static bool clone_world(fixture *fixture)
@@ -225,7 +224,7 @@ static bool make_archetype(fixture *fixture)
 /* A pool with so many free rows, and one who has several of its rows. */
 static mica_pool *fill_pool(const fixture *fixture, uint32_t free_rows)
 {
-    mica_pool *pool = mica_pool_of_component(fixture->world, sample_id(SAMPLE_POOL_MANY));
+    mica_pool *pool = mica_pool_of_id(fixture->world, sample_id(SAMPLE_POOL_MANY));
     for (uint32_t i = 0; i < 3; ++i)
         REQUIRE(mica_pool_add(pool, fixture->population[1]).private_row);
     while (pool->row_limit + free_rows < pool->capacity)
@@ -251,7 +250,7 @@ static void prepare_deaths(fixture *fixture)
         REQUIRE(mica_set_parent(fixture->world, fixture->population[i], fixture->population[i / 4]) == MICA_OK);
     mica_defer(fixture->world);
     for (uint32_t i = 0; i < POPULATION; i += 2)
-        REQUIRE(mica_set_component(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
+        REQUIRE(mica_set_id(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
     REQUIRE(mica_destroy(fixture->world, fixture->population[1]) &&
             mica_destroy(fixture->world, fixture->population[3]));
 }
@@ -292,13 +291,13 @@ typedef struct greedy {
     uint64_t k;
 } greedy;
 
-static void use_up_room(const mica_event *event, void *context)
+static void use_up_room(const mica_event *event)
 {
-    const greedy *greedy = context;
+    const greedy *greedy = event->context;
     const mica_value *value = &greedy->fixture->values[SAMPLE_POOL_MANY];
-    if (mica_has_component(event->world, event->entities[0], sample_id(SAMPLE_POOL_MANY)))
+    if (mica_has_id(event->world, event->entities[0], sample_id(SAMPLE_POOL_MANY)))
         for (uint32_t i = greedy->pool->row_limit; i < greedy->pool->capacity; ++i)
-            REQUIRE(mica_set_component(event->world, greedy->fixture->population[3 + i % 8 * 4], *value));
+            REQUIRE(mica_set_id(event->world, greedy->fixture->population[3 + i % 8 * 4], *value));
     faulty_allocator_fail_at(&greedy->fixture->allocator, greedy->k, true);
 }
 
@@ -309,7 +308,7 @@ START_TEST(a_clone_that_hooks_leave_no_room_for_says_so)
     for (greedy greedy = {.fixture = &fixture, .k = 1}; failed; ++greedy.k) {
         fixture_open(&fixture);
         greedy.pool = fill_pool(&fixture, 6);
-        mica_hook_set_component(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, use_up_room, &greedy);
+        mica_hook_set_id(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, use_up_room, &greedy);
         mica_entity clone = mica_clone(fixture.world, fixture.population[1]);
         failed = fixture.allocator.failures > 0;
         faulty_allocator_fail_at(&fixture.allocator, 0, false);
@@ -319,7 +318,7 @@ START_TEST(a_clone_that_hooks_leave_no_room_for_says_so)
         REQUIRE(mica_is_alive(fixture.world, clone) && count >= 1 && count <= 3);
         REQUIRE(count == 3 || mica_world_take_error(fixture.world) == MICA_ERROR_MEMORY);
         was_short |= count < 3;
-        mica_hook_set_component(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, NULL, NULL);
+        mica_hook_set_id(fixture.world, sample_id(SAMPLE_SMALL), MICA_EVENT_ADD, NULL, NULL);
         REQUIRE(mica_flush(fixture.world) == MICA_OK && mica_world_validate(fixture.world) == MICA_OK);
         fixture_close(&fixture);
     }
@@ -337,12 +336,12 @@ static void prepare_brim(fixture *fixture)
     micap_stage *stage = &world->deferred.recording.stage;
     const sample_kind many[] = {SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL_MANY_SPLIT};
     for (uint32_t i = 0; i < 6; ++i)
-        REQUIRE(mica_pool_add(mica_pool_of_component(world, sample_id(many[i % 2])), population[1]).private_row);
+        REQUIRE(mica_pool_add(mica_pool_of_id(world, sample_id(many[i % 2])), population[1]).private_row);
     mica_defer(world);
     for (uint32_t i = 1; i < 4; ++i)
-        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_PADDED]));
+        REQUIRE(mica_set_id(world, population[i], fixture->values[SAMPLE_PADDED]));
     for (uint32_t i = 4; i < 6; ++i)
-        REQUIRE(mica_set_component(world, population[i], fixture->values[SAMPLE_SMALL]));
+        REQUIRE(mica_set_id(world, population[i], fixture->values[SAMPLE_SMALL]));
     size_t left = stage->current->bytes - stage->used;
     REQUIRE(left >= room_bytes);
     REQUIRE(micap_stage_allocate(&world->memory, stage, left - room_bytes, 1));
@@ -350,37 +349,37 @@ static void prepare_brim(fixture *fixture)
 
 static bool set_more(fixture *fixture)
 {
-    return mica_set_component(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
+    return mica_set_id(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
 }
 
 static bool set_next(fixture *fixture)
 {
-    return mica_set_component(fixture->world, fixture->population[6], fixture->values[SAMPLE_SMALL]);
+    return mica_set_id(fixture->world, fixture->population[6], fixture->values[SAMPLE_SMALL]);
 }
 
 static bool remove_more(fixture *fixture)
 {
-    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+    return mica_remove_id(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
 }
 
 static bool remove_next(fixture *fixture)
 {
-    return mica_remove_component(fixture->world, fixture->population[6], sample_id(SAMPLE_SMALL));
+    return mica_remove_id(fixture->world, fixture->population[6], sample_id(SAMPLE_SMALL));
 }
 
 static bool add_next(fixture *fixture)
 {
-    return mica_add_component(fixture->world, fixture->population[7], sample_id(SAMPLE_SPLIT)) != NULL;
+    return mica_add_id(fixture->world, fixture->population[7], sample_id(SAMPLE_SPLIT)) != NULL;
 }
 
 static bool switch_off(fixture *fixture)
 {
-    return mica_enable_component(fixture->world, fixture->population[2], sample_id(SAMPLE_SWITCHED), false);
+    return mica_enable_id(fixture->world, fixture->population[2], sample_id(SAMPLE_SWITCHED), false);
 }
 
 static bool create_two(fixture *fixture)
 {
-    return !mica_is_nil(mica_create_values(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
+    return !mica_is_nil(mica_create_id(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
 }
 
 static const scenario brims[] = {

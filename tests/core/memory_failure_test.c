@@ -41,7 +41,7 @@ static void prepare_commands(fixture *fixture)
 static void prepare_owners(fixture *fixture)
 {
     for (uint32_t i = 0; i < POPULATION; ++i)
-        REQUIRE(mica_set_component(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
+        REQUIRE(mica_set_id(fixture->world, fixture->population[i], fixture->values[SAMPLE_OWNER]));
     prepare_query(fixture);
 }
 
@@ -52,19 +52,19 @@ static void prepare_deferred(fixture *fixture)
     const mica_entity *population = fixture->population;
     prepare_query(fixture);
     mica_defer(world);
-    fixture->pending = mica_create_values(world, fixture->values, 8);
+    fixture->pending = mica_create_id(world, fixture->values, 8);
     REQUIRE(!mica_is_nil(fixture->pending));
-    REQUIRE(mica_set_component(world, fixture->pending, fixture->values[SAMPLE_SWITCHED_OWNER]));
+    REQUIRE(mica_set_id(world, fixture->pending, fixture->values[SAMPLE_SWITCHED_OWNER]));
     for (uint32_t i = 0; i < POPULATION; ++i)
-        REQUIRE(mica_set_component(world, population[i], fixture->values[1 + i % (SAMPLE_COUNT - 1)]));
+        REQUIRE(mica_set_id(world, population[i], fixture->values[1 + i % (SAMPLE_COUNT - 1)]));
     for (uint32_t i = 0; i < POPULATION; i += 3)
-        REQUIRE(mica_remove_component(world, population[i], sample_id(SAMPLE_SMALL)));
+        REQUIRE(mica_remove_id(world, population[i], sample_id(SAMPLE_SMALL)));
     for (uint32_t i = 0; i < POPULATION; i += 7)
         REQUIRE(mica_destroy(world, population[i]));
-    REQUIRE(mica_add_component(world, population[1], sample_id(SAMPLE_BIG)));
-    REQUIRE(mica_enable_component(world, population[2], sample_id(SAMPLE_SWITCHED), false));
+    REQUIRE(mica_add_id(world, population[1], sample_id(SAMPLE_BIG)));
+    REQUIRE(mica_enable_id(world, population[2], sample_id(SAMPLE_SWITCHED), false));
     for (uint32_t i = 0; i < 30; ++i)
-        REQUIRE(!mica_is_nil(mica_create_values(world, &fixture->values[SAMPLE_WIDE], 3)));
+        REQUIRE(!mica_is_nil(mica_create_id(world, &fixture->values[SAMPLE_WIDE], 3)));
 }
 
 static void prepare_recorded(fixture *fixture)
@@ -75,10 +75,10 @@ static void prepare_recorded(fixture *fixture)
     for (uint32_t i = 0; i < POPULATION; ++i) {
         mica_commands *commands = buffers[i % 3];
         const mica_entity *population = fixture->population;
-        REQUIRE(mica_command_set_component(commands, population[i], fixture->values[SAMPLE_OWNER], MICA_HERE));
-        REQUIRE(mica_command_add_component(commands, population[i], sample_id(SAMPLE_SEEDED), MICA_HERE));
-        REQUIRE(mica_command_remove_component(commands, population[i], sample_id(SAMPLE_SMALL), MICA_HERE));
-        REQUIRE(!mica_is_nil(mica_command_create_values(commands, &fixture->values[SAMPLE_SEEDED], 3, MICA_HERE)));
+        REQUIRE(mica_command_set_id(commands, population[i], fixture->values[SAMPLE_OWNER], MICA_HERE));
+        REQUIRE(mica_command_add_id(commands, population[i], sample_id(SAMPLE_SEEDED), MICA_HERE));
+        REQUIRE(mica_command_remove_id(commands, population[i], sample_id(SAMPLE_SMALL), MICA_HERE));
+        REQUIRE(!mica_is_nil(mica_command_create_id(commands, &fixture->values[SAMPLE_SEEDED], 3, MICA_HERE)));
     }
     REQUIRE(mica_command_destroy(buffers[2], fixture->population[0]));
     prepare_query(fixture);
@@ -89,7 +89,7 @@ static bool record_alike(fixture *fixture, sample_kind kind)
 {
     bool done = true;
     for (uint32_t i = 0; i < CROWD; ++i)
-        done &= mica_set_component(fixture->world, fixture->crowd[i], fixture->values[kind]);
+        done &= mica_set_id(fixture->world, fixture->crowd[i], fixture->values[kind]);
     return done;
 }
 
@@ -121,7 +121,7 @@ static bool record_strip(fixture *fixture)
 /* After what was recorded for the first ones, there is something else to do for one of them. */
 static bool record_beside_strip(fixture *fixture)
 {
-    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+    return mica_remove_id(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
 }
 
 static bool define(fixture *fixture)
@@ -136,7 +136,7 @@ static bool create_empty(fixture *fixture)
 
 static bool create_full(fixture *fixture)
 {
-    return !mica_is_nil(mica_create_values(fixture->world, fixture->values, SAMPLE_COUNT));
+    return !mica_is_nil(mica_create_id(fixture->world, fixture->values, SAMPLE_COUNT));
 }
 
 static bool create_defaults(fixture *fixture)
@@ -144,7 +144,7 @@ static bool create_defaults(fixture *fixture)
     mica_value values[SAMPLE_COUNT];
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
         values[kind] = (mica_value){sample_id(kind), 0, NULL};
-    return !mica_is_nil(mica_create_values(fixture->world, values, SAMPLE_COUNT));
+    return !mica_is_nil(mica_create_id(fixture->world, values, SAMPLE_COUNT));
 }
 
 static bool create_many(fixture *fixture)
@@ -180,28 +180,28 @@ static bool destroy_many(fixture *fixture)
 
 static bool add(fixture *fixture)
 {
-    return mica_add_component(fixture->world, fixture->population[0], sample_id(SAMPLE_SWITCHED_OWNER)) != NULL;
+    return mica_add_id(fixture->world, fixture->population[0], sample_id(SAMPLE_SWITCHED_OWNER)) != NULL;
 }
 
 static bool add_tag(fixture *fixture)
 {
-    return mica_add_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SWITCHED_TAG)) != NULL;
+    return mica_add_id(fixture->world, fixture->population[1], sample_id(SAMPLE_SWITCHED_TAG)) != NULL;
 }
 
 static bool set_new(fixture *fixture)
 {
-    return mica_set_component(fixture->world, fixture->population[0], fixture->values[SAMPLE_SWITCHED_OWNER]);
+    return mica_set_id(fixture->world, fixture->population[0], fixture->values[SAMPLE_SWITCHED_OWNER]);
 }
 
 static bool overwrite_owner(fixture *fixture)
 {
     mica_entity owner = fixture->population[1];
-    return mica_set_component(fixture->world, owner, fixture->values[SAMPLE_OWNER]);
+    return mica_set_id(fixture->world, owner, fixture->values[SAMPLE_OWNER]);
 }
 
 static bool take(fixture *fixture)
 {
-    return mica_remove_component(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+    return mica_remove_id(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
 }
 
 static bool clone_one(fixture *fixture)
@@ -222,26 +222,26 @@ static bool name_again(fixture *fixture)
 
 static bool singleton(fixture *fixture)
 {
-    return mica_write_the(fixture->world, SampleClock) != NULL;
+    return mica_singleton_write(fixture->world, SampleClock) != NULL;
 }
 
-static void ignore_event(const mica_event *event, void *context)
+static void ignore_event(const mica_event *event)
 {
+    void *context = event->context;
     (void)event;
     (void)context;
 }
 
 static bool set_hook(fixture *fixture)
 {
-    return mica_hook_set_component(fixture->world, sample_id(SAMPLE_BIG), MICA_EVENT_ADD, ignore_event, NULL) ==
-           MICA_OK;
+    return mica_hook_set_id(fixture->world, sample_id(SAMPLE_BIG), MICA_EVENT_ADD, ignore_event, NULL) == MICA_OK;
 }
 
 static bool create_query(fixture *fixture)
 {
     mica_term terms[] = {{sample_id(SAMPLE_SMALL), MICA_ACCESS_READ},
                          {sample_id(SAMPLE_PADDED), MICA_ACCESS_MAYBE_READ}};
-    mica_query_def def = {.name = "anything", .terms = terms, .term_count = 2, .place = MICA_HERE};
+    mica_query_def def = {.name = "anything", .terms = terms, .term_count = 2, .location = MICA_HERE};
     return mica_query_create(fixture->world, &def) != NULL;
 }
 
@@ -267,7 +267,7 @@ static void prepare_outgrown_order(fixture *fixture)
 {
     prepare_sorted_query(fixture);
     REQUIRE(walk(fixture));
-    mica_query_destroy_entities(fixture->query);
+    mica_destroy_all(fixture->query);
     mica_value small = {sample_id(SAMPLE_SMALL), 0, NULL};
     REQUIRE(mica_create_many(fixture->world, 40 * POPULATION, &small, 1, NULL) == MICA_OK);
 }
@@ -279,17 +279,17 @@ static bool sort_rows(fixture *fixture)
 
 static bool add_to_all(fixture *fixture)
 {
-    return mica_query_add_component(fixture->query, fixture->values[SAMPLE_SWITCHED_OWNER]) == MICA_OK;
+    return mica_add_all_id(fixture->query, fixture->values[SAMPLE_SWITCHED_OWNER]) == MICA_OK;
 }
 
 static bool remove_from_all(fixture *fixture)
 {
-    return mica_query_remove_component(fixture->query, sample_id(SAMPLE_OWNER)) == MICA_OK;
+    return mica_remove_all_id(fixture->query, sample_id(SAMPLE_OWNER)) == MICA_OK;
 }
 
 static bool destroy_all(fixture *fixture)
 {
-    return mica_query_destroy_entities(fixture->query) == MICA_OK;
+    return mica_destroy_all(fixture->query) == MICA_OK;
 }
 
 static bool create_commands(fixture *fixture)
@@ -299,24 +299,24 @@ static bool create_commands(fixture *fixture)
 
 static bool record_create(fixture *fixture)
 {
-    return !mica_is_nil(mica_command_create_values(fixture->commands, fixture->values, SAMPLE_COUNT, MICA_HERE));
+    return !mica_is_nil(mica_command_create_id(fixture->commands, fixture->values, SAMPLE_COUNT, MICA_HERE));
 }
 
 static bool record_add(fixture *fixture)
 {
     mica_entity owner = fixture->population[1];
-    return mica_command_add_component(fixture->commands, owner, sample_id(SAMPLE_OWNER), MICA_HERE) != NULL;
+    return mica_command_add_id(fixture->commands, owner, sample_id(SAMPLE_OWNER), MICA_HERE) != NULL;
 }
 
 static bool record_set(fixture *fixture)
 {
     mica_entity entity = fixture->population[0];
-    return mica_command_set_component(fixture->commands, entity, fixture->values[SAMPLE_BIG], MICA_HERE);
+    return mica_command_set_id(fixture->commands, entity, fixture->values[SAMPLE_BIG], MICA_HERE);
 }
 
 static bool record_remove(fixture *fixture)
 {
-    return mica_command_remove_component(fixture->commands, fixture->population[0], sample_id(SAMPLE_SMALL), MICA_HERE);
+    return mica_command_remove_id(fixture->commands, fixture->population[0], sample_id(SAMPLE_SMALL), MICA_HERE);
 }
 
 static bool record_destroy(fixture *fixture)
@@ -327,7 +327,7 @@ static bool record_destroy(fixture *fixture)
 static bool record_enable(fixture *fixture)
 {
     mica_entity entity = fixture->population[2];
-    return mica_command_enable_component(fixture->commands, entity, sample_id(SAMPLE_SWITCHED), false, MICA_HERE);
+    return mica_command_enable_id(fixture->commands, entity, sample_id(SAMPLE_SWITCHED), false, MICA_HERE);
 }
 
 static bool flush(fixture *fixture)
@@ -424,8 +424,7 @@ static bool lose_a_buffer(uint64_t k, uint32_t lost)
     const sample_kind kinds[] = {SAMPLE_SWITCHED_OWNER, SAMPLE_PADDED};
     for (uint32_t i = 0; i < POPULATION; ++i)
         for (uint32_t b = 0; b < 2; ++b)
-            REQUIRE_NOW(
-                mica_command_set_component(buffers[b], fixture.population[i], fixture.values[kinds[b]], MICA_HERE));
+            REQUIRE_NOW(mica_command_set_id(buffers[b], fixture.population[i], fixture.values[kinds[b]], MICA_HERE));
     faulty_allocator_fail_at(&fixture.allocator, k, false);
     bool failed = mica_flush(fixture.world) != MICA_OK;
     faulty_allocator_fail_at(&fixture.allocator, 0, false);
@@ -434,8 +433,8 @@ static bool lose_a_buffer(uint64_t k, uint32_t lost)
     REQUIRE_NOW(mica_world_validate(fixture.world) == MICA_OK);
     for (uint32_t i = 0; i < POPULATION; ++i) {
         mica_entity entity = fixture.population[i];
-        REQUIRE_NOW(mica_has_component(fixture.world, entity, sample_id(kinds[lost])) == !failed);
-        REQUIRE_NOW(mica_has_component(fixture.world, entity, sample_id(kinds[!lost])));
+        REQUIRE_NOW(mica_has_id(fixture.world, entity, sample_id(kinds[lost])) == !failed);
+        REQUIRE_NOW(mica_has_id(fixture.world, entity, sample_id(kinds[!lost])));
     }
     fixture_close(&fixture);
     return failed;

@@ -88,7 +88,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static void hear(const mica_report *report, void *context)
 {
     stage *stage = context;
-    uint64_t hash = (uint64_t)report->place.line;
+    uint64_t hash = (uint64_t)report->location.line;
     for (const char *letter = report->text; *letter; ++letter)
         hash = mix(hash, (unsigned char)*letter);
     if (stage->flushing)
@@ -117,7 +117,7 @@ static void record_create(script *script)
     mica_value values[2];
     for (uint32_t i = 0; i < 2; ++i)
         values[i] = sample_value_begin(kinds[i], random_u32(&script->random), &rooms[i]);
-    mica_entity entity = mica_command_create_values(script->commands, values, 2, MICA_HERE);
+    mica_entity entity = mica_command_create_id(script->commands, values, 2, MICA_HERE);
     for (uint32_t i = 0; i < 2; ++i)
         sample_value_end(kinds[i], &rooms[i]);
     REQUIRE(!mica_is_nil(entity));
@@ -137,7 +137,7 @@ static void record_add(script *script)
     mica_entity entity = draw_target(script);
     sample_kind kind = draw_kind(&script->random);
     uint32_t number = random_u32(&script->random);
-    void *staged = mica_command_add_component(script->commands, entity, sample_id(kind), MICA_HERE);
+    void *staged = mica_command_add_id(script->commands, entity, sample_id(kind), MICA_HERE);
     script->answers_hash = mix(script->answers_hash, staged != NULL);
     if (staged && samples[kind].has_data)
         samples[kind].assign(staged, number);
@@ -148,7 +148,7 @@ static void record_instance(script *script)
     mica_entity entity = draw_target(script);
     sample_kind kind = of_many[random_below(&script->random, sizeof of_many / sizeof *of_many)];
     uint32_t number = random_u32(&script->random);
-    void *staged = mica_command_add_instance_component(script->commands, entity, sample_id(kind), MICA_HERE);
+    void *staged = mica_command_add_instance_id(script->commands, entity, sample_id(kind), MICA_HERE);
     script->answers_hash = mix(script->answers_hash, staged != NULL);
     if (staged)
         samples[kind].assign(staged, number);
@@ -160,7 +160,7 @@ static void record_set(script *script)
     sample_kind kind = draw_kind(&script->random);
     sample_room room;
     mica_value value = sample_value_begin(kind, random_u32(&script->random), &room);
-    bool recorded = mica_command_set_component(script->commands, entity, value, MICA_HERE);
+    bool recorded = mica_command_set_id(script->commands, entity, value, MICA_HERE);
     sample_value_end(kind, &room);
     script->answers_hash = mix(script->answers_hash, recorded);
 }
@@ -169,7 +169,7 @@ static void record_remove(script *script)
 {
     mica_entity entity = draw_target(script);
     mica_component id = sample_id(draw_kind(&script->random));
-    bool recorded = mica_command_remove_component(script->commands, entity, id, MICA_HERE);
+    bool recorded = mica_command_remove_id(script->commands, entity, id, MICA_HERE);
     script->answers_hash = mix(script->answers_hash, recorded);
 }
 
@@ -178,7 +178,7 @@ static void record_enable(script *script)
     mica_entity entity = draw_target(script);
     mica_component id = sample_id(toggled[random_below(&script->random, sizeof toggled / sizeof *toggled)]);
     bool on = random_one_in(&script->random, 2);
-    mica_command_enable_component(script->commands, entity, id, on, MICA_HERE);
+    mica_command_enable_id(script->commands, entity, id, on, MICA_HERE);
 }
 
 static uint32_t count_instances(const mica_pool *pool, mica_entity entity)
@@ -197,18 +197,18 @@ static void look(script *script)
     mica_entity entity = script->stage->population[random_below(&script->random, POPULATION)];
     sample_kind kind = draw_kind(&script->random);
     bool alive = mica_is_alive(world, entity);
-    bool has = mica_has_component(world, entity, sample_id(kind));
+    bool has = mica_has_id(world, entity, sample_id(kind));
     REQUIRE(alive || !has);
     script->answers_hash = mix(script->answers_hash, (uint64_t)alive << 1 | has);
     sample_room copy;
     if (sample_is_split(kind))
-        REQUIRE(mica_get_component_value(world, entity, sample_id(kind), copy.bytes) == has);
+        REQUIRE(mica_get_value_id(world, entity, sample_id(kind), copy.bytes) == has);
     else
-        REQUIRE((mica_get_component(world, entity, sample_id(kind)) != NULL) == has);
+        REQUIRE((mica_get_id(world, entity, sample_id(kind)) != NULL) == has);
     if (has && samples[kind].has_data)
-        script->answers_hash = mix(
-            script->answers_hash,
-            samples[kind].key(sample_is_split(kind) ? copy.bytes : mica_get_component(world, entity, sample_id(kind))));
+        script->answers_hash =
+            mix(script->answers_hash,
+                samples[kind].key(sample_is_split(kind) ? copy.bytes : mica_get_id(world, entity, sample_id(kind))));
     if (has && sample_is_many(kind))
         script->answers_hash = mix(script->answers_hash, count_instances(script->stage->pools[kind], entity));
 }
@@ -277,7 +277,7 @@ static void populate(stage *stage)
             if (random_one_in(&random, 2))
                 continue;
             mica_value value = sample_value_begin(played[k], random_u32(&random), &room);
-            ck_assert(mica_set_component(stage->world, entity, value));
+            ck_assert(mica_set_id(stage->world, entity, value));
             sample_value_end(played[k], &room);
         }
         stage->population[i] = entity;
@@ -298,9 +298,9 @@ static void open_stage(stage *stage, uint32_t buffer_count, uint32_t thread_coun
     ck_assert_ptr_nonnull(stage->world);
     for (uint32_t k = 0; k < sizeof played / sizeof *played; ++k)
         if (sample_is_pooled(played[k]))
-            stage->pools[played[k]] = mica_pool_of_component(stage->world, sample_id(played[k]));
+            stage->pools[played[k]] = mica_pool_of_id(stage->world, sample_id(played[k]));
     mica_component group[] = {sample_id(SAMPLE_POOL), sample_id(SAMPLE_POOL_HASH)};
-    ck_assert_int_eq(mica_group_components(stage->world, group, 2), MICA_OK);
+    ck_assert_int_eq(mica_group_id(stage->world, group, 2), MICA_OK);
     populate(stage);
     for (uint32_t b = 0; b < buffer_count; ++b) {
         stage->scripts[b] = (script){.stage = stage, .random = {1000 + b}, .delays = {timing + b}};
@@ -374,11 +374,11 @@ static void *read_everything(void *context)
     uint64_t found = 0;
     for (uint32_t i = 0; i < 20 * POPULATION; ++i) {
         mica_entity entity = stage->population[i % POPULATION];
-        const void *small = mica_get_component(stage->world, entity, sample_id(SAMPLE_SMALL));
+        const void *small = mica_get_id(stage->world, entity, sample_id(SAMPLE_SMALL));
         found += mica_is_alive(stage->world, entity) && small;
         found += !mica_instance_is_nil(mica_pool_find(stage->pools[SAMPLE_POOL_OWNER], entity));
-        found += mica_has_component(stage->world, entity, sample_id(SAMPLE_POOL_TAG));
-        found += mica_is_enabled_component(stage->world, entity, sample_id(SAMPLE_SWITCHED));
+        found += mica_has_id(stage->world, entity, sample_id(SAMPLE_POOL_TAG));
+        found += mica_is_enabled_id(stage->world, entity, sample_id(SAMPLE_SWITCHED));
     }
     return (void *)(uintptr_t)found;
 }
@@ -408,7 +408,7 @@ START_TEST(a_recording_of_100000_creations_overflows_into_fresh_indices)
     enum { COUNT = UNDER_SANITIZER ? 20000 : 100000 };
     mica_entity *made = malloc(COUNT * sizeof *made);
     for (uint32_t i = 0; i < COUNT; ++i) {
-        made[i] = mica_command_create_values(stage.scripts[i % 3].commands, NULL, 0, MICA_HERE);
+        made[i] = mica_command_create_id(stage.scripts[i % 3].commands, NULL, 0, MICA_HERE);
         REQUIRE(mica_is_alive(stage.world, made[i]));
     }
     ck_assert_int_eq(mica_flush(stage.world), MICA_OK);

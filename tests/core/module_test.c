@@ -80,7 +80,7 @@ static void die_by_query(mica_world *world, mica_entity entity)
     mica_set(world, entity, Number, {5});
     mica_add(world, entity, Marked);
     mica_query *marked = mica_query_create(world, MICA_QUERY(MICA_HAS(Marked)));
-    ck_assert_int_eq(mica_query_destroy_entities(marked), MICA_OK);
+    ck_assert_int_eq(mica_destroy_all(marked), MICA_OK);
     mica_query_destroy(marked);
 }
 

@@ -13,12 +13,12 @@ START_TEST(an_entity_is_found_by_its_name)
     mica_world *world = open_world(&heard);
     mica_entity entity = mica_create(world), other = mica_create(world);
     char text[] = "ship";
-    ck_assert_msg(mica_name_of(world, entity) == NULL, "it has no name at first");
+    ck_assert_msg(mica_name_get(world, entity) == NULL, "it has no name at first");
     ck_assert_msg(mica_name_set(world, entity, mica_nil(), text) == MICA_OK, "it is named");
     memset(text, '!', 4);
-    ck_assert_str_eq(mica_name_of(world, entity), "ship");
+    ck_assert_str_eq(mica_name_get(world, entity), "ship");
     ck_assert_msg(mica_same(mica_find(world, "ship"), entity), "and found");
-    ck_assert_msg(mica_name_of(world, other) == NULL, "the other has none");
+    ck_assert_msg(mica_name_get(world, other) == NULL, "the other has none");
     close_world(world, &heard);
 }
 END_TEST
@@ -88,7 +88,7 @@ START_TEST(names_that_can_not_be_are_refused)
                       "case %u: '%s'", i, cases[i].name);
         expect_report(&heard, cases[i].expected, "");
     }
-    ck_assert_str_eq(mica_name_of(world, second), "mine");
+    ck_assert_str_eq(mica_name_get(world, second), "mine");
     ck_assert_msg(mica_same(mica_find(world, "mine"), second), "the old name stands");
     ck_assert_msg(mica_world_hash(world) == before, "nothing has changed");
     ck_assert_msg(mica_name_set(world, second, mica_nil(), "mine") == MICA_OK, "its own name is not taken by another");
@@ -106,11 +106,11 @@ START_TEST(a_new_name_replaces_the_old_one)
     ck_assert_msg(mica_is_nil(mica_find(world, "first")), "the old name is gone");
     ck_assert_msg(mica_same(mica_find(world, "house/second"), entity), "the new one leads there");
     mica_name_set(world, entity, mica_nil(), NULL);
-    ck_assert_msg(mica_name_of(world, entity) == NULL && mica_is_nil(mica_find(world, "house/second")),
+    ck_assert_msg(mica_name_get(world, entity) == NULL && mica_is_nil(mica_find(world, "house/second")),
                   "NULL takes it away");
     mica_name_set(world, entity, mica_nil(), "third");
     mica_name_set(world, entity, mica_nil(), "");
-    ck_assert_msg(mica_name_of(world, entity) == NULL && mica_is_nil(mica_find(world, "third")),
+    ck_assert_msg(mica_name_get(world, entity) == NULL && mica_is_nil(mica_find(world, "third")),
                   "and so does an empty one");
     mica_entity heir = mica_create(world);
     ck_assert_msg(mica_name_set(world, heir, mica_nil(), "first") == MICA_OK, "a name that was given up is free");
@@ -127,10 +127,10 @@ START_TEST(a_name_dies_with_its_entity)
     mica_destroy(world, entity);
     ck_assert_uint_eq(mica_world_get_stats(world).name_count, 0);
     ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "nobody is found");
-    ck_assert_msg(mica_name_of(world, entity) == NULL, "the dead have no name");
+    ck_assert_msg(mica_name_get(world, entity) == NULL, "the dead have no name");
     ck_assert_msg(mica_name_set(world, other, mica_nil(), "mortal") == MICA_OK, "and the name is free");
     mica_entity successor = mica_create(world);
-    ck_assert_msg(mica_name_of(world, successor) == NULL, "who gets the slot does not get the name");
+    ck_assert_msg(mica_name_get(world, successor) == NULL, "who gets the slot does not get the name");
     forget_reports(&heard);
     close_world(world, &heard);
 }
@@ -184,7 +184,7 @@ START_TEST(a_long_name_is_kept_whole)
     memset(name, 'n', sizeof name - 1);
     mica_entity entity = mica_create(world);
     ck_assert_msg(mica_name_set(world, entity, mica_nil(), name) == MICA_OK, "it is taken");
-    ck_assert_str_eq(mica_name_of(world, entity), name);
+    ck_assert_str_eq(mica_name_get(world, entity), name);
     ck_assert_msg(mica_same(mica_find(world, name), entity), "and found");
     close_world(world, &heard);
 }

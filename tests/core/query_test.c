@@ -30,7 +30,7 @@ static void people_create(mica_world *world, people *made)
         for (uint32_t part = 0; part < PARTS; ++part)
             if (made->sets[i] >> part & 1)
                 values[count++] = (mica_value){parts[part], 0, NULL};
-        made->entities[i] = mica_create_values(world, values, count);
+        made->entities[i] = mica_create_id(world, values, count);
         made->off[i] = made->sets[i] >> HEALTH & 1 && i / SETS % 2 == 1;
         if (made->off[i])
             mica_disable(world, made->entities[i], Health);
@@ -79,7 +79,7 @@ static bool person_matches(const people *made, uint32_t person, const mica_term 
 static void expect_agreement(mica_world *world, const people *made, const mica_term *terms, uint32_t count, int number)
 {
     mica_query *query =
-        mica_query_create(world, &(const mica_query_def){.terms = terms, .term_count = count, .place = MICA_HERE});
+        mica_query_create(world, &(const mica_query_def){.terms = terms, .term_count = count, .location = MICA_HERE});
     ck_assert_msg(query != NULL, "query %d is sound", number);
     uint32_t met[PEOPLE] = {0}, loop_count = 0, expected_count = 0;
     mica_entity first = mica_nil();
@@ -265,7 +265,7 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
         const mica_query_def def = {.name = "finder",
                                     .terms = mistakes[i].terms,
                                     .term_count = mistakes[i].term_count,
-                                    .place = {"level.c", 123}};
+                                    .location = {"level.c", 123}};
         ck_assert_msg(mica_query_create(world, &def) == NULL, "%s is refused", mistakes[i].what);
         ck_assert_msg(heard.count == 1, "%s is reported once, not %u times", mistakes[i].what, heard.count);
         const heard_report *report = &heard.list[0];
@@ -358,7 +358,7 @@ START_TEST(a_structural_change_during_a_loop_ends_it_with_a_report)
             mica_create(world, MICA_WITH(Number, {n}));
         mica_query *query =
             mica_query_create(world, &(const mica_query_def){MICA_TERMS(MICA_READ(Number)), .name = "disturbed",
-                                                             .place = {"level.c", 77}});
+                                                             .location = {"level.c", 77}});
         mica_view view = mica_query_begin(query);
         ck_assert_msg(mica_view_next(&view), "the loop starts");
         ck_assert_msg(disturbances[i](world, view.entities[0]), "disturbance %u goes through", i);
@@ -405,7 +405,7 @@ START_TEST(toggled_rows_are_passed_over_one_by_one)
     mica_query *off = mica_query_create(world, MICA_QUERY(MICA_DISABLED(Health)));
     bool seen[1500] = {false};
     for (mica_view view = mica_query_begin(on); mica_view_next(&view);) {
-        const Health *health = mica_read(&view, Health);
+        const Health *health = mica_view_read(&view, Health);
         for (uint32_t i = 0; i < view.count; ++i) {
             ck_assert_msg(mica_is_enabled(world, view.entities[i], Health), "only what is on is met");
             ck_assert_msg(mica_same(entities[health[i].current], view.entities[i]), "with its own value");
@@ -435,15 +435,16 @@ START_TEST(optional_and_either_columns_are_null_where_absent)
     mica_query *maybe = mica_query_create(world, MICA_QUERY(MICA_READ(Position), MICA_MAYBE_WRITE(Mass)));
     for (mica_view view = mica_query_begin(maybe); mica_view_next(&view);) {
         bool has = mica_has(world, view.entities[0], Mass);
-        ck_assert_msg((mica_read(&view, Mass) != NULL) == has, "a column to read where it is there");
-        ck_assert_msg((mica_write(&view, Mass) != NULL) == has, "a column to write where it is there");
+        ck_assert_msg((mica_view_read(&view, Mass) != NULL) == has, "a column to read where it is there");
+        ck_assert_msg((mica_view_write(&view, Mass) != NULL) == has, "a column to write where it is there");
     }
     mica_query *either = mica_query_create(world, MICA_QUERY(MICA_EITHER(Position), MICA_OR(Mass)));
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(either); mica_view_next(&view); rows += view.count) {
-        ck_assert_msg((mica_read(&view, Position) != NULL) == mica_has(world, view.entities[0], Position),
+        ck_assert_msg((mica_view_read(&view, Position) != NULL) == mica_has(world, view.entities[0], Position),
                       "EITHER gives a column or NULL");
-        ck_assert_msg((mica_read(&view, Mass) != NULL) == mica_has(world, view.entities[0], Mass), "and so does OR");
+        ck_assert_msg((mica_view_read(&view, Mass) != NULL) == mica_has(world, view.entities[0], Mass),
+                      "and so does OR");
     }
     ck_assert_msg(rows == 3, "all three have one of them");
     close_world(world, &heard);

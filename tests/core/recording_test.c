@@ -20,7 +20,7 @@ START_TEST(an_entity_whose_creation_is_recorded_has_nothing_yet)
     ck_assert_msg(!mica_has(world, staged, Number) && mica_get(world, staged, Number) == NULL, "but has nothing");
     ck_assert_msg(mica_ref_read(world, &ref, Number) == NULL, "not through a reference either");
     ck_assert_msg(mica_query_count(all) == 0 && !mica_query_matches(all, staged), "and no query shows it");
-    ck_assert_msg(mica_components_of(world, staged, NULL, 0) == 0, "nor has it components");
+    ck_assert_msg(mica_get_components(world, staged, NULL, 0) == 0, "nor has it components");
     expect_valid(world);
     mica_flush(world);
     ck_assert_msg(mica_ref_read(world, &ref, Number)->value == 5, "all of that comes with the flush");
@@ -157,11 +157,11 @@ START_TEST(a_recorded_mistake_does_not_stop_the_world_for_ever)
     mica_component wrong = mica_type_intern(&large);
     mica_entity entity = mica_create(world), other = mica_create(world);
     mica_defer(world);
-    mica_add_component(world, entity, wrong);
+    mica_add_id(world, entity, wrong);
     mica_set(world, other, Number, {1});
     mica_flush(world);
     ck_assert_msg(forget_reports(&heard) > 0, "the other layout is reported, when recorded or when flushed");
-    ck_assert_msg(!mica_has_component(world, entity, wrong), "and not used");
+    ck_assert_msg(!mica_has_id(world, entity, wrong), "and not used");
     mica_defer(world);
     mica_set(world, other, Mass, {2});
     ck_assert_msg(mica_flush(world) == MICA_OK, "the next flush works");
@@ -179,26 +179,26 @@ START_TEST(recorded_mistakes_are_refused_with_their_place)
     const mica_value unknown[] = {MICA_WITH(Text), {60000, 0, NULL}};
     const mica_value singleton[] = {MICA_WITH(Text), MICA_WITH(Clock)};
     const mica_value wrong_size[] = {MICA_WITH(Text), {MICA_ID(Number), 3, "abc"}};
-    const mica_place place = {"level.c", 31};
-    ck_assert_msg(mica_is_nil(mica_command_create_values(commands, twice, 3, place)), "a component twice");
-    ck_assert_msg(mica_is_nil(mica_command_create_values(commands, unknown, 2, place)), "an unknown component");
-    ck_assert_msg(mica_is_nil(mica_command_create_values(commands, singleton, 2, place)), "a singleton");
-    ck_assert_msg(mica_is_nil(mica_command_create_values(commands, wrong_size, 2, place)), "a wrong size");
-    ck_assert_msg(mica_command_add_component(commands, entity, 0, place) == NULL, "no component to add");
-    ck_assert_msg(mica_command_add_component(commands, entity, MICA_ID(Clock), place) == NULL, "a singleton to add");
-    ck_assert_msg(!mica_command_set_component(commands, entity, wrong_size[1], place), "a wrong size to set");
-    ck_assert_msg(!mica_command_set_component(commands, entity, unknown[1], place), "an unknown one to set");
-    ck_assert_msg(!mica_command_enable_component(commands, entity, MICA_ID(Number), false, place), "no switch");
-    ck_assert_msg(!mica_command_enable_component(commands, entity, 60000, false, place), "an unknown one to switch");
-    ck_assert_msg(!mica_command_add_instance_component(commands, entity, MICA_ID(Number), place), "not for many");
-    ck_assert_msg(!mica_command_add_instance_component(commands, entity, 60000, place), "an unknown one for many");
+    const mica_location location = {"level.c", 31};
+    ck_assert_msg(mica_is_nil(mica_command_create_id(commands, twice, 3, location)), "a component twice");
+    ck_assert_msg(mica_is_nil(mica_command_create_id(commands, unknown, 2, location)), "an unknown component");
+    ck_assert_msg(mica_is_nil(mica_command_create_id(commands, singleton, 2, location)), "a singleton");
+    ck_assert_msg(mica_is_nil(mica_command_create_id(commands, wrong_size, 2, location)), "a wrong size");
+    ck_assert_msg(mica_command_add_id(commands, entity, 0, location) == NULL, "no component to add");
+    ck_assert_msg(mica_command_add_id(commands, entity, MICA_ID(Clock), location) == NULL, "a singleton to add");
+    ck_assert_msg(!mica_command_set_id(commands, entity, wrong_size[1], location), "a wrong size to set");
+    ck_assert_msg(!mica_command_set_id(commands, entity, unknown[1], location), "an unknown one to set");
+    ck_assert_msg(!mica_command_enable_id(commands, entity, MICA_ID(Number), false, location), "no switch");
+    ck_assert_msg(!mica_command_enable_id(commands, entity, 60000, false, location), "an unknown one to switch");
+    ck_assert_msg(!mica_command_add_instance_id(commands, entity, MICA_ID(Number), location), "not for many");
+    ck_assert_msg(!mica_command_add_instance_id(commands, entity, 60000, location), "an unknown one for many");
     mica_component hidden = micap_type_of(MICA_ID(Health))->enabled;
-    ck_assert_msg(!mica_command_add_component(commands, entity, hidden, place), "one that is not for programs");
+    ck_assert_msg(!mica_command_add_id(commands, entity, hidden, location), "one that is not for programs");
     ck_assert_msg(heard.count >= 12, "they are reported: %u", heard.count);
     for (uint32_t i = 0; i < heard.count; ++i)
         ck_assert_msg(heard.list[i].line == 31, "with their place: %s", heard.list[i].text);
     forget_reports(&heard);
-    ck_assert_msg(!mica_command_remove_component(commands, entity, 60000, place), "an unknown one to remove");
+    ck_assert_msg(!mica_command_remove_id(commands, entity, 60000, location), "an unknown one to remove");
     forget_reports(&heard);
     ck_assert_msg(texts_alive == 0, "nothing half-made is left: %d", texts_alive);
     uint64_t before = mica_world_hash(world);
@@ -275,10 +275,10 @@ START_TEST(owned_values_of_several_buffers_are_dropped_once)
     for (uint32_t i = 0; i < 3; ++i)
         buffers[i] = mica_commands_create(world);
     for (uint32_t i = 0; i < 3; ++i) {
-        mica_command_set_component(buffers[i], kept, value, MICA_HERE);
+        mica_command_set_id(buffers[i], kept, value, MICA_HERE);
         if (i < 2) {
-            mica_command_set_component(buffers[i], killed, value, MICA_HERE);
-            mica_command_set_component(buffers[i], stripped, value, MICA_HERE);
+            mica_command_set_id(buffers[i], killed, value, MICA_HERE);
+            mica_command_set_id(buffers[i], stripped, value, MICA_HERE);
         }
     }
     mica_command_destroy(buffers[2], killed);
@@ -301,11 +301,11 @@ START_TEST(values_may_be_copied_from_other_entities)
         entities[i] = mica_create(world, MICA_WITH(Number, {i}));
     for (uint32_t i = 0; i < 100; ++i) {
         mica_value value = {MICA_ID(Number), sizeof(Number), mica_get(world, entities[99 - i], Number)};
-        mica_entity twin = mica_create_values(world, &value, 1);
+        mica_entity twin = mica_create_id(world, &value, 1);
         ck_assert_msg(mica_get(world, twin, Number)->value == 99 - i, "a creation from a value that is stored");
         mica_remove(world, twin, Number);
         value.data = mica_get(world, entities[99 - i], Number);
-        ck_assert_msg(mica_set_component(world, twin, value), "a set from one that is stored");
+        ck_assert_msg(mica_set_id(world, twin, value), "a set from one that is stored");
         ck_assert_msg(mica_get(world, twin, Number)->value == 99 - i, "has it");
     }
     close_world(world, &heard);
@@ -369,14 +369,14 @@ static mica_entity record_purse(mica_world *world, way how, mica_component purse
     case WAY_TWO_BUFFERS:
         mica_command_set(second, entities[1], Mass, {3});
         mica_command_add(first, entities[1], Text);
-        mica_command_set_component(second, entities[1], value, MICA_HERE);
+        mica_command_set_id(second, entities[1], value, MICA_HERE);
         return entities[1];
-    case WAY_CREATE: return mica_command_create_values(first, both, 2, MICA_HERE);
+    case WAY_CREATE: return mica_command_create_id(first, both, 2, MICA_HERE);
     case WAY_MANY:
         for (uint32_t i = 1; i < 4; ++i)
-            mica_command_set_component(first, entities[i], value, MICA_HERE);
+            mica_command_set_id(first, entities[i], value, MICA_HERE);
         return entities[2];
-    default: mica_command_set_component(first, entities[1], value, MICA_HERE); return entities[1];
+    default: mica_command_set_id(first, entities[1], value, MICA_HERE); return entities[1];
     }
 }
 
@@ -397,7 +397,7 @@ START_TEST(a_change_that_has_become_impossible_is_dropped_and_the_rest_is_done)
         ck_assert_msg(mica_flush(world) == MICA_ERROR_LAYOUT, "case %u", i);
         expect_report(&heard, MICA_ERROR_LAYOUT, "Wallet");
         forget_reports(&heard);
-        ck_assert_msg(mica_is_alive(world, changed) && !mica_has_component(world, changed, wrong), "case %u", i);
+        ck_assert_msg(mica_is_alive(world, changed) && !mica_has_id(world, changed, wrong), "case %u", i);
         ck_assert_uint_eq(mica_get(world, entities[0], Number)->value, i / 2 == WAY_MANY ? 0 : 77);
         ck_assert_msg(texts_alive == 0, "case %u: %d texts are left", i, texts_alive);
         ck_assert_msg(mica_flush(world) == MICA_OK, "case %u: nothing is left", i);
@@ -421,7 +421,7 @@ START_TEST(a_creation_that_fails_leaves_what_was_recorded_before)
     ck_assert(mica_destroy(world, low));
     mica_defer(world);
     for (uint32_t i = 0; i < 3; ++i)
-        ck_assert_msg(mica_is_nil(mica_create_values(world, wrong, 2)), "it takes the slot of one that was recorded");
+        ck_assert_msg(mica_is_nil(mica_create_id(world, wrong, 2)), "it takes the slot of one that was recorded");
     forget_reports(&heard);
     mica_entity next = mica_create(world, MICA_WITH(Number, {5}));
     ck_assert_uint_eq(next.index, low.index);

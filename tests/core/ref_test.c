@@ -59,7 +59,7 @@ static void move_by_sorting(moved_world *moved)
 static void move_by_query(moved_world *moved)
 {
     mica_query *query = mica_query_create(moved->world, MICA_QUERY(MICA_READ(Number)));
-    mica_query_add(query, Velocity, {1, 2, 3});
+    mica_add_all(query, Velocity, {1, 2, 3});
     mica_query_destroy(query);
 }
 

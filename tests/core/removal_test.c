@@ -48,10 +48,10 @@ START_TEST(recorded_and_bulk_removals_are_listed_too)
     ck_assert_uint_eq(mica_removals_read(removals, seen, 2000), 0);
     mica_flush(world);
     ck_assert_uint_eq(mica_removals_read(removals, seen, 2000), 2);
-    mica_query_remove(query, Health);
+    mica_remove_all(query, Health);
     ck_assert_uint_eq(mica_removals_read(removals, seen, 2000), 998);
     mica_create_many(world, 10, (mica_value[]){MICA_WITH(Health)}, 1, NULL);
-    mica_query_destroy_entities(query);
+    mica_destroy_all(query);
     mica_create_many(world, 10, (mica_value[]){MICA_WITH(Health)}, 1, NULL);
     mica_world_clear(world);
     ck_assert_uint_eq(mica_removals_read(removals, seen, 2000), 20);

@@ -35,7 +35,7 @@ static void define_types(mica_world *world, const char *prefix, mica_storage sto
 static uint32_t number_of(const mica_world *world, mica_entity entity, mica_component component)
 {
     uint32_t number = 0;
-    const void *value = mica_get_component(world, entity, component);
+    const void *value = mica_get_id(world, entity, component);
     REQUIRE(value);
     memcpy(&number, value, sizeof number);
     return number;
@@ -51,12 +51,12 @@ START_TEST(a_world_holds_4096_component_types)
     for (uint32_t i = 0; i < TYPE_COUNT; ++i) {
         uint32_t next = (i + 1) % TYPE_COUNT;
         mica_value values[] = {{types[i], 4, &i}, {types[next], 4, &next}};
-        entities[i] = mica_create_values(world, values, 2);
+        entities[i] = mica_create_id(world, values, 2);
     }
     for (uint32_t i = 0; i < TYPE_COUNT; ++i) {
         REQUIRE(number_of(world, entities[i], types[i]) == i);
         REQUIRE(number_of(world, entities[i], types[(i + 1) % TYPE_COUNT]) == (i + 1) % TYPE_COUNT);
-        REQUIRE(!mica_has_component(world, entities[i], types[(i + 2) % TYPE_COUNT]));
+        REQUIRE(!mica_has_id(world, entities[i], types[(i + 2) % TYPE_COUNT]));
     }
     close_world(world, &heard);
 }
@@ -73,11 +73,11 @@ START_TEST(one_entity_has_4096_components)
         numbers[i] = i * 3;
         values[i] = (mica_value){types[i], 4, &numbers[i]};
     }
-    mica_entity first = mica_create_values(world, values, TYPE_COUNT);
+    mica_entity first = mica_create_id(world, values, TYPE_COUNT);
     mica_entity second = mica_clone(world, first);
     ck_assert(mica_destroy(world, first));
-    ck_assert_uint_eq(mica_components_of(world, second, listed, TYPE_COUNT), TYPE_COUNT);
-    ck_assert(mica_remove_component(world, second, types[77]));
+    ck_assert_uint_eq(mica_get_components(world, second, listed, TYPE_COUNT), TYPE_COUNT);
+    ck_assert(mica_remove_id(world, second, types[77]));
     for (uint32_t i = 0; i < TYPE_COUNT; ++i)
         if (i != 77)
             REQUIRE(number_of(world, second, types[i]) == numbers[i]);
@@ -94,7 +94,7 @@ static mica_entity create_with_tags(mica_world *world, const mica_component *tag
     for (uint32_t t = 0; t < TAG_COUNT; ++t)
         if (set >> t & 1)
             values[count++] = (mica_value){tags[t], 0, NULL};
-    return mica_create_values(world, values, count);
+    return mica_create_id(world, values, count);
 }
 
 START_TEST(a_hundred_thousand_archetypes_stay_cheap)

@@ -48,7 +48,7 @@ static uint32_t walk(mica_query *query, mica_entity *out_entities, uint32_t *out
 {
     uint32_t count = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Number *number = mica_read(&view, Number);
+        const Number *number = mica_view_read(&view, Number);
         for (uint32_t i = 0; i < view.count; ++i, ++count) {
             ck_assert_msg(count < MANY, "more rows than entities");
             out_entities[count] = view.entities[i];
@@ -86,12 +86,12 @@ START_TEST(equal_values_come_in_the_order_they_lie)
     mica_query *plain = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     mica_query *sorted = mica_query_create(world, MICA_QUERY_SORTED(Number, by_remainder, &divisor, MICA_READ(Number)));
     ck_assert_msg(walk(plain, lying, numbers) == MANY && walk(sorted, met, numbers) == MANY, "every row is met");
-    uint32_t place = 0;
+    uint32_t location = 0;
     for (uint32_t remainder = 0; remainder < divisor; ++remainder)
         for (uint32_t i = 0; i < MANY; ++i)
             if (mica_get(world, lying[i], Number)->value % divisor == remainder) {
-                ck_assert_msg(mica_same(met[place], lying[i]), "place %u keeps the order of rows", place);
-                ++place;
+                ck_assert_msg(mica_same(met[location], lying[i]), "place %u keeps the order of rows", location);
+                ++location;
             }
     close_world(world, &heard);
 }
@@ -149,9 +149,9 @@ START_TEST(a_sorted_query_can_write_and_pass_over_what_is_off)
         mica_query_create(world, MICA_QUERY_SORTED(Number, by_number, NULL, MICA_READ(Number), MICA_WRITE(Health)));
     uint32_t last = 0, count = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        Health *health = mica_write(&view, Health);
+        Health *health = mica_view_write(&view, Health);
         for (uint32_t i = 0; i < view.count; ++i, ++count) {
-            uint32_t number = mica_read(&view, Number)[i].value;
+            uint32_t number = mica_view_read(&view, Number)[i].value;
             ck_assert_msg(count == 0 || number > last, "in rising order");
             ck_assert_msg(health[i].current == (int32_t)number, "the columns run side by side");
             health[i].maximum = 1;
@@ -193,14 +193,14 @@ START_TEST(sorting_rows_is_stable_and_keeps_every_look_up)
         mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Frozen), MICA_WITHOUT(Enemy)));
     static mica_entity before[MANY], after[MANY];
     static uint32_t numbers[MANY];
-    uint32_t count = walk(query, before, numbers), divisor = 7, place = 0;
+    uint32_t count = walk(query, before, numbers), divisor = 7, location = 0;
     ck_assert_msg(mica_query_sort_rows(query, MICA_ID(Number), by_remainder, &divisor) == MICA_OK, "rows are sorted");
     ck_assert_msg(walk(query, after, numbers) == count, "none is lost");
     for (uint32_t remainder = 0; remainder < divisor; ++remainder)
         for (uint32_t i = 0; i < count; ++i)
             if (mica_get(world, before[i], Number)->value % divisor == remainder) {
-                ck_assert_msg(mica_same(after[place], before[i]), "place %u keeps the order of equals", place);
-                ++place;
+                ck_assert_msg(mica_same(after[location], before[i]), "place %u keeps the order of equals", location);
+                ++location;
             }
     for (uint32_t i = 0; i < MANY; ++i) {
         ck_assert_msg(mica_get(world, entities[i], Number)->value == (i * 7919 + 13) % MANY,
@@ -227,7 +227,7 @@ START_TEST(sorting_rows_moves_owned_values)
     uint32_t next = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
-            ck_assert_msg(mica_read(&view, Number)[i].value == next++, "rows lie in order");
+            ck_assert_msg(mica_view_read(&view, Number)[i].value == next++, "rows lie in order");
     for (uint32_t i = 0; i < 100; ++i)
         ck_assert_msg(mica_get(world, entities[i], Text)->characters[0] == (char)('!' + i % 90),
                       "entity %u kept its text", i);

@@ -84,7 +84,7 @@ static void destroy_many(town *town)
 }
 static void destroy_query(town *town)
 {
-    mica_query_destroy_entities(town->subjects);
+    mica_destroy_all(town->subjects);
 }
 static void clear(town *town)
 {
@@ -124,19 +124,19 @@ static void take_owning(town *town)
 }
 static void add_by_query(town *town)
 {
-    mica_query_add(town->subjects, Mass, {1});
+    mica_add_all(town->subjects, Mass, {1});
 }
 static void take_by_query(town *town)
 {
-    mica_query_remove(town->subjects, Velocity);
+    mica_remove_all(town->subjects, Velocity);
 }
 static void add_pooled_by_query(town *town)
 {
-    mica_query_add(town->subjects, Burning, {1});
+    mica_add_all(town->subjects, Burning, {1});
 }
 static void take_pooled_by_query(town *town)
 {
-    mica_query_remove(town->subjects, Burning);
+    mica_remove_all(town->subjects, Burning);
 }
 static void add_pool_tag(town *town)
 {
@@ -364,7 +364,7 @@ START_TEST(a_loop_under_way_ends_when_things_are_taken_back)
     town town = open_town(false);
     grow_pool(&town);
     mica_query *fires = mica_query_create(town.world, MICA_QUERY(MICA_READ(Burning)));
-    mica_query_remove(fires, Burning);
+    mica_remove_all(fires, Burning);
     mica_query_destroy(fires);
     ck_assert_msg(!goes_on(&town, trim_grown_pool), "rows of pools lie elsewhere");
     open_batch = begin_batch(&town);

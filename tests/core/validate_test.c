@@ -113,7 +113,7 @@ START_TEST(damage_to_handles_is_named)
     mica_entity alive = mica_create(world), dead = mica_create(world);
     mica_destroy(world, dead);
     mica_commands *commands = mica_commands_create(world);
-    mica_entity pending = mica_command_create_values(commands, NULL, 0, MICA_HERE);
+    mica_entity pending = mica_command_create_id(commands, NULL, 0, MICA_HERE);
     micap_entities *entities = &world->entities;
     ck_assert_uint_eq(entities->first_page, 1);
     uint64_t *free_record = micap_record_at(entities, dead.index);

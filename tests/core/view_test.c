@@ -34,8 +34,8 @@ START_TEST(views_cover_every_row_exactly_once)
         static uint8_t met[MANY];
         memset(met, 0, sizeof met);
         for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-            const Number *number = mica_read(&view, Number);
-            const Position *position = mica_read(&view, Position);
+            const Number *number = mica_view_read(&view, Number);
+            const Position *position = mica_view_read(&view, Position);
             ck_assert_msg(view.count > 0, "a view is never empty");
             ck_assert_msg(view.world == world, "a view knows its world");
             for (uint32_t i = 0; i < view.count; ++i) {
@@ -104,9 +104,9 @@ START_TEST(columns_are_found_by_position_too)
         world, MICA_QUERY(MICA_HAS(Frozen), MICA_READ(Number), MICA_WRITE(Position), MICA_MAYBE_READ(Mass)));
     mica_view view = mica_query_begin(query);
     ck_assert_msg(mica_view_next(&view), "one view");
-    ck_assert_msg(mica_view_read_at(&view, 1) == mica_read(&view, Number), "the second term reads");
-    ck_assert_msg(mica_view_write_at(&view, 2) == mica_write(&view, Position), "the third writes");
-    ck_assert_msg(mica_view_read_at(&view, 2) == mica_read(&view, Position), "and can be read");
+    ck_assert_msg(mica_view_read_at(&view, 1) == mica_view_read(&view, Number), "the second term reads");
+    ck_assert_msg(mica_view_write_at(&view, 2) == mica_view_write(&view, Position), "the third writes");
+    ck_assert_msg(mica_view_read_at(&view, 2) == mica_view_read(&view, Position), "and can be read");
     ck_assert_msg(mica_view_read_at(&view, 3) == NULL, "an optional one that is not there is NULL");
     expect_no_report(&heard);
     close_world(world, &heard);
@@ -124,7 +124,7 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
     mica_world *world = open_world(&heard);
     mica_create(world, MICA_WITH(Number, {7}), MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Frozen));
     const mica_query_def def = {MICA_TERMS(MICA_READ(Number), MICA_WRITE(Position), MICA_HAS(Frozen)), .name = "picky",
-                                .place = {"level.c", 55}};
+                                .location = {"level.c", 55}};
     mica_query *query = mica_query_create(world, &def);
     const wrong_column cases[] = {
         {"Velocity", MICA_ID(Velocity), false},
@@ -136,8 +136,8 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
     mica_view view = mica_query_begin(query);
     ck_assert_msg(mica_view_next(&view), "one view");
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
-        const void *column =
-            cases[i].to_write ? mica_view_write(&view, cases[i].component) : mica_view_read(&view, cases[i].component);
+        const void *column = cases[i].to_write ? mica_view_write_id(&view, cases[i].component)
+                                               : mica_view_read_id(&view, cases[i].component);
         ck_assert_msg(column == NULL, "case %u gives no column", i);
         ck_assert_msg(heard.count == 1, "case %u is reported once, not %u times", i, heard.count);
         ck_assert_msg(strstr(heard.list[0].text, cases[i].what) != NULL, "the component is named: %s",
@@ -146,7 +146,7 @@ START_TEST(a_column_the_query_does_not_have_is_null_with_a_report)
         ck_assert_msg(heard.list[0].line == 55, "and its place: %d", heard.list[0].line);
         forget_reports(&heard);
     }
-    ck_assert_msg(mica_view_read(&view, 60000) == NULL && forget_reports(&heard) == 1,
+    ck_assert_msg(mica_view_read_id(&view, 60000) == NULL && forget_reports(&heard) == 1,
                   "an unknown component is reported");
     ck_assert_msg(mica_view_read_at(&view, 3) == NULL && forget_reports(&heard) == 1, "so is a term past the last");
     ck_assert_msg(mica_view_read_at(&view, 2) == NULL && forget_reports(&heard) == 1, "and one without data");
@@ -202,7 +202,8 @@ START_TEST(rows_of_one_archetype_come_as_they_lie)
     uint32_t next = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i, ++next)
-            ck_assert_msg(mica_read(&view, Number)[i].value == next, "row %u comes in the order of creation", next);
+            ck_assert_msg(mica_view_read(&view, Number)[i].value == next, "row %u comes in the order of creation",
+                          next);
     ck_assert_msg(next == 500, "all came");
     close_world(world, &heard);
 }
@@ -247,8 +248,8 @@ START_TEST(rows_of_hundreds_of_archetypes_come_with_the_columns_they_have)
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_MAYBE_READ(Mass)));
     uint64_t sum = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Number *number = mica_read(&view, Number);
-        const Mass *mass = mica_read(&view, Mass);
+        const Number *number = mica_view_read(&view, Number);
+        const Mass *mass = mica_view_read(&view, Mass);
         ck_assert_uint_eq(view.count, 1);
         ck_assert(number->value % 3 == 0 ? mass && mass->value == (float)number->value : !mass);
         sum += number->value;

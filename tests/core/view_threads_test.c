@@ -61,7 +61,7 @@ static uint32_t write_by_threads(mica_query *query, void (*write)(mica_view *vie
 
 static void age_health(mica_view *view)
 {
-    Health *health = mica_write(view, Health);
+    Health *health = mica_view_write(view, Health);
     for (uint32_t i = 0; i < view->count; ++i)
         ++health[i].current;
 }
@@ -90,7 +90,7 @@ END_TEST
 
 static void count_up(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
@@ -113,12 +113,12 @@ START_TEST(threads_find_the_columns_of_hundreds_of_archetypes_at_once)
             for (uint32_t i = 0; i < TAGS; ++i)
                 if (set >> i & 1)
                     values[count++] = (mica_value){tags[i], 0, NULL};
-            mica_create_values(world, values, count);
+            mica_create_id(world, values, count);
         }
         mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(Number)));
         ck_assert_msg(write_by_threads(query, count_up) == SETS, "each row had its thread");
         for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
-            ck_assert_msg(mica_read(&view, Number)->value == 1, "and was written once");
+            ck_assert_msg(mica_view_read(&view, Number)->value == 1, "and was written once");
         close_world(world, &heard);
     }
 }
@@ -126,7 +126,7 @@ END_TEST
 
 static void touch_clock(mica_view *view)
 {
-    ck_assert_msg(mica_write(view, Clock) != NULL && mica_read(view, Number) != NULL, "both are there");
+    ck_assert_msg(mica_view_write(view, Clock) != NULL && mica_view_read(view, Number) != NULL, "both are there");
 }
 
 START_TEST(threads_may_ask_for_one_singleton_at_once)

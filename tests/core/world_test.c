@@ -182,7 +182,7 @@ START_TEST(the_last_error_is_taken_once)
     ck_assert_msg(mica_world_take_error(world) == MICA_ERROR_DEAD, "the last one");
     ck_assert_msg(mica_world_take_error(world) == MICA_OK, "once");
     mica_entity entity = mica_create(world);
-    mica_add_component(world, entity, 60000);
+    mica_add_id(world, entity, 60000);
     mica_has(world, entity, Position);
     ck_assert_msg(mica_world_take_error(world) == MICA_ERROR_UNKNOWN, "a call that goes well does not hide it");
     forget_reports(&heard);

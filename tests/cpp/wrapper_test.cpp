@@ -130,7 +130,7 @@ START_TEST(traits_are_assignments)
 {
     mica::world world;
     mica_entity entity = world.create(Shield{3});
-    ck_assert(mica_enable_component(world, entity, mica::id<Shield>(), false));
+    ck_assert(mica_enable_id(world, entity, mica::id<Shield>(), false));
     int seen = 0;
     world.each([&](const Shield &) { ++seen; });
     ck_assert_int_eq(seen, 0);
@@ -192,7 +192,7 @@ START_TEST(systems_call_their_function_over_all_workers)
         world.create(Point{static_cast<float>(i), 0}, Speed{1});
     std::atomic<int> calls{0};
     mica_system_def def = {};
-    def.split = MICA_SPLIT_EVEN;
+    def.parallel = MICA_PARALLEL_EVEN;
     ck_assert(world.system(def, "move", [&](Point &point, const Speed &speed, const mica_frame &frame) {
         point.y += speed.value * frame.dt;
         calls.fetch_add(1, std::memory_order_relaxed);

@@ -22,7 +22,7 @@ static void answer(const mica_request_group *group)
     (void)group;
 }
 
-static void observe(const mica_observation *seen)
+static void observe(const mica_event *seen)
 {
     (void)seen;
 }
@@ -35,13 +35,13 @@ static void handle(const mica_message *message)
 static void write_it(mica_world *world)
 {
     (void)world;
-    mica_emit(notes, Note, {1});
+    mica_stream_push(notes, Note, {1});
 }
 
 static void write_many(mica_world *world)
 {
     (void)world;
-    mica_emit_many(notes, Note, 10);
+    mica_stream_push_many(notes, Note, 10);
 }
 
 static void read_it(mica_world *world)
@@ -54,7 +54,7 @@ static void read_it(mica_world *world)
 static void post_it(mica_world *world)
 {
     (void)world;
-    mica_request(requests, 1, mica_nil(), Note, {1});
+    mica_request_post(requests, 1, mica_nil(), Note, {1});
 }
 
 static void make_stream(mica_world *world)
@@ -76,7 +76,7 @@ static void handle_now(mica_world *world)
 
 static void add_observer(mica_world *world)
 {
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Thing, observe));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Thing, observe));
 }
 
 static void remove_observer(mica_world *world)
@@ -136,7 +136,7 @@ static int run_apart(const struct mistake *mistake, char *out, size_t capacity)
         mica_requests_def asked = *MICA_REQUESTS(Note, Thing, answer, NULL);
         asked.name = "Asked";
         requests = mica_requests_create(world, &asked);
-        mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Thing, observe));
+        mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Thing, observe));
         mica_system_def system = *MICA_SYSTEM_ONCE(sinner);
         system.context = (void *)(uintptr_t)mistake;
         mica_system_add(world, &system);

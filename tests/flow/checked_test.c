@@ -59,11 +59,11 @@ MISTAKE(ref_undeclared, mica_ref ref = mica_ref_of(own, Mass); mica_ref_read(wor
 MISTAKE(ref_another_row, mica_ref ref = mica_ref_of(other, Number); mica_ref_read(world, &ref, Number))
 MISTAKE(ref_write_undeclared, mica_ref ref = mica_ref_of(own, Mass); mica_ref_write(world, &ref, Mass))
 MISTAKE(ref_write_what_is_only_read, mica_ref ref = mica_ref_of(own, Position); mica_ref_write(world, &ref, Position))
-MISTAKE(singleton_read_undeclared, mica_get_the(world, Clock))
-MISTAKE(singleton_written_undeclared, mica_write_the(world, Clock))
-MISTAKE(column_undeclared, mica_read(view, Mass))
-MISTAKE(column_written_undeclared, mica_write(view, Mass))
-MISTAKE(column_written_that_is_read, mica_write(view, Position))
+MISTAKE(singleton_read_undeclared, mica_singleton_get(world, Clock))
+MISTAKE(singleton_written_undeclared, mica_singleton_write(world, Clock))
+MISTAKE(column_undeclared, mica_view_read(view, Mass))
+MISTAKE(column_written_undeclared, mica_view_write(view, Mass))
+MISTAKE(column_written_that_is_read, mica_view_write(view, Position))
 MISTAKE(column_by_number_too_far, mica_view_read_at(view, 7))
 MISTAKE(column_by_number_written_that_is_read, mica_view_write_at(view, 1))
 MISTAKE(column_by_number_written_too_far, mica_view_write_at(view, 9))
@@ -76,9 +76,9 @@ MISTAKE(get_of_a_plain_one, mica_get(world, plain, Velocity))
 MISTAKE(flushes, mica_flush(world))
 MISTAKE(clears, mica_world_clear(world))
 MISTAKE(creates_many, mica_create_many(world, 2, NULL, 0, NULL))
-MISTAKE(query_adds, mica_query_add(numbers, Mass, {1}))
-MISTAKE(query_removes, mica_query_remove(numbers, Position))
-MISTAKE(query_destroys, mica_query_destroy_entities(numbers))
+MISTAKE(query_adds, mica_add_all(numbers, Mass, {1}))
+MISTAKE(query_removes, mica_remove_all(numbers, Position))
+MISTAKE(query_destroys, mica_destroy_all(numbers))
 static int compare_nothing(const void *a, const void *b, void *context)
 {
     (void)a;
@@ -115,20 +115,21 @@ static void destroy_own(uint32_t begin, uint32_t end, void *context)
 MISTAKE(destroys_in_a_parallel_for, mica_parallel_for(world, 1, 1, destroy_own, world))
 
 /* After its time. */
-MISTAKE(keeps_its_view, if (runs++ == 0) kept_view = *view; else mica_read(&kept_view, Position))
-MISTAKE(keeps_its_view_to_write, if (runs++ == 0) kept_view = *view; else mica_write(&kept_view, Number))
+MISTAKE(keeps_its_view, if (runs++ == 0) kept_view = *view; else mica_view_read(&kept_view, Position))
+MISTAKE(keeps_its_view_to_write, if (runs++ == 0) kept_view = *view; else mica_view_write(&kept_view, Number))
 MISTAKE(keeps_its_view_by_number, if (runs++ == 0) kept_view = *view; else mica_view_read_at(&kept_view, 0))
 MISTAKE(keeps_its_buffer, if (runs++ == 0) kept_commands = mica_view_commands(view))
 MISTAKE(stages, if (runs++ == 0) kept_stage = mica_command_add(mica_view_commands(view), plain, Mass);
         else if (kept_stage) kept_stage->value = 5)
-MISTAKE_ONCE(uses_a_view_that_is_gone, if (kept_view.world) mica_read(&kept_view, Position))
+MISTAKE_ONCE(uses_a_view_that_is_gone, if (kept_view.world) mica_view_read(&kept_view, Position))
 MISTAKE_ONCE(uses_a_buffer_that_is_gone, if (kept_commands) mica_command_destroy(kept_commands, plain))
 MISTAKE_ONCE(adds_into_a_buffer_that_is_gone, if (kept_commands) mica_command_add(kept_commands, plain, Mass))
 MISTAKE_ONCE(creates_into_a_buffer_that_is_gone, if (kept_commands) mica_command_create(kept_commands))
 
 /* Pointers from before a flush that moved something. */
-MISTAKE(keeps_a_column, if (runs++ == 0) kept_place = mica_read(view, Position); else sink = kept_place->x)
-MISTAKE(keeps_a_column_to_write, if (runs++ == 0) kept_number = mica_write(view, Number); else kept_number->value = 7)
+MISTAKE(keeps_a_column, if (runs++ == 0) kept_place = mica_view_read(view, Position); else sink = kept_place->x)
+MISTAKE(keeps_a_column_to_write, if (runs++ == 0) kept_number = mica_view_write(view, Number);
+        else kept_number->value = 7)
 MISTAKE(keeps_a_column_by_number, if (runs++ == 0) kept_number = mica_view_write_at(view, 0);
         else kept_number->value = 7)
 MISTAKE(keeps_what_it_got, if (runs++ == 0) kept_place = mica_get(world, own, Position); else sink = kept_place->y)
@@ -146,7 +147,7 @@ MISTAKE_ONCE(keeps_a_value_of_a_pool, if (runs++ == 0) kept_fire = mica_get(worl
 /* Systems that run once, with a singleton and without. */
 MISTAKE_ONCE(once_reads_undeclared, mica_get(world, own, Mass))
 MISTAKE_ONCE(once_writes_what_it_reads, mica_write(world, own, Number))
-MISTAKE_ONCE(once_writes_a_singleton_it_reads, mica_write_the(world, Clock))
+MISTAKE_ONCE(once_writes_a_singleton_it_reads, mica_singleton_write(world, Clock))
 
 typedef struct mistake {
     const char *name;
@@ -283,13 +284,13 @@ static void run_program(const mistake *planted)
     mica_system_def def = {.name = planted->name,
                            .view = planted->view,
                            .once = planted->once,
-                           .split = MICA_SPLIT_EVEN,
-                           .place = MICA_HERE};
+                           .parallel = MICA_PARALLEL_EVEN,
+                           .location = MICA_HERE};
     const mica_term rows[] = {MICA_WRITE(Number), MICA_READ(Position), MICA_WITHOUT(Player)};
     const mica_term once[] = {MICA_READ(Number), MICA_READ(Clock), MICA_READ(Position), MICA_READ(Burning)};
     def.terms = planted->once ? once : rows;
     def.term_count = planted->once ? 4 : 3;
-    def.split = MICA_SPLIT_AUTO;
+    def.parallel = MICA_PARALLEL_AUTO;
     mica_system_add(world, &def);
     mica_system_add(world, MICA_SYSTEM_ONCE(pass));
     for (uint32_t frame = 0; frame < planted->frames; ++frame)
@@ -353,7 +354,7 @@ END_TEST
 /* What is allowed passes in every build. */
 static void behave(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i) {
         ck_assert_ptr_nonnull(mica_get(view->world, view->entities[i], Position));
         mica_write(view->world, view->entities[i], Number)->value += number[i].value;
@@ -364,7 +365,7 @@ static void behave(mica_view *view)
         mica_create(view->world);
         mica_flush(view->world);
     }
-    mica_get_the(view->world, Clock);
+    mica_singleton_get(view->world, Clock);
 }
 
 START_TEST(what_is_declared_is_let_through)

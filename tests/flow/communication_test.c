@@ -9,11 +9,11 @@ enum { FRAMES = 12, CROWD = 12000 };
 
 typedef struct Walker { uint32_t number, energy; } Walker;
 typedef struct Wound { uint32_t depth; mica_entity by; } Wound;
-typedef struct Route { uint64_t map; uint32_t place; } Route;
+typedef struct Route { uint64_t map; uint32_t location; } Route;
 typedef struct Tally { uint64_t read, wounds, routes, deaths, alarms, order; } Tally;
 MICA_COMPONENT(Walker, number, energy)
 MICA_COMPONENT(Wound, depth, by)
-MICA_COMPONENT(Route, map, place)
+MICA_COMPONENT(Route, map, location)
 MICA_SINGLETON(Tally, read, wounds, routes, deaths, alarms, order)
 
 typedef struct Step { mica_entity who; uint32_t energy; } Step;
@@ -25,7 +25,7 @@ MICA_STRUCT(Push, force, by)
 MICA_STRUCT(Rest, amount)
 MICA_STRUCT(Question, from)
 
-enum { ALARM = MICA_OBSERVE_USER };
+enum { ALARM = MICA_EVENT_USER };
 
 static mica_stream *steps;
 static mica_requests *routes;
@@ -43,18 +43,18 @@ static void walk(mica_view *view)
 {
     delay(view);
     mica_random random = mica_random_of(view);
-    Walker *walker = mica_write(view, Walker);
+    Walker *walker = mica_view_write(view, Walker);
     for (uint32_t i = 0; i < view->count; ++i) {
         walker[i].energy += mica_random_below(&random, 10);
         if (walker[i].energy % 5 == 0)
-            mica_emit(steps, Step, {view->entities[i], walker[i].energy});
+            mica_stream_push(steps, Step, {view->entities[i], walker[i].energy});
     }
 }
 
 static void shove(mica_view *view)
 {
     delay(view);
-    const Walker *walker = mica_read(view, Walker);
+    const Walker *walker = mica_view_read(view, Walker);
     for (uint32_t i = 0; i < view->count; ++i) {
         mica_entity next = view->entities[(i + 1) % view->count];
         if (walker[i].energy % 7 == 0)
@@ -62,9 +62,9 @@ static void shove(mica_view *view)
         if (walker[i].energy % 1000 == 3)
             mica_broadcast(view->world, Rest, {walker[i].number % 3});
         if (walker[i].energy % 50 == 9)
-            mica_observe_emit(view->world, ALARM, 0, view->entities[i], (mica_value){0});
+            mica_event_emit(view->world, ALARM, 0, view->entities[i], (mica_value){0});
         if (walker[i].energy % 3 == 1)
-            mica_request(routes, walker[i].number % 17, view->entities[i], Question, {walker[i].number});
+            mica_request_post(routes, walker[i].number % 17, view->entities[i], Question, {walker[i].number});
     }
 }
 
@@ -76,7 +76,7 @@ static void mix(uint64_t *sum, uint64_t value)
 
 static void read_steps(const mica_frame *frame)
 {
-    Tally *tally = mica_write_the(frame->world, Tally);
+    Tally *tally = mica_singleton_write(frame->world, Tally);
     uint32_t count;
     for (const Step *some; (some = mica_stream_read(steps, Step, &count)); tally->read += count)
         for (uint32_t i = 0; i < count; ++i) {
@@ -114,9 +114,9 @@ static void find_routes(const mica_request_group *group)
     }
 }
 
-static void wounded(const mica_observation *seen)
+static void wounded(const mica_event *seen)
 {
-    Tally *tally = mica_write_the(seen->world, Tally);
+    Tally *tally = mica_singleton_write(seen->world, Tally);
     const Wound *wound = seen->values;
     for (uint32_t i = 0; i < seen->count; ++i) {
         mix(&tally->order, wound[i].depth);
@@ -126,22 +126,22 @@ static void wounded(const mica_observation *seen)
     tally->wounds += seen->count;
 }
 
-static void routed(const mica_observation *seen)
+static void routed(const mica_event *seen)
 {
-    mica_write_the(seen->world, Tally)->routes += seen->count;
+    mica_singleton_write(seen->world, Tally)->routes += seen->count;
 }
 
-static void died(const mica_observation *seen)
+static void died(const mica_event *seen)
 {
-    Tally *tally = mica_write_the(seen->world, Tally);
+    Tally *tally = mica_singleton_write(seen->world, Tally);
     tally->deaths += seen->count;
     for (uint32_t i = 0; i < seen->count; ++i)
         mix(&tally->order, seen->entities[i].index);
 }
 
-static void alarmed(const mica_observation *seen)
+static void alarmed(const mica_event *seen)
 {
-    Tally *tally = mica_write_the(seen->world, Tally);
+    Tally *tally = mica_singleton_write(seen->world, Tally);
     ++tally->alarms;
     mix(&tally->order, seen->entities[0].index);
 }
@@ -159,12 +159,13 @@ static mica_world *open_scene(reports *heard, uint32_t workers)
     mica_handler_add(world, MICA_HANDLER(Walker, Push, is_pushed));
     mica_handler_add(world, MICA_HANDLER(Walker, Rest, rests));
     mica_message_every_frame(world, Rest, MICA_PHASE_BEGIN);
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_SET, Wound, wounded));
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Route, routed, MICA_HAS(Wound)));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_SET, Wound, wounded));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Route, routed, MICA_HAS(Wound)));
     mica_observer_add(world, MICA_OBSERVER_DESTROY(died));
     mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = alarmed});
-    mica_system_add(world, MICA_SYSTEM_WITH(walk, (MICA_USES(MICA_USE_STREAM_WRITE(steps)), .split = MICA_SPLIT_EVEN),
-                                            MICA_WRITE(Walker)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(walk, (MICA_USES(MICA_USE_STREAM_WRITE(steps)), .parallel = MICA_PARALLEL_EVEN),
+                                     MICA_WRITE(Walker)));
     mica_system_add(world, MICA_SYSTEM_WITH(shove, (MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(routes)))),
                                             MICA_READ(Walker)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
@@ -190,7 +191,7 @@ START_TEST(the_world_is_the_same_for_any_number_of_workers)
             ck_assert_msg(hashes[frame] == mica_world_hash(world), "%u workers differ in frame %u",
                           worker_counts[run % 6], frame);
         }
-        tally = *mica_get_the(world, Tally);
+        tally = *mica_singleton_get(world, Tally);
         close_world(world, &heard);
     }
     ck_assert(tally.read > 1000 && tally.wounds > 1000 && tally.routes > 100 && tally.deaths > 100);
@@ -224,7 +225,7 @@ static uint64_t hear(uint64_t before, uint32_t value)
 
 static void say(mica_world *world, mica_entity to, uint32_t value, uint32_t hops)
 {
-    mica_emit(log_of_all, Sent, {to, value, 0});
+    mica_stream_push(log_of_all, Sent, {to, value, 0});
     mica_send(world, to, Word, {value, hops});
 }
 
@@ -236,7 +237,7 @@ static void talk(mica_view *view)
         if (value % 3 == 0)
             say(view->world, talkers[mica_random_below(&random, TALKERS)], value, value % 4);
         if (value % 2000 == 1) {
-            mica_emit(log_of_all, Sent, {mica_nil(), value, 1});
+            mica_stream_push(log_of_all, Sent, {mica_nil(), value, 1});
             mica_broadcast(view->world, Noise, {value});
         }
     }
@@ -318,9 +319,9 @@ START_TEST(each_component_hears_all_that_was_sent_to_it_in_order_for_any_number_
         mica_handler_add(world, MICA_HANDLER(Memory, Word, hears_word));
         mica_handler_add(world, MICA_HANDLER(Memory, Noise, hears_noise));
         mica_handler_add(world, MICA_HANDLER(Ear, Noise, hears_noise));
-        mica_system_add(world,
-                        MICA_SYSTEM_WITH(talk, (.split = MICA_SPLIT_EVEN, MICA_USES(MICA_USE_STREAM_WRITE(log_of_all))),
-                                         MICA_WITHOUT(Deaf)));
+        mica_system_add(world, MICA_SYSTEM_WITH(
+                                   talk, (.parallel = MICA_PARALLEL_EVEN, MICA_USES(MICA_USE_STREAM_WRITE(log_of_all))),
+                                   MICA_WITHOUT(Deaf)));
         for (uint32_t frame = 0; frame < ROUNDS; ++frame) {
             ck_assert_int_eq(mica_step(world, 1), MICA_OK);
             apply_log(model);

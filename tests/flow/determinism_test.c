@@ -32,7 +32,7 @@ static void scatter(mica_view *view)
 {
     delay(view);
     mica_random random = mica_random_of(view);
-    Velocity *velocity = mica_write(view, Velocity);
+    Velocity *velocity = mica_view_write(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i)
         velocity[i].x += mica_random_range(&random, -1, 1);
 }
@@ -40,8 +40,8 @@ static void scatter(mica_view *view)
 static void move(mica_view *view)
 {
     delay(view);
-    Position *position = mica_write(view, Position);
-    const Velocity *velocity = mica_read(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i) {
         position[i].x += velocity[i].x * view->dt;
         position[i].y += velocity[i].y * view->dt;
@@ -66,7 +66,7 @@ static void breed(mica_view *view)
 {
     delay(view);
     mica_random random = mica_random_of(view);
-    const Position *position = mica_read(view, Position);
+    const Position *position = mica_view_read(view, Position);
     for (uint32_t i = 0; i < view->count; ++i) {
         uint32_t dice = mica_random_below(&random, 100);
         if (dice < 2)
@@ -92,7 +92,7 @@ static void thaw(mica_view *view)
 static void follow(mica_view *view)
 {
     delay(view);
-    Link *link = mica_write(view, Link);
+    Link *link = mica_view_write(view, Link);
     for (uint32_t i = 0; i < view->count; ++i) {
         const Position *there = mica_get(view->world, link[i].other, Position);
         link[i].distance = there ? there->x : -1;
@@ -102,7 +102,7 @@ static void follow(mica_view *view)
 static void add_mass(mica_view *view, void *sum, void *context)
 {
     (void)context;
-    const Mass *mass = mica_read(view, Mass);
+    const Mass *mass = mica_view_read(view, Mass);
     for (uint32_t i = 0; i < view->count; ++i)
         *(double *)sum += mass[i].value * 1e-3;
 }
@@ -116,7 +116,7 @@ static void add_sums(void *sum, const void *later, void *context)
 static void total(const mica_frame *frame)
 {
     static const double zero = 0;
-    Total *totals = mica_write_the(frame->world, Total);
+    Total *totals = mica_singleton_write(frame->world, Total);
     mica_reduce_query(frame->query,
                       &(mica_reduction){.zero = &zero, .bytes = sizeof zero, .view = add_mass, .combine = add_sums},
                       &totals->mass);
@@ -126,7 +126,7 @@ static void total(const mica_frame *frame)
 
 static void see_changes(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
@@ -140,7 +140,7 @@ static int by_number(const void *a, const void *b, void *context)
 
 static void in_order(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         if (number[i].value % 5 == 0)
             mica_create(view->world, MICA_WITH(Number, {number[i].value + 1}));
@@ -149,7 +149,7 @@ static void in_order(mica_view *view)
 static void cull(const mica_frame *frame)
 {
     if (mica_query_count(frame->query) > 2000)
-        mica_query_destroy_entities(frame->query);
+        mica_destroy_all(frame->query);
 }
 
 static void add_systems(mica_world *world)
@@ -159,8 +159,9 @@ static void add_systems(mica_world *world)
     mica_system_add(world, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Velocity)));
     mica_system_add(world, MICA_SYSTEM_EACH(weigh, MICA_WRITE(Mass)));
     mica_system_add(world,
-                    MICA_SYSTEM_WITH(breed, (.split = MICA_SPLIT_EVEN), MICA_READ(Position), MICA_HAS(Velocity)));
-    mica_system_add(world, MICA_SYSTEM_WITH(thaw, (.split = MICA_SPLIT_EVERY, .split_rows = 100), MICA_HAS(Frozen)));
+                    MICA_SYSTEM_WITH(breed, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Position), MICA_HAS(Velocity)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(thaw, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 100), MICA_HAS(Frozen)));
     mica_system_add(world, MICA_SYSTEM_WITH(follow, (MICA_USES(MICA_USE_READ(Position))), MICA_WRITE(Link)));
     mica_system_add(
         world, MICA_SYSTEM_ONCE_WITH(total, (MICA_TERMS(MICA_READ(Mass), MICA_WRITE(Total)), .phase = MICA_PHASE_END)));

@@ -20,7 +20,7 @@ MICA_TAG(Torch)
 typedef struct Buff { int32_t strength; } Buff;
 MICA_POOL_WITH(Buff, (.toggle = true), strength)
 
-enum { ALARM = MICA_OBSERVE_USER, QUIET };
+enum { ALARM = MICA_EVENT_USER, QUIET };
 
 /* What observers said, as words: "+Heat1" for entity 1, or whatever comes first behind the world's handles. */
 typedef struct diary {
@@ -35,19 +35,19 @@ MICA_UNUSED_ static void write_down(diary *diary, const char *word)
 
 MICA_UNUSED_ static const char *const signs[] = {"+", "=", "-", "x", "on ", "off "};
 
-MICA_UNUSED_ static void note(const mica_observation *seen)
+MICA_UNUSED_ static void note(const mica_event *seen)
 {
     diary *diary = seen->context;
     char word[64];
     for (uint32_t i = 0; i < seen->count; ++i) {
         const char *name = seen->component ? mica_component_type(seen->component)->name : "";
-        const char *sign = seen->event < MICA_OBSERVE_USER ? signs[seen->event] : "!";
+        const char *sign = seen->kind < MICA_EVENT_USER ? signs[seen->kind] : "!";
         snprintf(word, sizeof word, "%s%s%u ", sign, name, seen->entities[i].index - diary->base.index);
         write_down(diary, word);
     }
 }
 
-MICA_UNUSED_ static void observe(mica_world *world, diary *diary, mica_observe event, mica_component component)
+MICA_UNUSED_ static void observe(mica_world *world, diary *diary, mica_event_kind event, mica_component component)
 {
     mica_observer_def def = {.name = "note", .event = event, .component = component, .fn = note, .context = diary};
     ck_assert_uint_ne(mica_observer_add(world, &def).id, 0);
@@ -56,14 +56,14 @@ MICA_UNUSED_ static void observe(mica_world *world, diary *diary, mica_observe e
 MICA_UNUSED_ static void observe_everything(mica_world *world, diary *diary)
 {
     *diary = (struct diary){0};
-    for (mica_observe event = MICA_OBSERVE_ADD; event <= MICA_OBSERVE_REMOVE; ++event) {
+    for (mica_event_kind event = MICA_EVENT_ADD; event <= MICA_EVENT_REMOVE; ++event) {
         observe(world, diary, event, MICA_ID(Heat));
         observe(world, diary, event, MICA_ID(Weight));
         observe(world, diary, event, MICA_ID(Lamp));
     }
-    observe(world, diary, MICA_OBSERVE_DESTROY, 0);
-    observe(world, diary, MICA_OBSERVE_ENABLE, MICA_ID(Lamp));
-    observe(world, diary, MICA_OBSERVE_DISABLE, MICA_ID(Lamp));
+    observe(world, diary, MICA_EVENT_DESTROY, 0);
+    observe(world, diary, MICA_EVENT_ENABLE, MICA_ID(Lamp));
+    observe(world, diary, MICA_EVENT_DISABLE, MICA_ID(Lamp));
 }
 
 MICA_UNUSED_ static void expect_diary(diary *diary, const char *text)

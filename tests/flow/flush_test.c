@@ -30,7 +30,7 @@ static void churn(mica_world *world, const mica_component *tags, mica_entity *al
             mica_value values[] = {{MICA_ID(Number), sizeof number, &number}, {tags[i % FAMILIES], 0, NULL}};
             if (mica_is_alive(world, all[i]))
                 mica_destroy(world, all[i]);
-            all[i] = mica_create_values(world, values, 2);
+            all[i] = mica_create_id(world, values, 2);
         } else if (dice < 5) {
             mica_set(world, all[i], Mass, {(float)i});
         } else if (dice < 9) {
@@ -105,9 +105,8 @@ END_TEST
 /* What keeps a flush to one thread: somebody who wants to know, values with functions of their own, a tree that dies together. */
 static uint64_t told;
 
-static void tell(const mica_event *event, void *context)
+static void tell(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i)
         told = told * 31 + event->entities[i].index + event->kind;
 }
@@ -123,7 +122,7 @@ static void complicate(mica_world *world, uint32_t complication, const mica_enti
     case 4: mica_hook_set(world, Number, MICA_EVENT_SET, tell, NULL); break;
     case 5:
         for (uint32_t i = 0; i < FAMILIES * EACH; i += 7)
-            mica_set_component(world, all[i], (mica_value)MICA_WITH(Text));
+            mica_set_id(world, all[i], (mica_value)MICA_WITH(Text));
         break;
     case 6:
         for (uint32_t i = 9; i < FAMILIES * EACH; i += 9)
@@ -171,7 +170,7 @@ START_TEST(a_flush_in_which_nothing_is_simple_is_made_by_one_thread)
             mica_flow_configure(world, &(mica_flow_def){.worker_count = 4, .fixed_seconds = 1, .catch_up_max = 1});
         const mica_component families[] = {MICA_ID(Family0), MICA_ID(Family1), MICA_ID(Family2)};
         for (uint32_t i = 0; i < EACH; ++i)
-            all[i] = mica_create_values(world, &(mica_value){families[i % 3], 0, NULL}, 1);
+            all[i] = mica_create_id(world, &(mica_value){families[i % 3], 0, NULL}, 1);
         mica_hook_set(world, Mass, MICA_EVENT_ADD, tell, NULL);
         mica_hook_set_destroy(world, tell, NULL);
         told = 0;

@@ -217,8 +217,8 @@ START_TEST(only_systems_that_keep_to_their_rows_are_chained)
         bool chained;
     } cases[] = {
         {{.use_count = 0}, {0}, {.use_count = 0}, true},
-        {{.split = MICA_SPLIT_NONE}, {0}, {0}, false},
-        {{.split = MICA_SPLIT_EVERY, .split_rows = 10}, {0}, {0}, false},
+        {{.parallel = MICA_PARALLEL_NONE}, {0}, {0}, false},
+        {{.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 10}, {0}, {0}, false},
         {{0}, {0}, {.priority = 1}, false},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {

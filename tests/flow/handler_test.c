@@ -176,7 +176,7 @@ static mica_stream *shared;
 static void write_shared(const mica_message *message)
 {
     (void)message;
-    calls += mica_emit(shared, Hit, {1});
+    calls += mica_stream_push(shared, Hit, {1});
 }
 
 static void strike_once(const mica_frame *frame)
@@ -280,9 +280,8 @@ START_TEST(a_component_that_is_new_with_the_flush_hears_what_came_with_it)
 }
 END_TEST
 
-static void send_on_add(const mica_event *event, void *context)
+static void send_on_add(const mica_event *event)
 {
-    (void)context;
     mica_send(event->world, event->entities[0], Hit, {5});
     ck_assert_uint_eq(calls, 0); /* it waits for the others */
 }
@@ -344,7 +343,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     }
     ck_assert_int_eq(mica_handler_add(world, NULL), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "needs a component");
-    ck_assert_int_eq(mica_message_every_frame_kind(world, 61234, MICA_PHASE_UPDATE), MICA_ERROR_UNKNOWN);
+    ck_assert_int_eq(mica_message_every_frame_id(world, 61234, MICA_PHASE_UPDATE), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such message");
     ck_assert_int_eq(mica_message_every_frame(world, Fragile, MICA_PHASE_UPDATE), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such message");
@@ -353,10 +352,10 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     ck_assert(!mica_handler_remove(world, MICA_ID(Health), MICA_ID(Hit), count_too));
     const mica_value values[] = {{MICA_ID(Hit), 4, NULL}, {MICA_ID(Hit), 8, &points}, {0, 4, &points}};
     for (uint32_t i = 0; i < sizeof values / sizeof *values; ++i) {
-        ck_assert(!mica_message_send(world, target, values[i], MICA_HERE));
+        ck_assert(!mica_send_id(world, target, values[i], MICA_HERE));
         expect_report(&heard, MICA_ERROR_INVALID, "no description or no data, or its size");
     }
-    ck_assert(mica_message_send(world, target, (mica_value){MICA_ID(Hit), 0, &(Hit){3}}, MICA_HERE));
+    ck_assert(mica_send_id(world, target, (mica_value){MICA_ID(Hit), 0, &(Hit){3}}, MICA_HERE));
     ck_assert_uint_eq(points, 3);
     mica_system_add(world, MICA_SYSTEM_ONCE(send_in_pieces));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(change_handlers, (.exclusive = true)));

@@ -27,7 +27,7 @@ static void hear_report(const mica_report *report, void *context)
 
 static void add_one(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
@@ -58,7 +58,7 @@ static mica_system add_systems(mica_world *world)
 {
     mica_system_add(world, MICA_SYSTEM(add_one, MICA_WRITE(Number)));
     mica_system_add(world, MICA_SYSTEM_WITH(record,
-                                            (.split = MICA_SPLIT_EVERY, .split_rows = 10, .after = {"add_one"},
+                                            (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 10, .after = {"add_one"},
                                              MICA_USES(MICA_USE_READ(Mass))),
                                             MICA_READ(Number)));
     mica_system_def sorted = *MICA_SYSTEM(add_one, MICA_WRITE(Number));
@@ -298,9 +298,9 @@ static void prepare_talked(stage *stage)
     prepare_talk(stage);
     mica_stream *waiting = mica_stream_create(stage->world, MICA_STREAM_WITH(Hit, (.application = true)));
     ck_assert_int_eq(mica_step(stage->world, 1), MICA_OK);
-    mica_emit(waiting, Hit, {1});
+    mica_stream_push(waiting, Hit, {1});
     ck_assert_int_eq(mica_step(stage->world, 1), MICA_OK);
-    mica_emit(waiting, Hit, {2});
+    mica_stream_push(waiting, Hit, {2});
 }
 
 static bool act_take(stage *stage)
@@ -336,7 +336,7 @@ static void open(stage *stage, void (*prepare)(struct stage *stage))
     stage->world = mica_world_create(&def);
     talk_populate(stage->world, &stage->talk);
     stage->numbers = mica_query_create(stage->world, MICA_QUERY(MICA_READ(Number)));
-    mica_get_the(stage->world, Clock); /* comes into being when it is first declared, and is part of the hash */
+    mica_singleton_get(stage->world, Clock); /* comes into being when it is first declared, and is part of the hash */
     if (!prepare)
         return;
     mica_flow_def flow = mica_flow_def_default();

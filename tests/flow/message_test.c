@@ -224,7 +224,7 @@ static mica_entity boss, born;
 
 static void attack(mica_view *view)
 {
-    const Armour *armour = mica_read(view, Armour);
+    const Armour *armour = mica_view_read(view, Armour);
     for (uint32_t i = 0; i < view->count; ++i)
         if (armour[i].points % 100 == 0)
             mica_send(view->world, boss, Hit, {armour[i].points});
@@ -254,7 +254,7 @@ START_TEST(what_systems_send_is_delivered_behind_the_flush_in_order)
         for (uint32_t number = 0; number < 4000; ++number)
             mica_create(world, MICA_WITH(Armour, {number}));
         mica_handler_add(world, MICA_HANDLER(Health, Hit, health_suffers));
-        mica_system_add(world, MICA_SYSTEM_WITH(attack, (.split = MICA_SPLIT_EVEN), MICA_READ(Armour)));
+        mica_system_add(world, MICA_SYSTEM_WITH(attack, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Armour)));
         mica_system_add(world, MICA_SYSTEM_ONCE(answer));
         mica_step(world, 1);
         if (i == 0)
@@ -388,7 +388,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     ck_assert_int_eq(mica_handler_add(world, &(mica_handler){.fn = count_visit}), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "needs a component");
     mica_entity one = mica_create(world, MICA_WITH(Health, {1}));
-    ck_assert(!mica_message_send(world, one, (mica_value){.component = 61234}, MICA_HERE));
+    ck_assert(!mica_send_id(world, one, (mica_value){.component = 61234}, MICA_HERE));
     expect_report(&heard, MICA_ERROR_INVALID, "no description");
     mica_handler_add(world, MICA_HANDLER(Health, Hit, add_inside));
     mica_send(world, one, Hit, {1});

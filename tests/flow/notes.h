@@ -49,7 +49,7 @@ MICA_UNUSED_ static void read_into_context(const mica_frame *frame)
 
 MICA_UNUSED_ static void emit_number(uint32_t writer, uint32_t value)
 {
-    ck_assert(mica_emit(notes, Note, {writer, value, 0}));
+    ck_assert(mica_stream_push(notes, Note, {writer, value, 0}));
 }
 
 MICA_UNUSED_ static void expect_values(const reading *log, const char *values)
@@ -72,17 +72,17 @@ MICA_UNUSED_ static void expect_read(const char *values)
 /* Writes as many notes as the number of the entity says. */
 MICA_UNUSED_ static void write_notes(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     uint32_t writer = (uint32_t)(uintptr_t)view->frame->context;
     for (uint32_t i = 0; i < view->count; ++i)
         for (uint32_t call = 0; call < (number[i].value + writer) % 3; ++call)
-            mica_emit(notes, Note, {writer, number[i].value, call});
+            mica_stream_push(notes, Note, {writer, number[i].value, call});
 }
 
 MICA_UNUSED_ static void add_writer(mica_world *world, const char *name, uint32_t writer, mica_phase phase)
 {
     mica_system_def def = *MICA_SYSTEM_WITH(
-        write_notes, (MICA_USES(MICA_USE_STREAM_WRITE(notes)), .split = MICA_SPLIT_EVEN), MICA_READ(Number));
+        write_notes, (MICA_USES(MICA_USE_STREAM_WRITE(notes)), .parallel = MICA_PARALLEL_EVEN), MICA_READ(Number));
     def.name = name;
     def.context = (void *)(uintptr_t)writer;
     def.phase = phase;

@@ -1,7 +1,7 @@
 /* Observers of pools, and events of the program. */
 #include "diary.h"
 
-static void note_data(const mica_observation *seen)
+static void note_data(const mica_event *seen)
 {
     char word[32];
     snprintf(word, sizeof word, "%.0f ", (double)((const Weight *)seen->data)->kilos);
@@ -23,19 +23,19 @@ START_TEST(events_of_the_program_reach_who_asked)
     def.context = &diary;
     mica_observer_add(world, &def);
     mica_value nothing = {0};
-    ck_assert(mica_observe_emit(world, ALARM, 0, torch, nothing));
+    ck_assert(mica_event_emit(world, ALARM, 0, torch, nothing));
     expect_diary(&diary, "!0");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), torch, nothing));
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Heat), torch, nothing));
     expect_diary(&diary, "!Heat0 !Heat0 !Heat0");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), stone, nothing));
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Heat), stone, nothing));
     expect_diary(&diary, "!Heat1 !Heat1");
-    ck_assert(mica_observe_emit(world, QUIET, MICA_ID(Heat), stone, nothing));
+    ck_assert(mica_event_emit(world, QUIET, MICA_ID(Heat), stone, nothing));
     expect_diary(&diary, "");
     mica_destroy(world, stone);
-    ck_assert(!mica_observe_emit(world, ALARM, 0, stone, nothing));
+    ck_assert(!mica_event_emit(world, ALARM, 0, stone, nothing));
     expect_report(&heard, MICA_ERROR_DEAD, "observe_emit");
-    ck_assert(!mica_observe_emit(world, MICA_OBSERVE_ADD, 0, torch, nothing));
-    expect_report(&heard, MICA_ERROR_INVALID, "MICA_OBSERVE_USER");
+    ck_assert(!mica_event_emit(world, MICA_EVENT_ADD, 0, torch, nothing));
+    expect_report(&heard, MICA_ERROR_INVALID, "MICA_EVENT_USER");
     close_world(world, &heard);
 }
 END_TEST
@@ -47,24 +47,24 @@ START_TEST(an_event_may_be_about_nobody_and_of_a_tag)
     diary diary = {0};
     mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch));
     mica_value number = {.size_bytes = 4, .data = &(float){7}};
-    ck_assert(mica_observe_emit(world, ALARM, 0, torch, number)); /* nobody listens */
+    ck_assert(mica_event_emit(world, ALARM, 0, torch, number)); /* nobody listens */
     ck_assert(!mica_observer_remove(world, (mica_observer){1}));
     mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = note_data, .context = &diary});
-    ck_assert(mica_observe_emit(world, ALARM, 0, mica_nil(), number));
+    ck_assert(mica_event_emit(world, ALARM, 0, mica_nil(), number));
     expect_diary(&diary, "7");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Heat), mica_nil(), number));
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Heat), mica_nil(), number));
     expect_diary(&diary, "7");
-    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Torch, note, MICA_HAS(Heat));
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Torch, note, MICA_HAS(Heat));
     def.context = &diary;
     mica_observer_add(world, &def);
     def.event = ALARM;
     mica_observer_add(world, &def);
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Torch), mica_nil(), number)); /* nobody passes a filter */
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Torch), mica_nil(), number)); /* nobody passes a filter */
     expect_diary(&diary, "7");
     mica_create(world, MICA_WITH(Torch), MICA_WITH(Heat, {1}));
     mica_create(world, MICA_WITH(Torch));
     expect_diary(&diary, "+Torch1");
-    ck_assert(mica_observe_emit(world, ALARM, MICA_ID(Torch), torch, number));
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Torch), torch, number));
     expect_diary(&diary, "7");
     close_world(world, &heard);
 }
@@ -77,10 +77,11 @@ START_TEST(observers_leave_from_the_middle_and_from_the_end)
     diary diaries[4] = {0};
     mica_observer ids[4];
     for (uint32_t i = 0; i < 4; ++i)
-        ids[i] = mica_observer_add(world, &(mica_observer_def){.event = i == 1 ? (mica_observe)ALARM : MICA_OBSERVE_ADD,
-                                                               .component = MICA_ID(Heat),
-                                                               .fn = note,
-                                                               .context = &diaries[i]});
+        ids[i] =
+            mica_observer_add(world, &(mica_observer_def){.event = i == 1 ? (mica_event_kind)ALARM : MICA_EVENT_ADD,
+                                                          .component = MICA_ID(Heat),
+                                                          .fn = note,
+                                                          .context = &diaries[i]});
     static const uint32_t leaving[] = {1, 3, 0, 2};
     bool there[4] = {true, true, true, true};
     for (uint32_t i = 0; i < 4; ++i) {
@@ -88,7 +89,7 @@ START_TEST(observers_leave_from_the_middle_and_from_the_end)
         ck_assert(!mica_observer_remove(world, ids[leaving[i]]));
         there[leaving[i]] = false;
         mica_entity hot = mica_create(world, MICA_WITH(Heat, {1}));
-        mica_observe_emit(world, ALARM, MICA_ID(Heat), hot, (mica_value){0});
+        mica_event_emit(world, ALARM, MICA_ID(Heat), hot, (mica_value){0});
         for (uint32_t j = 0; j < 4; ++j) {
             diaries[j].base = hot;
             ck_assert_int_eq(diaries[j].text[0] != '\0', there[j]);
@@ -108,8 +109,8 @@ START_TEST(a_filter_asks_nothing_of_the_dead)
     reports heard;
     mica_world *world = open_world(&heard);
     diary diary = {0};
-    observe(world, &diary, MICA_OBSERVE_REMOVE, MICA_ID(Ember));
-    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_REMOVE, Ember, note, MICA_HAS(Torch));
+    observe(world, &diary, MICA_EVENT_REMOVE, MICA_ID(Ember));
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_REMOVE, Ember, note, MICA_HAS(Torch));
     def.context = &diary;
     mica_observer_add(world, &def);
     mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch), MICA_WITH(Ember, {1}));
@@ -128,10 +129,10 @@ START_TEST(components_in_pools_are_observed_like_others)
     reports heard;
     mica_world *world = open_world(&heard);
     diary diary = {0};
-    for (mica_observe event = MICA_OBSERVE_ADD; event <= MICA_OBSERVE_DISABLE; ++event)
-        if (event != MICA_OBSERVE_DESTROY)
+    for (mica_event_kind event = MICA_EVENT_ADD; event <= MICA_EVENT_DISABLE; ++event)
+        if (event != MICA_EVENT_DESTROY)
             observe(world, &diary, event, MICA_ID(Buff));
-    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Buff, note, MICA_HAS(Torch));
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Buff, note, MICA_HAS(Torch));
     def.context = &diary;
     mica_observer_add(world, &def);
     mica_entity one = diary.base = mica_create(world), torch = mica_create(world, MICA_WITH(Torch));
@@ -155,16 +156,16 @@ END_TEST
 
 static void cry(mica_view *view)
 {
-    const Weight *weight = mica_read(view, Weight);
+    const Weight *weight = mica_view_read(view, Weight);
     for (uint32_t i = 0; i < view->count; ++i)
         if ((uint32_t)weight[i].kilos % 1000 == 7)
-            ck_assert(mica_observe_emit(view->world, ALARM, 0, view->entities[i],
-                                        (mica_value){.size_bytes = sizeof *weight, .data = &weight[i]}));
+            ck_assert(mica_event_emit(view->world, ALARM, 0, view->entities[i],
+                                      (mica_value){.size_bytes = sizeof *weight, .data = &weight[i]}));
 }
 
 static void fall_silent(mica_view *view)
 {
-    const Weight *weight = mica_read(view, Weight);
+    const Weight *weight = mica_view_read(view, Weight);
     for (uint32_t i = 0; i < view->count; ++i)
         if (weight[i].kilos == 2007)
             mica_destroy(view->world, view->entities[i]);
@@ -182,7 +183,7 @@ START_TEST(events_told_inside_systems_come_behind_the_flush_in_order)
         mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = note_data, .context = &diary});
         for (int i = 0; i < 5000; ++i)
             mica_create(world, MICA_WITH(Weight, {(float)i}));
-        mica_system_add(world, MICA_SYSTEM_WITH(cry, (.split = MICA_SPLIT_EVEN), MICA_READ(Weight)));
+        mica_system_add(world, MICA_SYSTEM_WITH(cry, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Weight)));
         mica_system_add(world, MICA_SYSTEM(fall_silent, MICA_READ(Weight)));
         mica_step(world, 1);
         expect_diary(&diary, "7 1007 3007 4007"); /* one of them is dead by then */

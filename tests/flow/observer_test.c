@@ -157,18 +157,19 @@ START_TEST(switching_is_told_when_it_changes_something)
 }
 END_TEST
 
-static void note_a(const mica_observation *seen)
+static void note_a(const mica_event *seen)
 {
     write_down(seen->context, "a");
 }
 
-static void note_b(const mica_observation *seen)
+static void note_b(const mica_event *seen)
 {
     write_down(seen->context, "b");
 }
 
-static void hook_first(const mica_event *event, void *context)
+static void hook_first(const mica_event *event)
 {
+    void *context = event->context;
     (void)event;
     write_down(context, "hook");
 }
@@ -200,10 +201,10 @@ START_TEST(a_filter_keeps_others_out)
     reports heard;
     mica_world *world = open_world(&heard);
     diary diary = {0};
-    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note, MICA_HAS(Torch), MICA_WITHOUT(Weight));
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Heat, note, MICA_HAS(Torch), MICA_WITHOUT(Weight));
     def.context = &diary;
     mica_observer_add(world, &def);
-    def = *MICA_OBSERVER(MICA_OBSERVE_REMOVE, Heat, note, MICA_HAS(Lamp));
+    def = *MICA_OBSERVER(MICA_EVENT_REMOVE, Heat, note, MICA_HAS(Lamp));
     def.context = &diary;
     mica_observer_add(world, &def);
     mica_entity plain = diary.base = mica_create(world);
@@ -218,14 +219,14 @@ START_TEST(a_filter_keeps_others_out)
     expect_diary(&diary, "+Heat1");
     mica_disable(world, lamps[1], Lamp); /* HAS means switched on: rows are asked, not only archetypes */
     mica_query *all = mica_query_create(world, MICA_QUERY(MICA_HAS(Heat)));
-    mica_query_remove(all, Heat);
+    mica_remove_all(all, Heat);
     mica_query_destroy(all);
     expect_diary(&diary, "-Heat3 -Heat5");
     close_world(world, &heard);
 }
 END_TEST
 
-static void count_rows(const mica_observation *seen)
+static void count_rows(const mica_event *seen)
 {
     uint32_t *counts = seen->context;
     ++counts[0];
@@ -252,7 +253,7 @@ START_TEST(many_at_once_are_told_in_runs)
 }
 END_TEST
 
-static void spread(const mica_observation *seen)
+static void spread(const mica_event *seen)
 {
     const Heat *heat = seen->values;
     for (uint32_t i = 0; i < seen->count; ++i)
@@ -266,7 +267,7 @@ START_TEST(what_observers_change_is_applied_when_the_operation_ends)
 {
     reports heard;
     mica_world *world = open_world(&heard);
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, spread));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Heat, spread));
     mica_entity first = mica_create(world, MICA_WITH(Heat, {4}));
     ck_assert_float_eq(mica_get(world, first, Weight)->kilos, 4);
     ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 4);
@@ -274,9 +275,9 @@ START_TEST(what_observers_change_is_applied_when_the_operation_ends)
 }
 END_TEST
 
-static void add_another(const mica_observation *seen)
+static void add_another(const mica_event *seen)
 {
-    ck_assert_uint_eq(mica_observer_add(seen->world, MICA_OBSERVER(MICA_OBSERVE_ADD, Weight, note)).id, 0);
+    ck_assert_uint_eq(mica_observer_add(seen->world, MICA_OBSERVER(MICA_EVENT_ADD, Weight, note)).id, 0);
     ck_assert(!mica_observer_remove(seen->world, (mica_observer){1}));
 }
 
@@ -285,12 +286,12 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     reports heard;
     mica_world *world = open_world(&heard);
     const mica_observer_def bad[] = {
-        {.event = MICA_OBSERVE_ADD, .component = MICA_ID(Heat)},
-        {.event = MICA_OBSERVE_ADD, .fn = note},
-        {.event = MICA_OBSERVE_DESTROY, .component = MICA_ID(Heat), .fn = note},
+        {.event = MICA_EVENT_ADD, .component = MICA_ID(Heat)},
+        {.event = MICA_EVENT_ADD, .fn = note},
+        {.event = MICA_EVENT_DESTROY, .component = MICA_ID(Heat), .fn = note},
         {.event = 17, .fn = note},
-        {.event = MICA_OBSERVE_ENABLE, .component = MICA_ID(Heat), .fn = note},
-        {.event = MICA_OBSERVE_DISABLE, .component = MICA_ID(Heat), .fn = note},
+        {.event = MICA_EVENT_ENABLE, .component = MICA_ID(Heat), .fn = note},
+        {.event = MICA_EVENT_DISABLE, .component = MICA_ID(Heat), .fn = note},
     };
     ck_assert_uint_eq(mica_observer_add(world, NULL).id, 0);
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
@@ -298,14 +299,14 @@ START_TEST(mistakes_are_reported_and_change_nothing)
         expect_report(&heard, MICA_ERROR_INVALID, "observer");
     }
     mica_term unknown = {60000, MICA_ACCESS_HAS};
-    mica_observer_def def = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note);
+    mica_observer_def def = *MICA_OBSERVER(MICA_EVENT_ADD, Heat, note);
     def.terms = &unknown;
     def.term_count = 1;
     def.name = NULL;
     ck_assert_uint_eq(mica_observer_add(world, &def).id, 0);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "observer");
     ck_assert(!mica_observer_remove(world, (mica_observer){3}));
-    mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, add_another));
+    mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Heat, add_another));
     mica_create(world, MICA_WITH(Heat, {1}));
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system, hook or observer");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system, hook or observer");
@@ -315,7 +316,7 @@ END_TEST
 
 static void observe_inside(const mica_frame *frame)
 {
-    ck_assert_uint_eq(mica_observer_add(frame->world, MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note)).id, 0);
+    ck_assert_uint_eq(mica_observer_add(frame->world, MICA_OBSERVER(MICA_EVENT_ADD, Heat, note)).id, 0);
     ck_assert(!mica_observer_remove(frame->world, (mica_observer){1}));
 }
 
@@ -326,7 +327,7 @@ START_TEST(observers_neither_come_nor_go_inside_a_system)
     reports heard;
     mica_world *world = open_world(&heard);
     diary diary = {0};
-    observe(world, &diary, MICA_OBSERVE_ADD, MICA_ID(Heat));
+    observe(world, &diary, MICA_EVENT_ADD, MICA_ID(Heat));
     mica_system_add(world, MICA_SYSTEM_ONCE(observe_inside));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     expect_report(&heard, MICA_ERROR_REFUSED, "can't be added inside a system");
@@ -340,7 +341,7 @@ END_TEST
 static void observe_a_creation(faults *faults)
 {
     diary diary = {0};
-    mica_observer_def wanted = *MICA_OBSERVER(MICA_OBSERVE_ADD, Heat, note, MICA_HAS(Torch));
+    mica_observer_def wanted = *MICA_OBSERVER(MICA_EVENT_ADD, Heat, note, MICA_HAS(Torch));
     wanted.context = &diary;
     faults_begin(faults);
     mica_observer added = mica_observer_add(faults->world, &wanted);

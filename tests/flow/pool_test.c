@@ -22,16 +22,16 @@ static reports heard;
 
 static void move(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
-    const Speed *speed = mica_read(view, Speed);
+    Place *location = mica_view_write(view, Place);
+    const Speed *speed = mica_view_read(view, Speed);
     for (uint32_t i = 0; i < view->count; ++i)
-        place[i].x += speed[i].x * view->dt;
+        location[i].x += speed[i].x * view->dt;
 }
 
 /* What is worn out goes, and its entity with it every third time. */
 static void wear(mica_view *view)
 {
-    Wear *wear = mica_write(view, Wear);
+    Wear *wear = mica_view_write(view, Wear);
     for (uint32_t i = 0; i < view->count; ++i)
         if (++wear[i].turns > 12 && view->entities[i].index % 3 == 0)
             mica_destroy(view->world, view->entities[i]);
@@ -41,23 +41,23 @@ static void wear(mica_view *view)
 
 static void cool(mica_view *view)
 {
-    Place *place = mica_write(view, Place);
+    Place *location = mica_view_write(view, Place);
     for (uint32_t i = 0; i < view->count; ++i)
-        if ((place[i].x *= 0.5f) < 1)
+        if ((location[i].x *= 0.5f) < 1)
             mica_remove(view->world, view->entities[i], Hot);
 }
 
 static void push(mica_view *view)
 {
-    float *x = mica_write_field(view, Body, x);
-    const float *by = mica_read_field(view, Body, push);
+    float *x = mica_view_write_field(view, Body, x);
+    const float *by = mica_view_read_field(view, Body, push);
     for (uint32_t i = 0; i < view->count; ++i)
         x[i] += by[i];
 }
 
 static void look(mica_view *view)
 {
-    Seen *seen = mica_write(view, Seen);
+    Seen *seen = mica_view_write(view, Seen);
     for (uint32_t i = 0; i < view->count; ++i)
         ++seen[i].count;
 }
@@ -87,7 +87,8 @@ static void play(uint32_t worker_count, uint64_t *hashes)
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed)));
     mica_system_add(world, MICA_SYSTEM(wear, MICA_WRITE(Wear)));
     mica_system_add(world, MICA_SYSTEM(cool, MICA_WRITE(Place), MICA_HAS(Hot)));
-    mica_system_add(world, MICA_SYSTEM_WITH(push, (.split = MICA_SPLIT_EVERY, .split_rows = 100), MICA_WRITE(Body)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(push, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 100), MICA_WRITE(Body)));
     mica_system_add(world, MICA_SYSTEM(look, MICA_WRITE(Seen), MICA_WITHOUT(Wear)));
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         ck_assert(mica_step(world, 1.0f / 64) == MICA_OK);
@@ -122,7 +123,7 @@ START_TEST(every_row_of_a_pool_is_shown_once_per_frame)
     uint64_t shown = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); shown += view.count)
         for (uint32_t i = 0; i < view.count; ++i)
-            ck_assert(mica_read(&view, Seen)[i].count == 1);
+            ck_assert(mica_view_read(&view, Seen)[i].count == 1);
     ck_assert_msg(shown == CROWD - CROWD / 4, "all of them");
     close_world(world, &heard);
 }

@@ -143,7 +143,7 @@ START_TEST(what_is_copied_as_bytes_owns_nothing)
     ck_assert_ptr_null(mica_requests_stream(NULL));
     ck_assert_ptr_null(mica_requests_answers(NULL));
     ck_assert_int_eq(mica_requests_handle(NULL), MICA_ERROR_INVALID);
-    ck_assert(!mica_request((mica_requests *)NULL, 1, mica_nil(), Number, {1}));
+    ck_assert(!mica_request_post((mica_requests *)NULL, 1, mica_nil(), Number, {1}));
     close_world(world, &heard);
 }
 END_TEST
@@ -193,7 +193,7 @@ START_TEST(a_reduction_says_how_and_what)
     ck_assert_int_eq(mica_reduce_query(query, &bad[1], &sum), MICA_ERROR_INVALID);
     ck_assert_uint_eq(forget_reports(&heard), 12);
     ck_assert_int_eq(sum, 3);
-    ck_assert_int_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(idle, (.split = (mica_split)99))).id, 0);
+    ck_assert_int_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(idle, (.parallel = (mica_parallel)99))).id, 0);
     expect_report(&heard, MICA_ERROR_INVALID, "split");
     ck_assert_int_eq(mica_system_replace(world, (mica_system){7}, MICA_SYSTEM_ONCE(idle)), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such system");
@@ -249,7 +249,7 @@ START_TEST(what_a_frame_is_told_must_make_sense)
     }
     ck_assert_int_eq(mica_step_from(world, (mica_system){9}, 1), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "step_from: there is no such system");
-    ck_assert_uint_eq(mica_time_of(world).frame, 0);
+    ck_assert_uint_eq(mica_time_get(world).frame, 0);
     close_world(world, &heard);
 }
 END_TEST
@@ -334,12 +334,12 @@ START_TEST(a_world_without_systems_answers_for_none)
 {
     mica_world *world = open_world(&heard);
     mica_system_stats stats;
-    mica_time time = mica_time_of(world);
+    mica_time time = mica_time_get(world);
     ck_assert(time.frame == 0 && time.seconds == 0);
     ck_assert_uint_eq(mica_system_find(world, "none").id, 0);
     ck_assert_ptr_null(mica_system_name(world, (mica_system){1}));
     ck_assert(!mica_system_remove(world, (mica_system){1}) && !mica_system_enable(world, (mica_system){1}, true));
-    ck_assert(!mica_phase_remove(world, 9) && !mica_stats_of_system_total(world, (mica_system){1}, &stats));
+    ck_assert(!mica_phase_remove(world, 9) && !mica_stats_get_system_total(world, (mica_system){1}, &stats));
     ck_assert_int_eq(mica_system_replace(world, (mica_system){1}, MICA_SYSTEM_ONCE(idle)), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such system");
     close_world(world, &heard);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 typedef struct Sum { uint32_t a, b; } Sum;
-typedef struct Result { uint64_t total; uint32_t place; } Result;
+typedef struct Result { uint64_t total; uint32_t location; } Result;
 typedef struct Number { uint32_t value; } Number;
 MICA_STRUCT(Sum, a, b)
-MICA_COMPONENT(Result, total, place)
+MICA_COMPONENT(Result, total, location)
 MICA_COMPONENT(Number, value)
 
 static mica_requests *sums;
@@ -60,13 +60,13 @@ START_TEST(questions_are_grouped_by_key_and_keep_their_order)
     static const uint64_t keys[7] = {5, 2, 5, 9, 2, 5, 0};
     for (uint32_t i = 0; i < 7; ++i) {
         who[i] = mica_create(world);
-        ck_assert(mica_request(sums, keys[i], who[i], Sum, {i, 10}));
+        ck_assert(mica_request_post(sums, keys[i], who[i], Sum, {i, 10}));
     }
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
     ck_assert_str_eq(diary, "0(6)2(1 4)5(0 2 5)9(3)");
     for (uint32_t i = 0; i < 7; ++i)
         ck_assert_uint_eq(mica_get(world, who[i], Result)->total, 10 + i);
-    ck_assert_uint_eq(mica_get(world, who[5], Result)->place, 2);
+    ck_assert_uint_eq(mica_get(world, who[5], Result)->location, 2);
     *diary = '\0';
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
     ck_assert_str_eq(diary, "");
@@ -80,9 +80,9 @@ START_TEST(the_last_answer_stands_and_the_dead_get_none)
     mica_world *world = open_world(&heard);
     sums = make(world, add_up, false, false);
     mica_entity one = mica_create(world), dead = mica_create(world);
-    mica_request(sums, 9, one, Sum, {1, 1});
-    mica_request(sums, 1, one, Sum, {2, 2});
-    mica_request(sums, 1, dead, Sum, {3, 3});
+    mica_request_post(sums, 9, one, Sum, {1, 1});
+    mica_request_post(sums, 1, one, Sum, {2, 2});
+    mica_request_post(sums, 1, dead, Sum, {3, 3});
     mica_destroy(world, dead);
     mica_requests_handle(sums);
     ck_assert_uint_eq(mica_get(world, one, Result)->total, 4); /* asked last, whatever the key */
@@ -97,8 +97,8 @@ START_TEST(an_answer_can_be_taken_back)
     int yes;
     sums = mica_requests_create(world, MICA_REQUESTS(Sum, Result, add_up, &yes));
     mica_entity even = mica_create(world), odd = mica_create(world);
-    mica_request(sums, 1, even, Sum, {1, 1});
-    mica_request(sums, 1, odd, Sum, {1, 2});
+    mica_request_post(sums, 1, even, Sum, {1, 1});
+    mica_request_post(sums, 1, odd, Sum, {1, 2});
     mica_requests_handle(sums);
     ck_assert(mica_has(world, even, Result));
     ck_assert(!mica_has(world, odd, Result));
@@ -108,18 +108,18 @@ END_TEST
 
 static void ask(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         if (number[i].value % 3 != 1)
-            ck_assert(mica_request(sums, number[i].value % 50, view->entities[i], Sum, {number[i].value, 1}));
+            ck_assert(mica_request_post(sums, number[i].value % 50, view->entities[i], Sum, {number[i].value, 1}));
 }
 
 static void add_asking(mica_world *world)
 {
-    mica_system_add(
-        world,
-        MICA_SYSTEM_WITH(ask, (MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(sums))), .split = MICA_SPLIT_EVEN),
-                         MICA_READ(Number), MICA_WITHOUT(Result)));
+    mica_system_add(world, MICA_SYSTEM_WITH(ask,
+                                            (MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(sums))),
+                                             .parallel = MICA_PARALLEL_EVEN),
+                                            MICA_READ(Number), MICA_WITHOUT(Result)));
 }
 
 START_TEST(questions_of_systems_are_answered_once_per_key_for_any_number_of_workers)
@@ -154,7 +154,7 @@ END_TEST
 static void bear_and_ask(const mica_frame *frame)
 {
     mica_entity child = mica_create(frame->world, MICA_WITH(Number, {77}));
-    ck_assert(mica_request(sums, 1, child, Sum, {40, 2}));
+    ck_assert(mica_request_post(sums, 1, child, Sum, {40, 2}));
 }
 
 START_TEST(an_entity_that_is_created_with_its_question_gets_the_answer)
@@ -182,7 +182,7 @@ START_TEST(answers_may_go_to_a_stream_in_the_order_of_questions)
     mica_stream *answers = mica_requests_answers(sums);
     mica_entity one = mica_create(world);
     for (uint32_t i = 0; i < 5; ++i)
-        mica_request(sums, 5 - i, one, Sum, {i, 0});
+        mica_request_post(sums, 5 - i, one, Sum, {i, 0});
     mica_requests_handle(sums);
     uint32_t count, next = 0;
     for (const Result *some; (some = mica_stream_read(answers, Result, &count));)
@@ -208,7 +208,7 @@ START_TEST(a_handler_can_not_pull_away_what_it_stands_on)
     mica_world *world = open_world(&heard);
     sums = make(world, handle_again, true, false);
     mica_entity one = mica_create(world);
-    mica_request(sums, 1, one, Sum, {1, 2});
+    mica_request_post(sums, 1, one, Sum, {1, 2});
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
     expect_report(&heard, MICA_ERROR_REFUSED, "can't be handled inside a system");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system or their handler");
@@ -225,7 +225,7 @@ START_TEST(no_answers_need_be_wanted)
     mica_requests_def def = *MICA_REQUESTS(Sum, Result, write_down, NULL);
     def.answer = NULL;
     sums = mica_requests_create(world, &def);
-    mica_request(sums, 3, mica_nil(), Sum, {8, 0});
+    mica_request_post(sums, 3, mica_nil(), Sum, {8, 0});
     mica_requests_handle(sums);
     ck_assert_str_eq(diary, "3(8)");
     ck_assert_ptr_null(mica_requests_answers(sums));
@@ -251,7 +251,7 @@ START_TEST(requests_leave_from_the_middle_and_from_the_end)
             if (!all[j])
                 continue;
             groups_seen = 0; /* a question without a type is taken for one */
-            ck_assert(mica_request_post(all[j], 1, mica_nil(), (mica_value){.data = &(Sum){1, 2}}, MICA_HERE));
+            ck_assert(mica_request_post_id(all[j], 1, mica_nil(), (mica_value){.data = &(Sum){1, 2}}, MICA_HERE));
             ck_assert_int_eq(mica_requests_handle(all[j]), MICA_OK);
             ck_assert_uint_eq(groups_seen, 1);
         }
@@ -264,7 +264,7 @@ END_TEST
 static void ask_undeclared(const mica_frame *frame)
 {
     (void)frame;
-    ck_assert(!mica_request(sums, 1, mica_nil(), Sum, {1, 1}));
+    ck_assert(!mica_request_post(sums, 1, mica_nil(), Sum, {1, 1}));
     ck_assert_int_eq(mica_requests_handle(sums), MICA_ERROR_REFUSED);
     mica_requests_destroy(sums);
 }
@@ -281,9 +281,9 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     ck_assert_ptr_null(mica_requests_create(world, &def));
     expect_report(&heard, MICA_ERROR_INVALID, "needs answers");
     sums = make(world, add_up, false, false);
-    ck_assert(!mica_request(sums, 1, mica_nil(), Number, {1}));
+    ck_assert(!mica_request_post(sums, 1, mica_nil(), Number, {1}));
     expect_report(&heard, MICA_ERROR_INVALID, "has no data, or another type");
-    ck_assert(!mica_request_post(sums, 1, mica_nil(), (mica_value){MICA_ID(Sum), sizeof(Sum), NULL}, MICA_HERE));
+    ck_assert(!mica_request_post_id(sums, 1, mica_nil(), (mica_value){MICA_ID(Sum), sizeof(Sum), NULL}, MICA_HERE));
     expect_report(&heard, MICA_ERROR_INVALID, "has no data, or another type");
     if (!STOPS_AT_MISTAKES) {
         mica_system asking = mica_system_add(world, MICA_SYSTEM_ONCE(ask_undeclared));
@@ -320,7 +320,7 @@ static void make_and_handle(faults *faults)
     mica_query *numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(numbers); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
-            ck_assert(mica_request(sums, i % 4, view.entities[i], Sum, {1, 1}));
+            ck_assert(mica_request_post(sums, i % 4, view.entities[i], Sum, {1, 1}));
     faults_begin(faults);
     mica_result result = mica_requests_handle(sums);
     failed = faults_end(faults);

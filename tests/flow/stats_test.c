@@ -12,14 +12,14 @@ MICA_COMPONENT(Other, value)
 
 static void count_up(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
 
 static void mark_some(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         if (number[i].value == 2)
             mica_set(view->world, view->entities[i], Other, {1});
@@ -40,7 +40,7 @@ static mica_world *open_measured(reports *heard, uint32_t workers)
     mica_flow_configure(world, &def);
     for (uint32_t i = 0; i < ENTITIES; ++i)
         mica_create(world, MICA_WITH(Number, {0}));
-    mica_system_add(world, MICA_SYSTEM_WITH(count_up, (.split = MICA_SPLIT_EVEN), MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM_WITH(count_up, (.parallel = MICA_PARALLEL_EVEN), MICA_WRITE(Number)));
     mica_system_add(world, MICA_SYSTEM(mark_some, MICA_READ(Number)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(once, (.phase = MICA_PHASE_FIXED)));
     return world;
@@ -54,31 +54,31 @@ START_TEST(what_systems_did_is_counted_frame_by_frame)
         mica_system up = mica_system_find(world, "count_up"), mark = mica_system_find(world, "mark_some");
         mica_system fixed = mica_system_find(world, "once");
         mica_system_stats stats;
-        ck_assert(!mica_stats_of_system(world, up, 0, &stats));
+        ck_assert(!mica_stats_get_system(world, up, 0, &stats));
         ck_assert_int_eq(mica_stats_enable(world, 3), MICA_OK);
-        ck_assert(!mica_stats_of_system(world, up, 0, &stats));
+        ck_assert(!mica_stats_get_system(world, up, 0, &stats));
         for (int frame = 0; frame < 5; ++frame)
             mica_step(world, 3.0f / 60);
         for (uint32_t ago = 0; ago < 3; ++ago) {
-            ck_assert(mica_stats_of_system(world, up, ago, &stats));
+            ck_assert(mica_stats_get_system(world, up, ago, &stats));
             ck_assert_uint_eq(stats.runs, 1);
             ck_assert_uint_eq(stats.entities, ENTITIES);
             ck_assert_uint_ge(stats.slices, 3);
             ck_assert_uint_ge(stats.workers, 1);
             ck_assert_uint_le(stats.workers, workers);
             mica_frame_stats frame;
-            ck_assert(mica_stats_of_frame(world, ago, &frame));
+            ck_assert(mica_stats_get_frame(world, ago, &frame));
             ck_assert_uint_eq(frame.frame, 5 - ago);
             ck_assert_uint_gt(frame.time_ns, 0);
         }
-        ck_assert(!mica_stats_of_system(world, up, 3, &stats));
-        ck_assert(mica_stats_of_system(world, fixed, 0, &stats));
+        ck_assert(!mica_stats_get_system(world, up, 3, &stats));
+        ck_assert(mica_stats_get_system(world, fixed, 0, &stats));
         ck_assert_uint_eq(stats.runs, 3);
-        ck_assert(mica_stats_of_system_total(world, up, &stats));
+        ck_assert(mica_stats_get_system_total(world, up, &stats));
         ck_assert_uint_eq(stats.runs, 3);
         ck_assert_uint_eq(stats.entities, 3 * ENTITIES);
         mica_stats_enable(world, 0);
-        ck_assert(!mica_stats_of_system(world, mark, 0, &stats));
+        ck_assert(!mica_stats_get_system(world, mark, 0, &stats));
         close_world(world, &heard);
     }
 }
@@ -89,24 +89,24 @@ START_TEST(recorded_changes_are_counted)
     reports heard;
     mica_world *world = open_measured(&heard, 1);
     mica_frame_stats none;
-    ck_assert(!mica_stats_of_frame(world, 0, &none));
+    ck_assert(!mica_stats_get_frame(world, 0, &none));
     mica_stats_enable(world, 10);
     for (int frame = 0; frame < 3; ++frame)
         mica_step(world, 0);
     mica_system_stats stats;
     mica_frame_stats frame;
-    ck_assert(mica_stats_of_system(world, mica_system_find(world, "mark_some"), 1, &stats));
+    ck_assert(mica_stats_get_system(world, mica_system_find(world, "mark_some"), 1, &stats));
     ck_assert_uint_eq(stats.commands, ENTITIES);
-    ck_assert(mica_stats_of_frame(world, 1, &frame));
+    ck_assert(mica_stats_get_frame(world, 1, &frame));
     ck_assert_uint_eq(frame.commands, ENTITIES);
     ck_assert_uint_gt(frame.flush_ns, 0);
-    ck_assert(mica_stats_of_frame(world, 0, &frame));
+    ck_assert(mica_stats_get_frame(world, 0, &frame));
     ck_assert_uint_eq(frame.commands, 0);
     mica_flow_def more = mica_flow_def_default();
     more.worker_count = 3; /* who work from now on is counted, too */
     mica_flow_configure(world, &more);
     mica_step(world, 0);
-    ck_assert(mica_stats_of_system(world, mica_system_find(world, "count_up"), 0, &stats));
+    ck_assert(mica_stats_get_system(world, mica_system_find(world, "count_up"), 0, &stats));
     ck_assert_uint_eq(stats.entities, ENTITIES);
     close_world(world, &heard);
 }
@@ -149,8 +149,8 @@ START_TEST(a_table_has_a_line_per_system_in_the_order_they_run)
     }
     mica_graph_write(world, MICA_GRAPH_TEXT, NULL, 0);
     mica_system_stats stats;
-    ck_assert(!mica_stats_of_system(world, (mica_system){0}, 0, &stats));
-    ck_assert(!mica_stats_of_system(world, added, 0, &stats) && !mica_stats_of_system_total(world, added, &stats));
+    ck_assert(!mica_stats_get_system(world, (mica_system){0}, 0, &stats));
+    ck_assert(!mica_stats_get_system(world, added, 0, &stats) && !mica_stats_get_system_total(world, added, &stats));
     FILE *second = tmpfile();
     mica_stats_print(world, second);
     char *quiet = text_of(second);
@@ -297,7 +297,7 @@ static void measure(faults *faults)
     ck_assert_uint_eq(mica_get(world, one, Number)->value, 3); /* measuring changes nothing but time */
     mica_step(world, 1);
     mica_frame_stats frame;
-    ck_assert(mica_stats_of_frame(world, 0, &frame)); /* the old ones go on where new ones can't be made */
+    ck_assert(mica_stats_get_frame(world, 0, &frame)); /* the old ones go on where new ones can't be made */
 }
 
 START_TEST(running_out_of_memory_only_costs_the_measurement)

@@ -12,7 +12,7 @@ START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
     notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
     ck_assert(mica_world_hash(world) == bare);
     for (uint32_t i = 0; i < 2; ++i) {
-        mica_emit(notes, Note, {.call = i});
+        mica_stream_push(notes, Note, {.call = i});
         hashes[i] = mica_world_hash(world);
         uint32_t count;
         ck_assert_ptr_nonnull(mica_stream_read(notes, Note, &count));
@@ -22,13 +22,13 @@ START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
     }
     ck_assert(hashes[0] != hashes[1] && hashes[0] != bare);
     mica_stream *unread = mica_stream_create(world, &(mica_stream_def){.type = &mica_type_of_Note});
-    mica_emit(unread, Note, {.call = 7});
+    mica_stream_push(unread, Note, {.call = 7});
     uint64_t fresh = mica_world_hash(world), old;
     mica_step(world, 1);
     ck_assert((old = mica_world_hash(world)) != fresh && old != bare); /* where nobody reads, age counts */
     mica_step(world, 1);
     ck_assert(mica_world_hash(world) == bare);
-    ck_assert(!mica_emit(unread, Number, {1}));
+    ck_assert(!mica_stream_push(unread, Number, {1}));
     expect_report(&heard, MICA_ERROR_LAYOUT, "stream Note: a message of 4 bytes");
     close_world(world, &heard);
 }
@@ -42,10 +42,10 @@ START_TEST(what_was_dropped_for_room_is_not_part_of_the_hash)
         reports heard;
         mica_world *world = open_world(&heard);
         notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.capacity = 2, .keep_frames = 9)));
-        mica_emit(notes, Note, {.call = 7});
+        mica_stream_push(notes, Note, {.call = 7});
         mica_step(world, 1);
         for (uint32_t call = i; call < 4; ++call)
-            mica_emit(notes, Note, {.call = call < 2 ? 7 : call});
+            mica_stream_push(notes, Note, {.call = call < 2 ? 7 : call});
         hashes[i] = mica_world_hash(world);
         ck_assert_uint_eq(mica_stream_dropped(notes), 3 - i);
         ck_assert_uint_eq(mica_stream_count(notes), 0); /* the application has no place in it */
@@ -96,25 +96,25 @@ START_TEST(a_snapshot_knows_a_stream_by_what_it_is_and_not_where_it_lies)
     mica_snapshot none = mica_snapshot_take(world); /* before there were streams */
     notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
     mica_stream *stays = mica_stream_create(world, MICA_STREAM_WITH(Number, (.application = true)));
-    mica_emit(notes, Note, {1, 2, 3});
-    mica_emit(stays, Number, {5});
+    mica_stream_push(notes, Note, {1, 2, 3});
+    mica_stream_push(stays, Number, {5});
     mica_snapshot some = mica_snapshot_take(world);
     mica_stream_destroy(notes);
     mica_stream *other = mica_stream_create(world, MICA_STREAM_WITH(Number, (.application = true)));
     ck_assert_ptr_eq(other, notes);
-    mica_emit(other, Number, {1});
-    mica_emit(stays, Number, {6});
+    mica_stream_push(other, Number, {1});
+    mica_stream_push(stays, Number, {6});
     ck_assert_int_eq(mica_snapshot_restore(world, some), MICA_OK);
     ck_assert_uint_eq(mica_stream_count(other), 0); /* it was not there, whatever lay at its address */
     ck_assert_uint_eq(mica_stream_count(stays), 1);
-    mica_emit(other, Number, {2});
+    mica_stream_push(other, Number, {2});
     uint32_t count;
     ck_assert_uint_eq(mica_stream_read(other, Number, &count)->value, 2);
     ck_assert_uint_eq(mica_stream_read(stays, Number, &count)->value, 5);
-    mica_emit(stays, Number, {7});
+    mica_stream_push(stays, Number, {7});
     ck_assert_int_eq(mica_snapshot_restore(world, none), MICA_OK);
     ck_assert_uint_eq(mica_stream_count(stays), 0);
-    mica_emit(stays, Number, {8});
+    mica_stream_push(stays, Number, {8});
     ck_assert_uint_eq(mica_stream_read(stays, Number, &count)->value, 8);
     close_world(world, &heard);
     while (recycler.count)
@@ -128,7 +128,7 @@ START_TEST(a_broken_stream_is_found_by_validation)
     mica_world *world = open_world(&heard);
     notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
     for (uint32_t frame = 0; frame < 2; ++frame) {
-        mica_emit(notes, Note, {1, 2, 3});
+        mica_stream_push(notes, Note, {1, 2, 3});
         mica_step(world, 1);
     }
     micap_queue *queue = &notes->queue;

@@ -15,7 +15,7 @@ START_TEST(what_the_application_writes_it_reads_in_order)
     ck_assert_uint_eq(mica_stream_count(notes), 2);
     expect_read("1 2");
     expect_read("");
-    Note *many = mica_emit_many(notes, Note, 3);
+    Note *many = mica_stream_push_many(notes, Note, 3);
     for (uint32_t i = 0; i < 3; ++i)
         many[i] = (Note){0, 3 + i, 0};
     mica_step(world, 1);
@@ -34,7 +34,7 @@ START_TEST(messages_lie_aligned_and_large_ones_together)
     mica_stream *wide = mica_stream_create(world, MICA_STREAM_WITH(Wide, (.application = true)));
     uint32_t written = 0, read = 0, count;
     for (uint32_t i = 1; i < 40; ++i) {
-        Wide *some = mica_emit_many(wide, Wide, i * 50);
+        Wide *some = mica_stream_push_many(wide, Wide, i * 50);
         ck_assert_uint_eq((uintptr_t)some % 64, 0);
         memset(some, (int)i, i * 50 * sizeof *some);
         written += i * 50;
@@ -249,7 +249,7 @@ MICA_COMPONENT_WITH(Mortal, (.destruct = destroy_numbers), number)
 static void write_undeclared(const mica_frame *frame)
 {
     (void)frame;
-    ck_assert(!mica_emit(notes, Note, {0, 0, 0}));
+    ck_assert(!mica_stream_push(notes, Note, {0, 0, 0}));
 }
 
 static void read_undeclared(const mica_frame *frame)
@@ -265,8 +265,8 @@ static mica_stream *notes_of_another;
 static void write_elsewhere(const mica_frame *frame)
 {
     (void)frame;
-    ck_assert(mica_emit(notes_of_another, Note, {1, 2, 3}));
-    ck_assert(!mica_emit(notes, Number, {1}));
+    ck_assert(mica_stream_push(notes_of_another, Note, {1, 2, 3}));
+    ck_assert(!mica_stream_push(notes, Number, {1}));
 }
 
 START_TEST(a_system_is_the_application_of_another_world)
@@ -290,7 +290,7 @@ static void use_in_piece(uint32_t begin, uint32_t end, void *context)
 {
     (void)begin, (void)end, (void)context;
     uint32_t count;
-    ck_assert(!mica_emit(notes, Note, {0, 0, 0}));
+    ck_assert(!mica_stream_push(notes, Note, {0, 0, 0}));
     ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
 }
 
@@ -352,7 +352,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     uint32_t count;
     ck_assert_ptr_null(mica_stream_read(notes, Note, &count));
     expect_report(&heard, MICA_ERROR_REFUSED, ".application = true");
-    ck_assert(!mica_emit(notes, Number, {1}));
+    ck_assert(!mica_stream_push(notes, Number, {1}));
     expect_report(&heard, MICA_ERROR_LAYOUT, "a message of 4 bytes instead of 12");
     const mica_stream_def bad[] = {{.name = "nothing"},
                                    {.type = &mica_type_of_Nothing},
@@ -365,9 +365,9 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     }
     ck_assert_ptr_null(mica_stream_create(world, NULL));
     expect_report(&heard, MICA_ERROR_INVALID, "must be described");
-    ck_assert_ptr_null(mica_stream_append(NULL, 1, MICA_HERE));
-    ck_assert_ptr_null(mica_stream_append(notes, 0, MICA_HERE));
-    ck_assert(!mica_emit((mica_stream *)NULL, Note, {1, 2, 3}));
+    ck_assert_ptr_null(mica_stream_push_many_id(NULL, 1, MICA_HERE));
+    ck_assert_ptr_null(mica_stream_push_many_id(notes, 0, MICA_HERE));
+    ck_assert(!mica_stream_push((mica_stream *)NULL, Note, {1, 2, 3}));
     ck_assert_ptr_null(mica_stream_read((mica_stream *)NULL, Note, &count));
     ck_assert(mica_stream_count(NULL) == 0 && mica_stream_dropped(NULL) == 0 && mica_stream_dropped(notes) == 0);
     add_frame_writer(world);
@@ -387,7 +387,7 @@ START_TEST(more_than_a_block_at_once_gets_a_larger_one)
     notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
     static const uint32_t counts[] = {1, 1000, 3000, 100, 5000};
     for (uint32_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        Note *room = mica_stream_append(notes, counts[i], MICA_HERE);
+        Note *room = mica_stream_push_many_id(notes, counts[i], MICA_HERE);
         for (uint32_t call = 0; call < counts[i]; ++call)
             room[call] = (Note){i, 0, call};
         expect_valid(world);
@@ -408,7 +408,7 @@ static void write_many(const mica_frame *frame)
 {
     (void)frame;
     for (uint32_t call = 0; call < MANY; ++call)
-        ck_assert(mica_emit(notes, Note, {.call = call}));
+        ck_assert(mica_stream_push(notes, Note, {.call = call}));
 }
 
 static void count_what_is_left(const mica_frame *frame)

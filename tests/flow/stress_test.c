@@ -58,11 +58,11 @@ static void mix(mica_view *view)
         if (first[i] % 61 == 0)
             mica_destroy(view->world, view->entities[i]);
         else if (first[i] % 37 == 0)
-            mica_remove_component(view->world, view->entities[i], ids[salt % COMPONENTS]);
+            mica_remove_id(view->world, view->entities[i], ids[salt % COMPONENTS]);
         else if (first[i] % 29 == 0)
-            mica_set_component(view->world, view->entities[i], (mica_value){ids[salt % COMPONENTS], 4, &salt});
+            mica_set_id(view->world, view->entities[i], (mica_value){ids[salt % COMPONENTS], 4, &salt});
         else if (first[i] % 71 == 0)
-            mica_create_values(view->world, &(mica_value){ids[salt % COMPONENTS], 4, &first[i]}, 1);
+            mica_create_id(view->world, &(mica_value){ids[salt % COMPONENTS], 4, &first[i]}, 1);
     }
 }
 
@@ -72,7 +72,7 @@ static void look_around(mica_view *view)
     uint32_t *values = mica_view_write_at(view, 0);
     for (uint32_t i = 0; i < view->count; ++i) {
         mica_entity other = view->entities[(i * 7 + self->factor) % view->count];
-        const uint32_t *there = mica_get_component(view->world, other, self->use.component);
+        const uint32_t *there = mica_get_id(view->world, other, self->use.component);
         values[i] += there ? *there : 1;
     }
 }
@@ -88,8 +88,8 @@ static void make_recipe(random_source *random, uint32_t number, recipe *out)
     out->def = (mica_system_def){.name = out->name,
                                  .view = mix,
                                  .term_count = count,
-                                 .split = (mica_split)random_below(random, 5),
-                                 .split_rows = 1 + random_below(random, 900),
+                                 .parallel = (mica_parallel)random_below(random, 5),
+                                 .parallel_rows = 1 + random_below(random, 900),
                                  .priority = (int32_t)random_below(random, 3) - 1,
                                  .phase = random_below(random, 6) ? MICA_PHASE_UPDATE : MICA_PHASE_END};
     out->changes = random_below(random, 5) == 0;
@@ -128,7 +128,7 @@ static mica_world *make_world(reports *heard, uint64_t seed, uint32_t workers, b
         for (uint32_t j = 0; j < COMPONENTS; ++j)
             if (mask >> j & 1)
                 values[count++] = (mica_value){ids[j], 4, &value};
-        mica_create_values(world, values, count);
+        mica_create_id(world, values, count);
     }
     return world;
 }

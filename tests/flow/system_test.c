@@ -9,7 +9,7 @@ static uint32_t rows;
 
 static void add_one(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
@@ -58,7 +58,7 @@ START_TEST(every_kind_of_system_gets_what_it_asks_for)
     reports heard;
     mica_world *world = open_flow(&heard, 2);
     uint32_t extra = 10;
-    mica_write_the(world, Clock)->ticks = 100;
+    mica_singleton_write(world, Clock)->ticks = 100;
     mica_entity one = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Frozen));
     mica_entity two = mica_create(world, MICA_WITH(Number, {2}));
     mica_system_add(world, MICA_SYSTEM(add_one, MICA_WRITE(Number)));
@@ -80,19 +80,19 @@ END_TEST
 START_TEST(no_entities_and_fewer_than_workers_are_fine)
 {
     for (uint32_t count = 0; count <= 20; ++count)
-        for (uint32_t split = 0; split <= MICA_SPLIT_THRESHOLD; ++split) {
+        for (uint32_t split = 0; split <= MICA_PARALLEL_THRESHOLD; ++split) {
             reports heard;
             mica_world *world = open_flow(&heard, 16);
             for (uint32_t i = 0; i < count; ++i)
                 mica_create(world, MICA_WITH(Number, {i}));
-            mica_system_add(
-                world, MICA_SYSTEM_WITH(add_one, (.split = (mica_split)split, .split_rows = 1), MICA_WRITE(Number)));
+            mica_system_add(world, MICA_SYSTEM_WITH(add_one, (.parallel = (mica_parallel)split, .parallel_rows = 1),
+                                                    MICA_WRITE(Number)));
             ck_assert_int_eq(mica_step(world, 1), MICA_OK);
             mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
             uint32_t sum = 0;
             for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
                 for (uint32_t i = 0; i < view.count; ++i)
-                    sum += mica_read(&view, Number)[i].value;
+                    sum += mica_view_read(&view, Number)[i].value;
             ck_assert_uint_eq(sum, count * (count + 1) / 2);
             close_world(world, &heard);
         }
@@ -109,16 +109,16 @@ static void note_piece(mica_view *view)
 START_TEST(splits_show_every_row_once_in_pieces_of_the_size_asked_for)
 {
     static const struct {
-        mica_split split;
-        uint32_t split_rows, most;
+        mica_parallel parallel;
+        uint32_t parallel_rows, most;
     } cases[] = {
-        {MICA_SPLIT_AUTO, 0, MICA_VIEW_ROWS},
-        {MICA_SPLIT_NONE, 0, MICA_VIEW_ROWS},
-        {MICA_SPLIT_EVEN, 0, MICA_VIEW_ROWS},
-        {MICA_SPLIT_EVERY, 1, 3},
-        {MICA_SPLIT_EVERY, 7, 7},
-        {MICA_SPLIT_EVERY, 5000, MICA_VIEW_ROWS},
-        {MICA_SPLIT_THRESHOLD, 100, MICA_VIEW_ROWS},
+        {MICA_PARALLEL_AUTO, 0, MICA_VIEW_ROWS},
+        {MICA_PARALLEL_NONE, 0, MICA_VIEW_ROWS},
+        {MICA_PARALLEL_EVEN, 0, MICA_VIEW_ROWS},
+        {MICA_PARALLEL_EVERY, 1, 3},
+        {MICA_PARALLEL_EVERY, 7, 7},
+        {MICA_PARALLEL_EVERY, 5000, MICA_VIEW_ROWS},
+        {MICA_PARALLEL_THRESHOLD, 100, MICA_VIEW_ROWS},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
         reports heard;
@@ -126,10 +126,10 @@ START_TEST(splits_show_every_row_once_in_pieces_of_the_size_asked_for)
         uint32_t most = cases[i].most;
         for (uint32_t j = 0; j < 10000; ++j)
             mica_create(world, MICA_WITH(Number, {j}));
-        mica_system_add(world,
-                        MICA_SYSTEM_WITH(note_piece,
-                                         (.split = cases[i].split, .split_rows = cases[i].split_rows, .context = &most),
-                                         MICA_READ(Number)));
+        mica_system_add(world, MICA_SYSTEM_WITH(
+                                   note_piece,
+                                   (.split = cases[i].split, .parallel_rows = cases[i].parallel_rows, .context = &most),
+                                   MICA_READ(Number)));
         ck_assert_int_eq(mica_step(world, 1), MICA_OK);
         ck_assert_uint_eq(rows, 10000);
         close_world(world, &heard);
@@ -140,7 +140,7 @@ END_TEST
 static void replace_all(mica_view *view)
 {
     for (uint32_t i = 0; i < view->count; ++i) {
-        const Number *number = mica_read(view, Number);
+        const Number *number = mica_view_read(view, Number);
         mica_destroy(view->world, view->entities[i]);
         mica_entity fresh = mica_create(view->world, MICA_WITH(Number, {number[i].value + 1}));
         ck_assert_msg(mica_is_alive(view->world, fresh), "a handle is valid at once");
@@ -166,7 +166,7 @@ START_TEST(changes_inside_a_system_are_made_after_its_phase)
     uint32_t at = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i, ++at)
-            ck_assert_msg(mica_read(&view, Number)[i].value == at + 5 && mica_read(&view, Mass)[i].value == 3,
+            ck_assert_msg(mica_view_read(&view, Number)[i].value == at + 5 && mica_view_read(&view, Mass)[i].value == 3,
                           "in the order of slices");
     ck_assert_uint_eq(at, 5000);
     close_world(world, &heard);
@@ -175,7 +175,7 @@ END_TEST
 
 static void kill_even(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         if (number[i].value % 2 == 0)
             mica_command_destroy(mica_view_commands(view), view->entities[i]);
@@ -316,10 +316,10 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
         {{.name = "s", .view = add_one, .exclusive = true, MICA_TERMS(MICA_WRITE(Number))},
          MICA_ERROR_INVALID,
          "exclusive"},
-        {{.name = "s", .view = add_one, .split = MICA_SPLIT_EVERY, MICA_TERMS(MICA_WRITE(Number))},
+        {{.name = "s", .view = add_one, .parallel = MICA_PARALLEL_EVERY, MICA_TERMS(MICA_WRITE(Number))},
          MICA_ERROR_INVALID,
-         "split_rows"},
-        {{.name = "s", .view = add_one, .split = (mica_split)9, MICA_TERMS(MICA_WRITE(Number))},
+         "parallel_rows"},
+        {{.name = "s", .view = add_one, .parallel = (mica_parallel)9, MICA_TERMS(MICA_WRITE(Number))},
          MICA_ERROR_INVALID,
          "split"},
         {{.name = "s", .once = a, .uses = &(const mica_use){0}, .use_count = 1}, MICA_ERROR_INVALID, "uses"},
@@ -339,7 +339,7 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
         taken.name = "taken";
         mica_system kept = mica_system_add(world, &taken);
         mica_system_def def = cases[i].def;
-        def.place = MICA_HERE;
+        def.location = MICA_HERE;
         mica_system_def another = *MICA_SYSTEM_ONCE(c);
         mica_system replaced = mica_system_add(world, &another);
         for (uint32_t way = 0; way < 2; ++way) {
@@ -350,7 +350,7 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
             while (heard.taken + 1 < heard.count) /* what is wrong comes before what is refused for it */
                 expect_report(&heard, cases[i].result, "");
             const heard_report *report = expect_report(&heard, cases[i].result, cases[i].text);
-            ck_assert_int_eq(report->line, def.place.line);
+            ck_assert_int_eq(report->line, def.location.line);
         }
         ck_assert_uint_eq(mica_system_add(world, NULL).id, 0);
         expect_report(&heard, MICA_ERROR_INVALID, "it needs a name");
@@ -370,7 +370,7 @@ static void see_changed(mica_view *view)
 static void touch_first(mica_view *view)
 {
     if (calls++ % 2 == 0)
-        mica_write(view, Number)[0].value = calls;
+        mica_view_write(view, Number)[0].value = calls;
 }
 
 START_TEST(changed_means_since_the_system_ran_last)
@@ -397,14 +397,14 @@ MICA_SINGLETON(Tally, rows, reads)
 
 static void tally(mica_view *view)
 {
-    mica_write(view, Tally)->rows += view->count;
+    mica_view_write(view, Tally)->rows += view->count;
 }
 
 static const Tally *read_at;
 
 static void read_tally(const mica_frame *frame)
 {
-    read_at = mica_get_the(frame->world, Tally);
+    read_at = mica_singleton_get(frame->world, Tally);
     rows = read_at->rows;
 }
 
@@ -414,9 +414,10 @@ START_TEST(the_output_of_a_system_is_a_singleton_that_stays_where_it_is)
     mica_world *world = open_flow(&heard, 4);
     for (uint32_t i = 0; i < 10000; ++i)
         mica_create(world, MICA_WITH(Number, {i}));
-    mica_system_add(world, MICA_SYSTEM_WITH(tally, (.split = MICA_SPLIT_EVEN), MICA_READ(Number), MICA_WRITE(Tally)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(tally, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Number), MICA_WRITE(Tally)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(read_tally, (MICA_TERMS(MICA_READ(Tally)))));
-    const Tally *here = mica_get_the(world, Tally);
+    const Tally *here = mica_singleton_get(world, Tally);
     for (uint32_t frame = 1; frame <= 5; ++frame) {
         mica_step(world, 1);
         ck_assert_msg(rows == frame * 10000, "whoever reads it comes behind who writes it, all of it: %u", rows);
@@ -429,8 +430,7 @@ END_TEST
 static void fail_half_way(mica_view *view)
 {
     for (uint32_t i = 0; i < view->count; ++i) {
-        if (i == view->count / 2 &&
-            !mica_set_component(view->world, view->entities[i], (mica_value){MICA_ID(Clock), 0, NULL}))
+        if (i == view->count / 2 && !mica_set_id(view->world, view->entities[i], (mica_value){MICA_ID(Clock), 0, NULL}))
             return;
         mica_set(view->world, view->entities[i], Mass, {1});
     }
@@ -452,7 +452,7 @@ START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
     mica_query *counted = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(counted); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
-            ck_assert_uint_eq(mica_read(&view, Number)[i].value, 1);
+            ck_assert_uint_eq(mica_view_read(&view, Number)[i].value, 1);
     close_world(world, &heard);
 }
 END_TEST

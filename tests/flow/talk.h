@@ -26,7 +26,7 @@ static const mica_handler described_handlers[] = {MICA_HANDLED(Shout, count_hear
 MICA_POOL_WITH(Fuel, (MICA_HANDLERS(described_handlers)), litres)
 MICA_COMPONENT_WITH(Ear, (MICA_HANDLERS(described_handlers)), heard)
 
-enum { TALKERS = 70, ALARM = MICA_OBSERVE_USER };
+enum { TALKERS = 70, ALARM = MICA_EVENT_USER };
 
 typedef struct talk {
     mica_entity far; /* has a number only; the others, TALKERS of them, have a place too */
@@ -47,7 +47,7 @@ static inline void answer_with_mass(const mica_request_group *group)
         ((Mass *)group->answers)[i].value = 1;
 }
 
-static inline void hear_alarm(const mica_observation *seen)
+static inline void hear_alarm(const mica_event *seen)
 {
     mica_set(seen->world, seen->entities[0], Letter, {'a'});
 }
@@ -85,13 +85,13 @@ static inline void talk_to_all(mica_view *view)
         mica_send(world, view->entities[i], Hit, {1});
         if (i == view->count / 2)
             mica_send(world, talk->far, Hit, {2});
-        mica_request(talk->requests, i % 3, view->entities[i], Hit, {i});
-        mica_emit(talk->stream, Hit, {i});
+        mica_request_post(talk->requests, i % 3, view->entities[i], Hit, {i});
+        mica_stream_push(talk->stream, Hit, {i});
     }
     mica_entity born = mica_create(world, MICA_WITH(Ear, {0})); /* the first that has one */
     if (!mica_is_nil(born))
         mica_send(world, born, Hit, {1});
-    mica_observe_emit(world, ALARM, 0, talk->far, (mica_value){.data = &view->count, .size_bytes = 4});
+    mica_event_emit(world, ALARM, 0, talk->far, (mica_value){.data = &view->count, .size_bytes = 4});
     mica_broadcast(world, Wave, {1});
 }
 
@@ -108,12 +108,12 @@ static inline void listen_to_stream(const mica_frame *frame)
 
 static inline void burn(mica_view *view)
 {
-    ++mica_write(view, Fuel)->litres;
+    ++mica_view_write(view, Fuel)->litres;
 }
 
 static inline void drift(mica_view *view)
 {
-    mica_write(view, Position)->x += 1;
+    mica_view_write(view, Position)->x += 1;
 }
 
 static inline void talk_add_systems(mica_world *world, talk *talk)
@@ -122,7 +122,8 @@ static inline void talk_add_systems(mica_world *world, talk *talk)
     again.name = "drift again";
     mica_system_add(world, MICA_SYSTEM(drift, MICA_WRITE(Position)));
     mica_system_add(world, &again);
-    mica_system_add(world, MICA_SYSTEM_WITH(burn, (.split = MICA_SPLIT_EVERY, .split_rows = 1), MICA_WRITE(Fuel)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(burn, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 1), MICA_WRITE(Fuel)));
     const mica_use writes[] = {MICA_USE_STREAM_WRITE(talk->stream),
                                MICA_USE_STREAM_WRITE(mica_requests_stream(talk->requests))};
     const mica_use reads[] = {MICA_USE_STREAM_READ(talk->stream)};

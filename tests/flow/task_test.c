@@ -71,7 +71,7 @@ static void nested_system(mica_view *view)
 
 static void other_system(mica_view *view)
 {
-    Mass *mass = mica_write(view, Mass);
+    Mass *mass = mica_view_write(view, Mass);
     for (uint32_t i = 0; i < view->count; ++i)
         mass[i].value += 1;
 }
@@ -84,10 +84,11 @@ START_TEST(nesting_never_locks_up_however_few_workers_there_are)
         atomic_uint leaves = 0;
         for (uint32_t i = 0; i < 40; ++i)
             mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Mass, {0}));
-        mica_system_add(world, MICA_SYSTEM_WITH(nested_system,
-                                                (.split = MICA_SPLIT_EVERY, .split_rows = 1, .context = &leaves),
-                                                MICA_READ(Number)));
-        mica_system_add(world, MICA_SYSTEM_WITH(other_system, (.split = MICA_SPLIT_EVEN), MICA_WRITE(Mass)));
+        mica_system_add(world,
+                        MICA_SYSTEM_WITH(nested_system,
+                                         (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 1, .context = &leaves),
+                                         MICA_READ(Number)));
+        mica_system_add(world, MICA_SYSTEM_WITH(other_system, (.parallel = MICA_PARALLEL_EVEN), MICA_WRITE(Mass)));
         for (uint32_t frame = 1; frame <= 3; ++frame) {
             ck_assert_int_eq(mica_step(world, 1), MICA_OK);
             ck_assert_uint_eq(atomic_load(&leaves), frame * 40 * 256);
@@ -214,8 +215,8 @@ START_TEST(a_scheduler_of_the_user_may_help_early_late_or_on_the_spot)
         for (uint32_t j = 0; j < 20000; ++j)
             mica_create(world, MICA_WITH(Number, {j}), MICA_WITH(Mass, {(float)j}));
         atomic_uint leaves = 0;
-        mica_system_add(world, MICA_SYSTEM_WITH(other_system, (.split = MICA_SPLIT_EVEN), MICA_WRITE(Mass)));
-        mica_system_add(world, MICA_SYSTEM_WITH(nested_system, (.split = MICA_SPLIT_EVEN, .context = &leaves),
+        mica_system_add(world, MICA_SYSTEM_WITH(other_system, (.parallel = MICA_PARALLEL_EVEN), MICA_WRITE(Mass)));
+        mica_system_add(world, MICA_SYSTEM_WITH(nested_system, (.parallel = MICA_PARALLEL_EVEN, .context = &leaves),
                                                 MICA_READ(Number)));
         for (uint32_t frame = 0; frame < 5; ++frame)
             ck_assert_int_eq(mica_step(world, 1), MICA_OK);
@@ -253,7 +254,7 @@ START_TEST(more_than_fits_into_a_queue_is_done_at_once)
         char name[16];
         snprintf(name, sizeof name, "s%u", i);
         mica_system_def def = *MICA_SYSTEM_WITH(
-            count_rows, (.split = MICA_SPLIT_EVERY, .split_rows = 1, .context = &rows), MICA_READ(Number));
+            count_rows, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 1, .context = &rows), MICA_READ(Number));
         def.name = name;
         ck_assert(mica_system_add(world, &def).id);
     }
@@ -269,7 +270,7 @@ MICA_POOL(Extra, value)
 static void add_values(mica_view *view, void *sum, void *context)
 {
     (void)context;
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         *(uint64_t *)sum += number[i].value;
 }
@@ -398,8 +399,8 @@ START_TEST(a_system_may_step_another_world)
         mica_entity counted = mica_create(inner, MICA_WITH(Mass, {0}));
         mica_create(outer, MICA_WITH(Number, {0}));
         mica_system_add(inner, MICA_SYSTEM(other_system, MICA_WRITE(Mass)));
-        mica_system_add(outer,
-                        MICA_SYSTEM_WITH(step_inner, (.context = inner, .split = MICA_SPLIT_EVEN), MICA_READ(Number)));
+        mica_system_add(
+            outer, MICA_SYSTEM_WITH(step_inner, (.context = inner, .parallel = MICA_PARALLEL_EVEN), MICA_READ(Number)));
         for (uint32_t frame = 1; frame <= 4; ++frame) {
             ck_assert_int_eq(mica_step(outer, 1), MICA_OK);
             ck_assert(mica_get(inner, counted, Mass)->value == (float)frame);

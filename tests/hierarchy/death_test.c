@@ -38,7 +38,7 @@ static void by_query(mica_world *world, mica_entity entity)
 {
     (void)entity;
     mica_query *enemies = mica_query_create(world, MICA_QUERY(MICA_HAS(Enemy)));
-    ck_assert_int_eq(mica_query_destroy_entities(enemies), MICA_OK);
+    ck_assert_int_eq(mica_destroy_all(enemies), MICA_OK);
     mica_query_destroy(enemies);
 }
 
@@ -59,8 +59,9 @@ static void by_commands(mica_world *world, mica_entity entity)
     mica_commands_destroy(others);
 }
 
-static void on_remove(const mica_event *event, void *victim)
+static void on_remove(const mica_event *event)
 {
+    void *victim = event->context;
     mica_entity entity = *(mica_entity *)victim;
     if (mica_is_alive(event->world, entity))
         mica_destroy(event->world, entity);
@@ -182,9 +183,9 @@ typedef struct journal {
     bool with_parent; /* every one still saw its parent */
 } journal;
 
-static void on_destroy(const mica_event *event, void *context)
+static void on_destroy(const mica_event *event)
 {
-    journal *journal = context;
+    journal *journal = event->context;
     for (uint32_t i = 0; i < event->count; ++i) {
         uint32_t number = mica_get(event->world, event->entities[i], Number)->value;
         journal->order[journal->count++] = (char)('0' + number);
@@ -216,9 +217,8 @@ START_TEST(hooks_see_children_die_before_their_parents)
 END_TEST
 
 /* The entity gets a child of its own in the moment it dies. */
-static void add_a_child(const mica_event *event, void *context)
+static void add_a_child(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i)
         mica_create_child(event->world, event->entities[i], MICA_WITH(Letter, {'x'}));
 }
@@ -255,8 +255,8 @@ START_TEST(values_that_own_memory_die_with_the_tree)
     mica_query *numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_READ(Text)));
     for (mica_view view = mica_query_begin(numbers); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
-            ck_assert_uint_eq(mica_read(&view, Number)[i].value % 3, 0);
-            ck_assert_str_eq(mica_read(&view, Text)[i].characters, "leaf");
+            ck_assert_uint_eq(mica_view_read(&view, Number)[i].value % 3, 0);
+            ck_assert_str_eq(mica_view_read(&view, Text)[i].characters, "leaf");
         }
     close_world(world, &heard);
     text_drop(&text);
@@ -292,7 +292,7 @@ START_TEST(the_name_of_an_orphan_finds_a_new_scope_with_its_next_parent)
     mica_name_child(world, other, "new");
     ck_assert(mica_destroy_with(world, parent, MICA_ORPHANS_STAY));
     ck_assert(mica_is_nil(mica_find(world, "old/child")) && mica_is_nil(mica_find(world, "child")));
-    ck_assert_str_eq(mica_name_of(world, child), "child");
+    ck_assert_str_eq(mica_name_get(world, child), "child");
     ck_assert_int_eq(mica_set_parent(world, child, other), MICA_OK);
     ck_assert(mica_same(mica_find(world, "new/child"), child));
     close_world(world, &heard);

@@ -69,9 +69,9 @@ START_TEST(a_child_is_placed_before_or_behind_a_sibling)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         family family = open_family();
-        mica_result (*place)(mica_world *, mica_entity, mica_entity) =
-            cases[i].behind ? mica_place_behind : mica_place_before;
-        mica_result result = place(family.world, family.children[cases[i].child], family.children[cases[i].sibling]);
+        mica_result (*location)(mica_world *, mica_entity, mica_entity) =
+            cases[i].behind ? mica_place_after : mica_place_before;
+        mica_result result = location(family.world, family.children[cases[i].child], family.children[cases[i].sibling]);
         if (cases[i].order) {
             ck_assert_int_eq(result, MICA_OK);
             expect_order(&family, cases[i].order);
@@ -117,7 +117,7 @@ START_TEST(cycles_are_refused)
             ck_assert_int_eq(mica_set_parent(world, chain[above], chain[below]), MICA_ERROR_INVALID);
             expect_report(&heard, MICA_ERROR_INVALID, above == below ? "itself" : "its own ancestor");
         }
-    ck_assert_int_eq(mica_place_behind(world, chain[1], chain[3]), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_place_after(world, chain[1], chain[3]), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "its own ancestor");
     ck_assert_msg(mica_world_hash(world) == hash, "nothing has changed");
     ck_assert_int_eq(mica_set_parent(world, chain[3], chain[0]), MICA_OK);
@@ -140,7 +140,7 @@ START_TEST(dead_and_nil_handles_are_harmless_at_every_door)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ck_assert(mica_is_nil(mica_parent(world, bad[i])) && mica_is_nil(mica_first_child(world, bad[i])));
         ck_assert(mica_is_nil(mica_last_child(world, bad[i])) && mica_is_nil(mica_next_sibling(world, bad[i])));
-        ck_assert(mica_is_nil(mica_previous_sibling(world, bad[i])) && mica_is_nil(mica_root_of(world, bad[i])));
+        ck_assert(mica_is_nil(mica_previous_sibling(world, bad[i])) && mica_is_nil(mica_root(world, bad[i])));
         ck_assert(mica_is_nil(mica_tree_next(world, family.parent, bad[i])));
         ck_assert_uint_eq(mica_child_count(world, bad[i]) + mica_depth(world, bad[i]), 0);
         ck_assert(!mica_is_ancestor(world, bad[i], heir) && !mica_is_ancestor(world, heir, bad[i]));
@@ -175,15 +175,15 @@ START_TEST(trees_are_walked_up_and_down)
     ck_assert_uint_eq(count, 7);
     ck_assert(mica_same(mica_tree_next(world, all[1], all[2]), all[3]));
     ck_assert_msg(mica_is_nil(mica_tree_next(world, all[1], all[3])), "the walk stays below its root");
-    ck_assert(mica_same(mica_tree_next_beside(world, all[0], all[1]), all[4]));
-    ck_assert(mica_is_nil(mica_tree_next_beside(world, all[0], all[4])));
-    ck_assert_msg(mica_is_nil(mica_tree_next_beside(world, all[0], all[0])), "nothing is beside the root");
+    ck_assert(mica_same(mica_tree_skip(world, all[0], all[1]), all[4]));
+    ck_assert(mica_is_nil(mica_tree_skip(world, all[0], all[4])));
+    ck_assert_msg(mica_is_nil(mica_tree_skip(world, all[0], all[0])), "nothing is beside the root");
     ck_assert_uint_eq(mica_depth(world, all[6]), 3);
-    ck_assert(mica_same(mica_root_of(world, all[6]), all[0]) && mica_same(mica_root_of(world, all[0]), all[0]));
+    ck_assert(mica_same(mica_root(world, all[6]), all[0]) && mica_same(mica_root(world, all[0]), all[0]));
     ck_assert(mica_is_ancestor(world, all[4], all[6]) && mica_is_ancestor(world, all[0], all[3]));
     ck_assert(!mica_is_ancestor(world, all[1], all[6]) && !mica_is_ancestor(world, all[6], all[6]));
     mica_entity lonely = mica_create(world);
-    ck_assert(mica_same(mica_root_of(world, lonely), lonely) && mica_is_nil(mica_tree_next(world, lonely, lonely)));
+    ck_assert(mica_same(mica_root(world, lonely), lonely) && mica_is_nil(mica_tree_next(world, lonely, lonely)));
     close_world(world, &heard);
 }
 END_TEST
@@ -227,7 +227,7 @@ START_TEST(links_are_part_of_the_hash_and_so_is_their_order)
     ck_assert_int_eq(mica_place_before(family.world, family.children[3], family.children[1]), MICA_OK);
     uint64_t moved = mica_world_hash(family.world);
     ck_assert(moved != before);
-    ck_assert_int_eq(mica_place_behind(family.world, family.children[3], family.children[2]), MICA_OK);
+    ck_assert_int_eq(mica_place_after(family.world, family.children[3], family.children[2]), MICA_OK);
     ck_assert(mica_world_hash(family.world) == before);
     mica_detach_children(family.world, family.parent);
     uint64_t without = mica_world_hash(family.world);
@@ -307,9 +307,9 @@ typedef struct meddling {
     bool kills_newborn;
 } meddling;
 
-static void meddle(const mica_event *event, void *context)
+static void meddle(const mica_event *event)
 {
-    const meddling *what = context;
+    const meddling *what = event->context;
     if (!mica_is_nil(what->above))
         mica_set_parent(event->world, event->entities[0], what->above);
     if (what->gives_child)
@@ -341,9 +341,9 @@ START_TEST(a_hook_may_be_before_the_link_of_a_newborn_child)
 }
 END_TEST
 
-static void kill_sibling(const mica_event *event, void *context)
+static void kill_sibling(const mica_event *event)
 {
-    const mica_entity *sibling = context;
+    const mica_entity *sibling = event->context;
     if (mica_is_alive(event->world, *sibling) && !mica_same(event->entities[0], *sibling))
         mica_destroy(event->world, *sibling);
 }
@@ -366,25 +366,25 @@ START_TEST(a_path_leads_back_to_its_entity)
     mica_entity city = mica_create(world), street = mica_create_child(world, city),
                 door = mica_create_child(world, street);
     char path[32];
-    ck_assert_uint_eq(mica_path_of(world, door, path, sizeof path), 0);
+    ck_assert_uint_eq(mica_path_get(world, door, path, sizeof path), 0);
     mica_name_child(world, door, "door");
-    ck_assert_msg(mica_path_of(world, door, path, sizeof path) == 0 && !*path, "the street has no name");
+    ck_assert_msg(mica_path_get(world, door, path, sizeof path) == 0 && !*path, "the street has no name");
     mica_name_child(world, street, "street");
     mica_name_child(world, city, "city");
-    ck_assert_uint_eq(mica_path_of(world, door, path, sizeof path), strlen("city/street/door"));
+    ck_assert_uint_eq(mica_path_get(world, door, path, sizeof path), strlen("city/street/door"));
     ck_assert_str_eq(path, "city/street/door");
     ck_assert(mica_same(mica_find(world, path), door));
     for (size_t capacity = 1; capacity < 17; ++capacity) {
         memset(path, '#', sizeof path);
-        ck_assert_uint_eq(mica_path_of(world, door, path, capacity), 16);
+        ck_assert_uint_eq(mica_path_get(world, door, path, capacity), 16);
         ck_assert(strncmp(path, "city/street/door", capacity - 1) == 0 && !path[capacity - 1] && path[capacity] == '#');
     }
-    ck_assert_uint_eq(mica_path_of(world, door, NULL, 0), 16);
-    ck_assert_uint_eq(mica_path_of(world, mica_nil(), path, sizeof path), 0);
+    ck_assert_uint_eq(mica_path_get(world, door, NULL, 0), 16);
+    ck_assert_uint_eq(mica_path_get(world, mica_nil(), path, sizeof path), 0);
     mica_entity a = mica_create(world), b = mica_create(world);
     mica_name_set(world, a, b, "a");
     mica_name_set(world, b, a, "b");
-    ck_assert_msg(mica_path_of(world, a, path, sizeof path) == 0, "scopes that lie in each other lead nowhere");
+    ck_assert_msg(mica_path_get(world, a, path, sizeof path) == 0, "scopes that lie in each other lead nowhere");
     close_world(world, &heard);
 }
 END_TEST

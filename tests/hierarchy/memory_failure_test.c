@@ -123,7 +123,7 @@ static void add_components(fixture *fixture)
 {
     for (uint32_t i = 0; i < NODES; ++i) {
         REQUIRE(mica_set(fixture->world, fixture->nodes[i], mica_local, MICA_LOCAL_AT((float)i, 1, 2)));
-        REQUIRE(mica_add(fixture->world, fixture->nodes[i], mica_world_matrix));
+        REQUIRE(mica_add(fixture->world, fixture->nodes[i], mica_global_matrix));
     }
 }
 
@@ -141,7 +141,7 @@ static void add_transforms_and_latecomers(fixture *fixture)
     for (uint32_t i = 0; i < 60; ++i)
         REQUIRE(!mica_is_nil(mica_create_child(fixture->world, fixture->nodes[3],
                                                MICA_WITH(mica_local, MICA_LOCAL_AT(1, 2, 3)),
-                                               MICA_WITH(mica_world_matrix))));
+                                               MICA_WITH(mica_global_matrix))));
 }
 
 static void take_and_change(fixture *fixture)

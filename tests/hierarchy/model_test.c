@@ -57,20 +57,21 @@ static void cut(model *model, int at)
     if (node->parent < 0)
         return;
     struct node *above = &model->nodes[node->parent];
-    int place = 0;
-    while (above->children[place] != at)
-        ++place;
-    memmove(above->children + place, above->children + place + 1,
-            (size_t)(above->child_count - place - 1) * sizeof(int));
+    int location = 0;
+    while (above->children[location] != at)
+        ++location;
+    memmove(above->children + location, above->children + location + 1,
+            (size_t)(above->child_count - location - 1) * sizeof(int));
     --above->child_count;
     node->parent = -1;
 }
 
-static void insert(model *model, int at, int parent, int place)
+static void insert(model *model, int at, int parent, int location)
 {
     node *above = &model->nodes[parent];
-    memmove(above->children + place + 1, above->children + place, (size_t)(above->child_count - place) * sizeof(int));
-    above->children[place] = at;
+    memmove(above->children + location + 1, above->children + location,
+            (size_t)(above->child_count - location) * sizeof(int));
+    above->children[location] = at;
     ++above->child_count;
     model->nodes[at].parent = parent;
 }
@@ -86,10 +87,10 @@ static bool is_within(const model *model, int at, int top)
 static int place_of(const model *model, int at)
 {
     const node *above = &model->nodes[model->nodes[at].parent];
-    int place = 0;
-    while (above->children[place] != at)
-        ++place;
-    return place;
+    int location = 0;
+    while (above->children[location] != at)
+        ++location;
+    return location;
 }
 
 /* Whether the link makes sense, and makes it then. */
@@ -181,7 +182,7 @@ static mica_result link_now(model *model, action action)
     switch (action.kind) {
     case SET_PARENT: return mica_set_parent(model->world, model->handles[action.node], other);
     case BEFORE: return mica_place_before(model->world, model->handles[action.node], other);
-    default: return mica_place_behind(model->world, model->handles[action.node], other);
+    default: return mica_place_after(model->world, model->handles[action.node], other);
     }
 }
 
@@ -192,8 +193,8 @@ static bool link_later(model *model, action action, int buffer)
         return link_now(model, action) == MICA_OK;
     if (action.kind == SET_PARENT)
         return mica_command_set_parent(model->commands[buffer], model->handles[action.node], other);
-    return mica_command_place_beside(model->commands[buffer], model->handles[action.node], other, action.kind == BEHIND,
-                                     MICA_HERE);
+    return mica_command_place_id(model->commands[buffer], model->handles[action.node], other, action.kind == BEHIND,
+                                 MICA_HERE);
 }
 
 static void link_some(model *model, int buffer)
@@ -294,7 +295,7 @@ static void expect_node(const model *model, int at)
     for (; model->nodes[root].parent >= 0; root = model->nodes[root].parent)
         ++depth;
     REQUIRE((int)mica_depth(world, entity) == depth);
-    REQUIRE(number_of(model, mica_root_of(world, entity)) == root);
+    REQUIRE(number_of(model, mica_root(world, entity)) == root);
     int walked = 0, within = 0;
     for (mica_entity below = entity; !mica_is_nil(below); below = mica_tree_next(world, entity, below), ++walked)
         REQUIRE(is_within(model, number_of(model, below), at));

@@ -80,9 +80,9 @@ START_TEST(what_is_given_up_before_it_is_born_leaves_no_link)
 END_TEST
 
 /* A hook links while another buffer still holds the creation: the hook's changes are applied without that buffer. */
-static void link_unborn(const mica_event *event, void *context)
+static void link_unborn(const mica_event *event)
 {
-    const mica_entity *pair = context;
+    const mica_entity *pair = event->context;
     mica_set_parent(event->world, pair[0], pair[1]);
 }
 
@@ -235,9 +235,8 @@ START_TEST(a_flush_that_a_seal_refuses_takes_links_and_names_back)
 END_TEST
 
 static uint32_t sets;
-static void count_sets(const mica_event *event, void *context)
+static void count_sets(const mica_event *event)
 {
-    (void)context;
     sets += event->count;
 }
 

@@ -82,7 +82,7 @@ END_TEST
 
 static mica_entity add_node(mica_world *world, mica_entity parent, float x)
 {
-    mica_entity node = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(x, 0, 0)), MICA_WITH(mica_world_matrix));
+    mica_entity node = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(x, 0, 0)), MICA_WITH(mica_global_matrix));
     if (!mica_is_nil(parent))
         mica_set_parent(world, node, parent);
     return node;
@@ -91,7 +91,7 @@ static mica_entity add_node(mica_world *world, mica_entity parent, float x)
 static float x_of(mica_world *world, mica_entity node)
 {
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
-    return mica_get(world, node, mica_world_matrix)->x[3];
+    return mica_get(world, node, mica_global_matrix)->x[3];
 }
 
 START_TEST(matrices_follow_a_snapshot_that_had_not_seen_all_that_moved)
@@ -142,7 +142,7 @@ START_TEST(trees_over_indices_far_apart_have_their_places)
     mica_set(world, near, mica_local, MICA_LOCAL_AT(8, 0, 0));
     ck_assert(x_of(world, near) == 8);
     mica_entity stranger = mica_create(world);
-    ck_assert(mica_is_nil(mica_tree_next_beside(world, folder, mica_create_child(world, stranger)))); /* not below it */
+    ck_assert(mica_is_nil(mica_tree_skip(world, folder, mica_create_child(world, stranger)))); /* not below it */
     close_world(world, &heard);
 }
 END_TEST

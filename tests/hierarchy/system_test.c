@@ -19,8 +19,8 @@ static mica_world *open_with_workers(uint32_t workers)
 
 static void move(mica_view *view)
 {
-    mica_local *local = mica_write(view, mica_local);
-    const Number *number = mica_read(view, Number);
+    mica_local *local = mica_view_write(view, mica_local);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         if (number[i].value % 5 == view->frame->tick % 5)
             local[i].position[0] += 0.25f * (float)(number[i].value % 7);
@@ -37,15 +37,15 @@ START_TEST(transforms_follow_what_systems_move)
             ck_assert(mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(mica_local), MICA_READ(Number))).id);
             if (!is_first)
                 ck_assert(mica_transform_add_system(world, phases[i]).id);
-            mica_entity parent = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix));
-            mica_entity child = mica_create_child(world, parent, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix));
+            mica_entity parent = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_global_matrix));
+            mica_entity child = mica_create_child(world, parent, MICA_WITH(mica_local), MICA_WITH(mica_global_matrix));
             mica_set(world, parent, Number,
                      {5 * 4}); /* it moves by 1.5 in every fifth frame, beginning with the first */
             bool is_late = is_first && phases[i] == MICA_PHASE_UPDATE;
             for (int frame = 0; frame < 12; ++frame) {
                 ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
                 int moves = is_late ? (frame + 4) / 5 : frame / 5 + 1;
-                ck_assert_float_eq(mica_get(world, child, mica_world_matrix)->x[3], 1.5f * (float)moves);
+                ck_assert_float_eq(mica_get(world, child, mica_global_matrix)->x[3], 1.5f * (float)moves);
             }
             close_world(world, &heard);
         }
@@ -66,7 +66,7 @@ END_TEST
 /* Hangs some nodes on others, lets some die and some be born: all recorded, by many threads. */
 static void rearrange(mica_view *view)
 {
-    const Number *number = mica_read(view, Number);
+    const Number *number = mica_view_read(view, Number);
     for (uint32_t i = 0; i < view->count; ++i) {
         uint64_t mixed = (number[i].value * 0x9e3779b97f4a7c15u) ^ (view->frame->tick * 0xc2b2ae3d27d4eb4fu);
         mica_entity entity = view->entities[i];
@@ -76,7 +76,7 @@ static void rearrange(mica_view *view)
             mica_destroy_with(view->world, entity, mixed % 3 ? MICA_ORPHANS_DIE : MICA_ORPHANS_STAY);
         else if (mixed % 53 == 0)
             mica_create_child(view->world, entity, MICA_WITH(mica_local, MICA_LOCAL_AT(1, 2, 3)),
-                              MICA_WITH(mica_world_matrix), MICA_WITH(Number, {number[i].value * 3 + 1}));
+                              MICA_WITH(mica_global_matrix), MICA_WITH(Number, {number[i].value * 3 + 1}));
     }
 }
 
@@ -89,7 +89,7 @@ static uint64_t run_with_workers(uint32_t workers, uint32_t nodes, uint32_t fram
     random_source random = {7};
     mica_entity *all = malloc(nodes * sizeof *all);
     for (uint32_t i = 0; i < nodes; ++i) {
-        all[i] = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(1, 0, 0)), MICA_WITH(mica_world_matrix),
+        all[i] = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(1, 0, 0)), MICA_WITH(mica_global_matrix),
                              MICA_WITH(Number, {i}));
         if (i > 10)
             mica_set_parent(world, all[i], all[random_below(&random, i)]);
@@ -122,14 +122,13 @@ static void adopt(mica_world *world, const mica_entity *entities, uint32_t count
         ck_assert_int_eq(mica_set_parent(world, entities[i], foster), MICA_OK);
 }
 
-static void adopt_observed(const mica_observation *seen)
+static void adopt_observed(const mica_event *seen)
 {
     adopt(seen->world, seen->entities, seen->count);
 }
 
-static void adopt_hooked(const mica_event *event, void *context)
+static void adopt_hooked(const mica_event *event)
 {
-    (void)context;
     adopt(event->world, event->entities, event->count);
 }
 
@@ -140,7 +139,7 @@ static void adopt_messaged(const mica_message *message)
 
 static mica_entity change_one(mica_world *world)
 {
-    ck_assert(mica_observer_add(world, MICA_OBSERVER(MICA_OBSERVE_ADD, Number, adopt_observed)).id);
+    ck_assert(mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Number, adopt_observed)).id);
     mica_entity child = mica_create(world);
     mica_set(world, child, Number, {1});
     return child;
@@ -160,10 +159,10 @@ static mica_entity commit_batch(mica_world *world)
 
 static mica_entity emit(mica_world *world)
 {
-    mica_observer_def def = {.event = MICA_OBSERVE_USER, .fn = adopt_observed};
+    mica_observer_def def = {.event = MICA_EVENT_USER, .fn = adopt_observed};
     ck_assert(mica_observer_add(world, &def).id);
     mica_entity child = mica_create(world);
-    ck_assert(mica_observe_emit(world, MICA_OBSERVE_USER, 0, child, (mica_value){0}));
+    ck_assert(mica_event_emit(world, MICA_EVENT_USER, 0, child, (mica_value){0}));
     return child;
 }
 

@@ -13,7 +13,7 @@ static reports heard;
 
 static mica_entity make_node(mica_world *world, mica_entity parent, float x, float y, float z)
 {
-    mica_entity node = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(x, y, z)), MICA_WITH(mica_world_matrix));
+    mica_entity node = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(x, y, z)), MICA_WITH(mica_global_matrix));
     if (!mica_is_nil(parent))
         mica_set_parent(world, node, parent);
     return node;
@@ -21,7 +21,7 @@ static mica_entity make_node(mica_world *world, mica_entity parent, float x, flo
 
 #define expect_at(world, entity, x_, y_, z_)                                                                           \
     do {                                                                                                               \
-        const mica_world_matrix *matrix_ = mica_get(world, entity, mica_world_matrix);                                 \
+        const mica_global_matrix *matrix_ = mica_get(world, entity, mica_global_matrix);                                 \
         ck_assert_float_eq_tol(matrix_->x[3], x_, 1e-4f);                                                              \
         ck_assert_float_eq_tol(matrix_->y[3], y_, 1e-4f);                                                              \
         ck_assert_float_eq_tol(matrix_->z[3], z_, 1e-4f);                                                              \
@@ -40,7 +40,7 @@ START_TEST(a_child_is_where_its_parent_puts_it)
     expect_at(world, child, 10 - 4, 2, 6);
     expect_at(world, grandchild, 6, 2, 16);
     float point[3] = {1, 0, 0};
-    mica_matrix_point(mica_get(world, grandchild, mica_world_matrix), point, point);
+    mica_matrix_point(mica_get(world, grandchild, mica_global_matrix), point, point);
     ck_assert_float_eq_tol(point[0], 6, 1e-4f);
     ck_assert_float_eq_tol(point[1], 4, 1e-4f);
     close_world(world, &heard);
@@ -50,16 +50,16 @@ END_TEST
 START_TEST(defaults_are_no_rotation_and_scale_one)
 {
     mica_world *world = open_world(&heard);
-    mica_entity entity = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix));
-    static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
-    ck_assert_mem_eq(mica_get(world, entity, mica_world_matrix), &identity, sizeof identity);
+    mica_entity entity = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_global_matrix));
+    static const mica_global_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    ck_assert_mem_eq(mica_get(world, entity, mica_global_matrix), &identity, sizeof identity);
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
-    ck_assert_mem_eq(mica_get(world, entity, mica_world_matrix), &identity, sizeof identity);
+    ck_assert_mem_eq(mica_get(world, entity, mica_global_matrix), &identity, sizeof identity);
     memset(mica_write(world, entity, mica_local)->rotation, 0, 4 * sizeof(float));
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
-    ck_assert_mem_eq(mica_get(world, entity, mica_world_matrix), &identity, sizeof identity);
+    ck_assert_mem_eq(mica_get(world, entity, mica_global_matrix), &identity, sizeof identity);
     ck_assert_uint_eq(mica_local_id(), MICA_ID(mica_local));
-    ck_assert_uint_eq(mica_world_matrix_id(), MICA_ID(mica_world_matrix));
+    ck_assert_uint_eq(mica_global_matrix_id(), MICA_ID(mica_global_matrix));
     close_world(world, &heard);
 }
 END_TEST
@@ -80,7 +80,7 @@ START_TEST(rotations_are_those_of_the_textbook)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         mica_local local = MICA_LOCAL_AT(0, 0, 0);
         memcpy(local.rotation, cases[i].rotation, sizeof local.rotation);
-        mica_world_matrix matrix;
+        mica_global_matrix matrix;
         float to[3];
         mica_matrix_from_local(&local, NULL, &matrix);
         mica_matrix_point(&matrix, cases[i].from, to);
@@ -101,7 +101,7 @@ START_TEST(folders_between_transforms_change_nothing)
     expect_at(world, leaf, 3, 0, 0);
     expect_at(world, twin, 4, 0, 0);
     expect_at(world, lone, 7, 0, 0);
-    mica_add(world, inner, mica_world_matrix);
+    mica_add(world, inner, mica_global_matrix);
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
     expect_at(world, leaf, 53, 50, 50);
     mica_remove(world, root, mica_local);
@@ -117,10 +117,10 @@ static uint32_t written(mica_world *world, const mica_entity *nodes, uint32_t co
 {
     uint32_t changed = 0;
     for (uint32_t i = 0; i < count; ++i)
-        mica_write(world, nodes[i], mica_world_matrix)->z[3] = (float)(1000 + i);
+        mica_write(world, nodes[i], mica_global_matrix)->z[3] = (float)(1000 + i);
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
     for (uint32_t i = 0; i < count; ++i)
-        changed += mica_get(world, nodes[i], mica_world_matrix)->z[3] != (float)(1000 + i);
+        changed += mica_get(world, nodes[i], mica_global_matrix)->z[3] != (float)(1000 + i);
     return changed;
 }
 
@@ -157,14 +157,14 @@ START_TEST(a_query_for_changes_shows_what_really_moved)
     mica_world *world = open_world(&heard);
     for (uint32_t i = 0; i < 2000; ++i)
         make_node(world, mica_nil(), (float)i, 0, 0);
-    mica_entity mover = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_world_matrix), MICA_WITH(Frozen));
+    mica_entity mover = mica_create(world, MICA_WITH(mica_local), MICA_WITH(mica_global_matrix), MICA_WITH(Frozen));
     mica_query *changed =
-        mica_query_create(world, MICA_QUERY(MICA_READ(mica_world_matrix), MICA_CHANGED(mica_world_matrix)));
+        mica_query_create(world, MICA_QUERY(MICA_READ(mica_global_matrix), MICA_CHANGED(mica_global_matrix)));
     mica_query *movers = mica_query_create(world, MICA_QUERY(MICA_WRITE(mica_local)));
     static const uint64_t expected[] = {2001, 0, 1, 0};
     for (int frame = 0; frame < 4; ++frame) {
         for (mica_view view = mica_query_begin(movers); mica_view_next(&view);)
-            mica_write(&view, mica_local); /* all slices are stamped */
+            mica_view_write(&view, mica_local); /* all slices are stamped */
         mica_write(world, mover, mica_local)->position[1] =
             frame == 2 ? 3.0f : mica_get(world, mover, mica_local)->position[1];
         ck_assert_int_eq(mica_transform_update(world), MICA_OK);
@@ -185,7 +185,7 @@ START_TEST(a_change_of_the_order_leaves_other_slices_alone)
     for (uint32_t i = 0; i < COUNT; ++i)
         nodes[i] = make_node(world, i ? nodes[(i - 1) / 4] : mica_nil(), 1, 0, 0);
     mica_query *changed =
-        mica_query_create(world, MICA_QUERY(MICA_READ(mica_world_matrix), MICA_CHANGED(mica_world_matrix)));
+        mica_query_create(world, MICA_QUERY(MICA_READ(mica_global_matrix), MICA_CHANGED(mica_global_matrix)));
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
     for (int step = 0; step < 4; ++step) {
         for (mica_view view = mica_query_begin(changed); mica_view_next(&view);)
@@ -211,8 +211,8 @@ START_TEST(a_matrix_that_goes_and_comes_again_between_updates_is_right)
     mica_world *world = open_world(&heard);
     mica_entity root = make_node(world, mica_nil(), 5, 0, 0), child = make_node(world, root, 1, 0, 0);
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
-    mica_remove(world, child, mica_world_matrix);
-    mica_add(world, child, mica_world_matrix);
+    mica_remove(world, child, mica_global_matrix);
+    mica_add(world, child, mica_global_matrix);
     ck_assert_int_eq(mica_transform_update(world), MICA_OK);
     expect_at(world, child, 6, 0, 0);
     close_world(world, &heard);
@@ -223,17 +223,17 @@ END_TEST
 static void expect_matrix(mica_world *world, mica_entity entity)
 {
     mica_entity above = mica_parent(world, entity);
-    while (!mica_is_nil(above) && !(mica_has(world, above, mica_local) && mica_has(world, above, mica_world_matrix)))
+    while (!mica_is_nil(above) && !(mica_has(world, above, mica_local) && mica_has(world, above, mica_global_matrix)))
         above = mica_parent(world, above);
-    mica_world_matrix expected;
+    mica_global_matrix expected;
     if (mica_is_nil(above)) {
-        static const mica_world_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+        static const mica_global_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
         mica_matrix_from_local(mica_get(world, entity, mica_local), &identity, &expected);
     } else {
-        mica_matrix_from_local(mica_get(world, entity, mica_local), mica_get(world, above, mica_world_matrix),
+        mica_matrix_from_local(mica_get(world, entity, mica_local), mica_get(world, above, mica_global_matrix),
                                &expected);
     }
-    REQUIRE(memcmp(&expected, mica_get(world, entity, mica_world_matrix), sizeof expected) == 0);
+    REQUIRE(memcmp(&expected, mica_get(world, entity, mica_global_matrix), sizeof expected) == 0);
 }
 
 static float random_float(random_source *random)
@@ -251,10 +251,10 @@ static void disturb(mica_world *world, mica_entity *nodes, uint32_t count, rando
     switch (random_below(random, 8)) {
     case 0: mica_set_parent(world, node, random_one_in(random, 4) ? mica_nil() : other); break;
     case 1: mica_destroy(world, node); break;
-    case 2: mica_remove(world, node, mica_world_matrix); break;
+    case 2: mica_remove(world, node, mica_global_matrix); break;
     case 3:
-        mica_remove(world, node, mica_world_matrix);
-        mica_add(world, node, mica_world_matrix);
+        mica_remove(world, node, mica_global_matrix);
+        mica_add(world, node, mica_global_matrix);
         break;
     case 4:
         if (!mica_remove(world, node, Frozen))
@@ -266,7 +266,7 @@ static void disturb(mica_world *world, mica_entity *nodes, uint32_t count, rando
     }
     for (uint32_t i = 0; i < count; ++i)
         if (!mica_is_alive(world, nodes[i]))
-            nodes[i] = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_world_matrix));
+            nodes[i] = mica_create(world, MICA_FROM(mica_local, &local), MICA_WITH(mica_global_matrix));
 }
 
 START_TEST(whatever_happens_matrices_are_those_of_the_tree)
@@ -285,7 +285,7 @@ START_TEST(whatever_happens_matrices_are_those_of_the_tree)
                 continue;
             REQUIRE(mica_transform_update(world) == MICA_OK);
             for (uint32_t i = 0; i < COUNT; ++i)
-                if (mica_has(world, nodes[i], mica_local) && mica_has(world, nodes[i], mica_world_matrix))
+                if (mica_has(world, nodes[i], mica_local) && mica_has(world, nodes[i], mica_global_matrix))
                     expect_matrix(world, nodes[i]);
         }
         close_world(world, &heard);
@@ -293,8 +293,9 @@ START_TEST(whatever_happens_matrices_are_those_of_the_tree)
 }
 END_TEST
 
-static void update_inside(const mica_event *event, void *result)
+static void update_inside(const mica_event *event)
 {
+    void *result = event->context;
     *(mica_result *)result = mica_transform_update(event->world);
 }
 

@@ -71,7 +71,7 @@ START_TEST(a_level_is_compiled_and_spawned)
         "  \"disabled\": [\"Health\"]}],"
         " \"singletons\": {\"Clock\": {\"seconds\": 12.5, \"ticks\": 99}}}");
     level_expect(world, mica_nil());
-    ck_assert(mica_get_the(world, Clock)->seconds == 12.5 && mica_get_the(world, Clock)->ticks == 99);
+    ck_assert(mica_singleton_get(world, Clock)->seconds == 12.5 && mica_singleton_get(world, Clock)->ticks == 99);
     close_world(world, &heard);
 }
 END_TEST
@@ -306,7 +306,7 @@ static bool compile_number(mica_compiler *compiler, const json_t *value, void *o
     Number *number = out_instance;
     const json_t *words = json_object_get(value, "words");
     if (!json_is_string(words))
-        return mica_compile_complain(compiler, "words", "expected words");
+        return mica_compile_fail(compiler, "words", "expected words");
     number->value = (uint32_t)json_string_length(words) * *(uint32_t *)context +
                     (uint32_t)json_integer_value(json_object_get(value, "more"));
     return true;

@@ -60,7 +60,7 @@ static bool compile_seed(mica_compiler *compiler, const json_t *value, void *out
     if (json_is_string(number))
         return false; /* without a word */
     if (json_is_null(number))
-        return mica_compile_complain(compiler, json_is_object(value) ? "seed" : NULL, "a seed is missing");
+        return mica_compile_fail(compiler, json_is_object(value) ? "seed" : NULL, "a seed is missing");
     Seed *seed = out_instance;
     seed->value = (uint16_t)(json_is_array(number) ? json_array_size(number) : (size_t)json_integer_value(number));
     ++*(uint32_t *)context;
@@ -307,7 +307,7 @@ START_TEST(the_top_of_a_prefab_is_its_root_by_number_too)
                      MICA_OK);
     mica_resource *resource = level_open(&compiled.blob);
     uint32_t count;
-    const Monster *monster = mica_resource_instances(resource, &mica_type_of_Monster, &count);
+    const Monster *monster = mica_resource_values_id(resource, &mica_type_of_Monster, &count);
     ck_assert_uint_eq(count, 1);
     ck_assert_str_eq(mica_resource_name(resource, monster->target.index), "y");
     mica_resource_free(resource);

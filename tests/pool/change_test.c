@@ -28,7 +28,7 @@ static mica_value value_of(crowd *crowd)
 static mica_entity create(crowd *crowd)
 {
     mica_value value = value_of(crowd);
-    return mica_create_values(crowd->world, &value, 1);
+    return mica_create_id(crowd->world, &value, 1);
 }
 
 static mica_entity create_many(crowd *crowd)
@@ -62,26 +62,26 @@ static mica_entity clone(crowd *crowd)
 static mica_entity add(crowd *crowd)
 {
     mica_entity entity = crowd->entities[CROWD + 1];
-    ck_assert_ptr_nonnull(mica_add_component(crowd->world, entity, crowd->component));
+    ck_assert_ptr_nonnull(mica_add_id(crowd->world, entity, crowd->component));
     return entity;
 }
 
 static mica_entity set(crowd *crowd)
 {
     mica_entity entity = crowd->entities[CROWD + 2];
-    ck_assert(mica_set_component(crowd->world, entity, value_of(crowd)));
+    ck_assert(mica_set_id(crowd->world, entity, value_of(crowd)));
     return entity;
 }
 
 static mica_entity overwrite(crowd *crowd)
 {
-    ck_assert(mica_set_component(crowd->world, crowd->entities[4], value_of(crowd)));
+    ck_assert(mica_set_id(crowd->world, crowd->entities[4], value_of(crowd)));
     return crowd->entities[4];
 }
 
 static mica_entity move_into_hole(crowd *crowd)
 {
-    ck_assert(mica_remove_component(crowd->world, crowd->entities[5], crowd->component));
+    ck_assert(mica_remove_id(crowd->world, crowd->entities[5], crowd->component));
     return crowd->entities[CROWD - 1];
 }
 
@@ -96,7 +96,7 @@ static mica_entity record_addition(crowd *crowd)
 {
     mica_entity entity = crowd->entities[CROWD + 3];
     mica_defer(crowd->world);
-    mica_add_component(crowd->world, entity, crowd->component);
+    mica_add_id(crowd->world, entity, crowd->component);
     mica_flush(crowd->world);
     return entity;
 }
@@ -104,7 +104,7 @@ static mica_entity record_addition(crowd *crowd)
 static mica_entity record_value(crowd *crowd)
 {
     mica_defer(crowd->world);
-    mica_set_component(crowd->world, crowd->entities[7], value_of(crowd));
+    mica_set_id(crowd->world, crowd->entities[7], value_of(crowd));
     mica_flush(crowd->world);
     return crowd->entities[7];
 }
@@ -119,7 +119,7 @@ static mica_entity record_creation(crowd *crowd)
 
 static mica_entity add_to_all(crowd *crowd)
 {
-    ck_assert_int_eq(mica_query_add_component(crowd->others, value_of(crowd)), MICA_OK);
+    ck_assert_int_eq(mica_add_all_id(crowd->others, value_of(crowd)), MICA_OK);
     return crowd->entities[CROWD + 4];
 }
 
@@ -149,7 +149,7 @@ static crowd open_crowd(const variant *how)
     for (uint32_t i = 0; i < CROWD + WITHOUT; ++i) {
         Item item = item_of(i);
         mica_value value = item_value(crowd.component, &item);
-        crowd.entities[i] = mica_create_values(crowd.world, &value, i < CROWD);
+        crowd.entities[i] = mica_create_id(crowd.world, &value, i < CROWD);
     }
     mica_term with = {crowd.component, MICA_ACCESS_CHANGED}, without = {crowd.component, MICA_ACCESS_WITHOUT};
     crowd.bearers = mica_query_create(crowd.world, &(mica_query_def){.terms = &with, .term_count = 1});

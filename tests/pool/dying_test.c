@@ -25,16 +25,15 @@ static mica_world *open_crowd(const variant *how, uint64_t seed, mica_component 
     for (uint32_t i = 0; i < CROWD; ++i) {
         Item item = item_of(i);
         mica_value value = item_value(*out_component, &item);
-        crowd[i] = mica_create_values(world, &value, 1);
+        crowd[i] = mica_create_id(world, &value, 1);
     }
     return world;
 }
 
 static uint32_t removals_heard;
 
-static void count_removal(const mica_event *event, void *context)
+static void count_removal(const mica_event *event)
 {
-    (void)context;
     removals_heard += event->count;
 }
 
@@ -43,14 +42,14 @@ START_TEST(nobody_sees_a_row_whose_owner_is_dead)
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_component component;
     mica_world *world = open_crowd(how, 1, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     mica_term terms[] = {{component, MICA_ACCESS_READ}, {MICA_ID(Number), MICA_ACCESS_MAYBE_READ}};
     mica_query *alone = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 1});
     mica_query *joined = mica_query_create(world, &(mica_query_def){.terms = terms, .term_count = 2});
     mica_query *without = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_WITHOUT}, .term_count = 1});
-    mica_ref ref = mica_ref_component(crowd[7], component);
-    ck_assert(how->split || mica_ref_read_value(world, &ref));
+    mica_ref ref = mica_ref_of_id(crowd[7], component);
+    ck_assert(how->split || mica_ref_read_id(world, &ref));
     uint64_t before = mica_world_hash(world);
     for (uint32_t i = 0; i < CROWD; ++i)
         if (i % 3 == 1)
@@ -61,7 +60,7 @@ START_TEST(nobody_sees_a_row_whose_owner_is_dead)
         ck_assert_uint_eq(mica_query_count(alone), living);
         ck_assert_uint_eq(mica_query_count(joined), living);
         ck_assert_uint_eq(mica_query_count(without), 0);
-        ck_assert(how->split || !mica_ref_read_value(world, &ref));
+        ck_assert(how->split || !mica_ref_read_id(world, &ref));
         uint32_t seen = 0;
         for (mica_view view = mica_query_begin(alone); mica_view_next(&view); seen += view.count)
             for (uint32_t i = 0; i < view.count; ++i)
@@ -88,8 +87,8 @@ START_TEST(rows_go_when_the_policy_says_so)
         return;
     mica_component component;
     mica_world *world = open_crowd(how, 1, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
-    ck_assert_int_eq(mica_hook_set_component(world, component, MICA_EVENT_REMOVE, count_removal, NULL), MICA_OK);
+    mica_pool *pool = mica_pool_of_id(world, component);
+    ck_assert_int_eq(mica_hook_set_id(world, component, MICA_EVENT_REMOVE, count_removal, NULL), MICA_OK);
     removals_heard = 0;
     for (uint32_t i = 0; i < 100; ++i)
         mica_destroy(world, crowd[i]);
@@ -114,7 +113,7 @@ START_TEST(four_probes_tell_that_there_is_nothing_to_do)
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_component component;
     mica_world *world = open_crowd(how, (uint64_t)_i, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     for (uint32_t i = 1; i <= 10; ++i) {
         ck_assert_uint_eq(mica_pool_gc(pool, 1000), 0);
         ck_assert_uint_eq(mica_pool_get_stats(pool).probe_count, 4 * i);
@@ -125,7 +124,7 @@ START_TEST(four_probes_tell_that_there_is_nothing_to_do)
     ck_assert_uint_eq(mica_pool_get_stats(pool).probe_count, 43);
     close_world(world, &heard);
     world = open_world(&heard); /* and an empty pool needs none */
-    pool = mica_pool_of_component(world, component);
+    pool = mica_pool_of_id(world, component);
     ck_assert_uint_eq(mica_pool_gc(pool, 1000), 0);
     ck_assert_uint_eq(mica_pool_get_stats(pool).probe_count, 0);
     close_world(world, &heard);
@@ -167,7 +166,7 @@ START_TEST(a_thousand_dead_among_a_thousand_living_are_cleared_in_a_few_calls)
             variant kind = {.storage = MICA_STORAGE_POOL, .index = index, .dying = MICA_DYING_LAZILY};
             mica_component component;
             mica_world *world = open_crowd(&kind, 7, &component);
-            mica_pool *pool = mica_pool_of_component(world, component);
+            mica_pool *pool = mica_pool_of_id(world, component);
             uint32_t dead = 0;
             for (uint32_t k = 0; k < CROWD; ++k)
                 if (dies(cases[i].how, k)) {
@@ -189,7 +188,7 @@ static uint64_t run_with_seed(uint64_t seed)
     variant kind = {.storage = MICA_STORAGE_POOL, .dying = MICA_DYING_LAZILY};
     mica_component component;
     mica_world *world = open_crowd(&kind, seed, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     random_source random = {11};
     for (uint32_t i = 0; i < 500; ++i) {
         uint32_t at = random_below(&random, CROWD);
@@ -215,7 +214,7 @@ START_TEST(a_pool_that_was_cleared_is_walked_as_plain_arrays_again)
     variant kind = {.storage = MICA_STORAGE_POOL, .dying = (mica_dying)_i};
     mica_component component;
     mica_world *world = open_crowd(&kind, 7, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
     for (uint32_t round = 0; round < 5; ++round) {
@@ -228,7 +227,7 @@ START_TEST(a_pool_that_was_cleared_is_walked_as_plain_arrays_again)
         ck_assert(mica_view_next(&view));
         ck_assert_uint_eq(view.count, CROWD - 10 * (round + 1));
         ck_assert_ptr_eq(view.entities, mica_pool_owners(pool));
-        ck_assert_ptr_eq(mica_view_read(&view, component), mica_pool_read_values(pool));
+        ck_assert_ptr_eq(mica_view_read_id(&view, component), mica_pool_read_id(pool));
         ck_assert(!mica_view_next(&view));
     }
     close_world(world, &heard);
@@ -236,9 +235,8 @@ START_TEST(a_pool_that_was_cleared_is_walked_as_plain_arrays_again)
 END_TEST
 
 /* A hook that records while rows of the dead go: in a flush, a gc, a sweep, a trim, an eviction. */
-static void record_at_removal(const mica_event *event, void *context)
+static void record_at_removal(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i) {
         mica_create(event->world, MICA_WITH(Number, {event->entities[i].index}));
         if (mica_is_alive(event->world, event->entities[i]))
@@ -251,14 +249,14 @@ START_TEST(hooks_record_wherever_rows_go)
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_component component;
     mica_world *world = open_crowd(how, 9, &component);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     mica_query *made = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
-    ck_assert_int_eq(mica_hook_set_component(world, component, MICA_EVENT_REMOVE, record_at_removal, NULL), MICA_OK);
+    ck_assert_int_eq(mica_hook_set_id(world, component, MICA_EVENT_REMOVE, record_at_removal, NULL), MICA_OK);
     for (uint32_t i = 0; i < 60; ++i)
         mica_destroy(world, crowd[i]);
     Item item = item_of(1);
     for (uint32_t i = 0; i < 5; ++i) /* evictions, where rows are left */
-        ck_assert(mica_set_component(world, mica_create(world), item_value(component, &item)));
+        ck_assert(mica_set_id(world, mica_create(world), item_value(component, &item)));
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     mica_pool_gc(pool, 100);
     if (_i % 2)
@@ -266,7 +264,7 @@ START_TEST(hooks_record_wherever_rows_go)
     else
         mica_world_trim(world);
     ck_assert_uint_eq(mica_query_count(made), 60);
-    ck_assert(mica_remove_component(world, crowd[100], component));
+    ck_assert(mica_remove_id(world, crowd[100], component));
     ck_assert_uint_eq(mica_query_count(made), 62);
     mica_instance instance = mica_pool_find(pool, crowd[101]);
     ck_assert(mica_pool_remove(pool, instance));
@@ -285,7 +283,7 @@ START_TEST(growing_and_trimming_again_and_again_takes_no_more_memory)
     size_t bytes = 0;
     for (uint32_t round = 0; round < ROUNDS; ++round) {
         for (uint32_t i = 0; i < ENTITIES; ++i)
-            entities[i] = mica_create_values(world, &value, 1);
+            entities[i] = mica_create_id(world, &value, 1);
         for (uint32_t i = 0; i < ENTITIES; ++i)
             mica_destroy(world, entities[i]);
         mica_flush(world);

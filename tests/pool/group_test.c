@@ -35,7 +35,7 @@ static const variant kinds[] = {
 static void set(uint32_t at, uint32_t which, uint32_t number)
 {
     Item item = item_of(number);
-    REQUIRE(mica_set_component(scene.world, scene.entities[at], item_value(scene.components[which], &item)));
+    REQUIRE(mica_set_id(scene.world, scene.entities[at], item_value(scene.components[which], &item)));
     scene.numbers[at][which] = number;
 }
 
@@ -46,12 +46,12 @@ static void open_scene(const variant *kind, bool group_first, uint64_t seed)
     mica_term terms[POOLS];
     for (uint32_t i = 0; i < POOLS; ++i) {
         scene.components[i] = variant_component(kind, (char)('a' + i));
-        scene.pools[i] = mica_pool_of_component(scene.world, scene.components[i]);
+        scene.pools[i] = mica_pool_of_id(scene.world, scene.components[i]);
         terms[i] = (mica_term){scene.components[i], i ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
     }
     scene.query = mica_query_create(scene.world, &(mica_query_def){.terms = terms, .term_count = POOLS});
     if (group_first)
-        REQUIRE(mica_group_components(scene.world, scene.components, POOLS) == MICA_OK);
+        REQUIRE(mica_group_id(scene.world, scene.components, POOLS) == MICA_OK);
     for (uint32_t at = 0; at < ENTITIES; ++at) {
         scene.entities[at] = mica_create(scene.world);
         for (uint32_t i = 0; i < POOLS; ++i) {
@@ -61,7 +61,7 @@ static void open_scene(const variant *kind, bool group_first, uint64_t seed)
         }
     }
     if (!group_first)
-        REQUIRE(mica_group_components(scene.world, scene.components, POOLS) == MICA_OK);
+        REQUIRE(mica_group_id(scene.world, scene.components, POOLS) == MICA_OK);
 }
 
 /* The first rows of all pools are those of the entities that have everything, in one order. */
@@ -99,7 +99,7 @@ static void step(random_source *random)
     case 0:
     case 1:
     case 2:
-        REQUIRE(mica_remove_component(scene.world, scene.entities[at], scene.components[which]) ==
+        REQUIRE(mica_remove_id(scene.world, scene.entities[at], scene.components[which]) ==
                 (scene.numbers[at][which] != UINT32_MAX));
         scene.numbers[at][which] = UINT32_MAX;
         break;
@@ -146,10 +146,10 @@ START_TEST(walking_a_group_is_one_view_of_plain_arrays)
                 ck_assert(mica_same(view.entities[row], mica_pool_owners(scene.pools[0])[row]));
             for (uint32_t i = 0; i < POOLS; ++i)
                 if (kinds[_i].split)
-                    ck_assert_ptr_eq(mica_view_read_field(&view, scene.components[i], 0),
-                                     mica_pool_read_column(scene.pools[i], 0));
+                    ck_assert_ptr_eq(mica_view_read_field_id(&view, scene.components[i], 0),
+                                     mica_pool_read_field_id(scene.pools[i], 0));
                 else
-                    ck_assert_ptr_eq(mica_view_read(&view, scene.components[i]), mica_pool_read_values(scene.pools[i]));
+                    ck_assert_ptr_eq(mica_view_read_id(&view, scene.components[i]), mica_pool_read_id(scene.pools[i]));
         }
         ck_assert_uint_eq(views, 1);
         for (uint32_t at = 0; at < 40; ++at)
@@ -168,14 +168,14 @@ START_TEST(sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all)
         return;
     open_scene(&kinds[_i], true, 5);
     ck_assert_int_eq(mica_pool_sort(scene.pools[1], compare_numbers, NULL), MICA_OK);
-    const Item *items = mica_pool_read_values(scene.pools[1]);
+    const Item *items = mica_pool_read_id(scene.pools[1]);
     uint32_t in_group = mica_pool_get_stats(scene.pools[1]).group_count, rows = mica_pool_row_count(scene.pools[1]);
     for (uint32_t row = 1; row < rows; ++row)
         ck_assert(row == in_group || items[row - 1].number <= items[row].number);
     expect_in_step();
     uint32_t before = 0;
     for (mica_view view = mica_query_begin(scene.query); mica_view_next(&view);) {
-        const Item *shown = mica_view_read(&view, scene.components[1]);
+        const Item *shown = mica_view_read_id(&view, scene.components[1]);
         for (uint32_t i = 0; i < view.count; before = shown[i++].number)
             ck_assert_uint_ge(shown[i].number, before);
     }
@@ -188,16 +188,16 @@ START_TEST(a_sort_is_stable)
     variant kind = {.storage = MICA_STORAGE_POOL, .index = _i ? MICA_INDEX_HASH : MICA_INDEX_MAP};
     mica_world *world = open_world(&heard);
     mica_component component = variant_component(&kind, 'a');
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     ck_assert_int_eq(mica_pool_sort(pool, compare_numbers, NULL), MICA_OK);
     for (uint32_t i = 0; i < 1000; ++i) {
         Item item = item_of(i * 7 % 10);
         item.at.x = (float)i;
         mica_value value = item_value(component, &item);
-        ck_assert(!mica_is_nil(mica_create_values(world, &value, 1)));
+        ck_assert(!mica_is_nil(mica_create_id(world, &value, 1)));
     }
     ck_assert_int_eq(mica_pool_sort(pool, compare_numbers, NULL), MICA_OK);
-    const Item *items = mica_pool_read_values(pool);
+    const Item *items = mica_pool_read_id(pool);
     for (uint32_t i = 1; i < 1000; ++i)
         ck_assert(items[i - 1].number < items[i].number ||
                   (items[i - 1].number == items[i].number && items[i - 1].at.x < items[i].at.x));
@@ -217,24 +217,24 @@ START_TEST(a_group_is_in_step_after_any_snapshot)
         entities[i] = mica_create(world);
         for (uint32_t k = 0; k < 2; ++k)
             if ((i + 1) % (k + 2))
-                REQUIRE(mica_set_component(world, entities[i], item_value(both[k], &item)));
+                REQUIRE(mica_set_id(world, entities[i], item_value(both[k], &item)));
     }
     before_group = mica_snapshot_take(world);
-    ck_assert_int_eq(mica_group_components(world, both, 2), MICA_OK);
+    ck_assert_int_eq(mica_group_id(world, both, 2), MICA_OK);
     before_change = mica_snapshot_take(world);
     for (uint32_t round = 0; round < 4; ++round) {
         uint32_t shared = 0;
         for (uint32_t i = round; i < 40; i += 3)
-            mica_remove_component(world, entities[i], both[i % 2]);
+            mica_remove_id(world, entities[i], both[i % 2]);
         ck_assert_int_eq(mica_snapshot_restore(world, round % 2 ? before_group : before_change), MICA_OK);
         for (uint32_t i = 0; i < 40; ++i) {
             bool has[] = {(i + 1) % 2 != 0, (i + 1) % 3 != 0};
             shared += has[0] && has[1];
             for (uint32_t k = 0; k < 2; ++k)
-                REQUIRE(mica_has_component(world, entities[i], both[k]) == has[k] &&
+                REQUIRE(mica_has_id(world, entities[i], both[k]) == has[k] &&
                         (!has[k] || item_number(world, entities[i], both[k]) == i));
         }
-        ck_assert_uint_eq(mica_pool_get_stats(mica_pool_of_component(world, both[0])).group_count, shared);
+        ck_assert_uint_eq(mica_pool_get_stats(mica_pool_of_id(world, both[0])).group_count, shared);
         expect_valid(world);
     }
     close_world(world, &heard);
@@ -256,24 +256,24 @@ START_TEST(a_group_that_makes_no_sense_is_refused)
                                      {a, MICA_ID(Marked)},
                                      {a, MICA_ID(Number)}};
     for (uint32_t i = 0; i < COUNT_OF(bad); ++i) {
-        ck_assert_int_eq(mica_group_components(world, bad[i], 2), MICA_ERROR_INVALID);
+        ck_assert_int_eq(mica_group_id(world, bad[i], 2), MICA_ERROR_INVALID);
         expect_report(&heard, MICA_ERROR_INVALID, i < 4 ? "group: " : "MICA_POOL");
     }
-    ck_assert_int_eq(mica_group_components(world, &a, 1), MICA_ERROR_LIMIT);
+    ck_assert_int_eq(mica_group_id(world, &a, 1), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "not 2 to 8");
     mica_component crowd[MICA_GROUP_POOLS_MAX + 1];
     for (uint32_t i = 0; i < COUNT_OF(crowd); ++i)
         crowd[i] = variant_component(&map, (char)('m' + i));
-    ck_assert_int_eq(mica_group_components(world, crowd, COUNT_OF(crowd)), MICA_ERROR_LIMIT);
+    ck_assert_int_eq(mica_group_id(world, crowd, COUNT_OF(crowd)), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "not 2 to 8");
-    ck_assert_int_eq(mica_group_components(world, crowd, MICA_GROUP_POOLS_MAX), MICA_OK);
+    ck_assert_int_eq(mica_group_id(world, crowd, MICA_GROUP_POOLS_MAX), MICA_OK);
     const mica_component good[] = {a, b}, again[] = {b, c};
     mica_defer(world);
-    ck_assert_int_eq(mica_group_components(world, good, 2), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_group_id(world, good, 2), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "group");
     ck_assert_int_eq(mica_flush(world), MICA_OK);
-    ck_assert_int_eq(mica_group_components(world, good, 2), MICA_OK);
-    ck_assert_int_eq(mica_group_components(world, again, 2), MICA_ERROR_INVALID);
+    ck_assert_int_eq(mica_group_id(world, good, 2), MICA_OK);
+    ck_assert_int_eq(mica_group_id(world, again, 2), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "in a group already");
     close_world(world, &heard);
 }

@@ -31,9 +31,8 @@ static void add_arrow(mica_world *world, mica_entity entity, uint32_t number)
     mica_instance_write(pool, mica_pool_add(pool, entity), Arrow)->number = number;
 }
 
-static void take_arrows(const mica_event *event, void *context)
+static void take_arrows(const mica_event *event)
 {
-    (void)context;
     mica_remove(event->world, chosen, Arrow);
 }
 
@@ -64,8 +63,9 @@ START_TEST(an_instance_is_found_where_a_hook_has_moved_it)
 }
 END_TEST
 
-static void change_clone(const mica_event *event, void *context)
+static void change_clone(const mica_event *event)
 {
+    void *context = event->context;
     bool destroys = *(bool *)context;
     mica_hook_set(event->world, Quiver, MICA_EVENT_ADD, NULL, NULL);
     if (destroys)
@@ -106,17 +106,17 @@ START_TEST(what_a_pool_can_not_do_is_refused)
     const mica_value twice[] = {MICA_WITH(Number), MICA_WITH(Arrow, {1}), MICA_WITH(Quiver), MICA_WITH(Arrow, {2})};
     mica_pool *arrows = mica_pool_of(world, Arrow), *pairs = mica_pool_of(world, Pair);
     uint64_t before = mica_world_hash(world);
-    ck_assert(mica_is_nil(mica_create_values(world, twice, 4)));
+    ck_assert(mica_is_nil(mica_create_id(world, twice, 4)));
     expect_report(&heard, MICA_ERROR_INVALID, "Arrow is given twice");
-    ck_assert_ptr_null(mica_instance_read_value(pairs, mica_pool_find(pairs, entity)));
+    ck_assert_ptr_null(mica_instance_read_id(pairs, mica_pool_find(pairs, entity)));
     expect_report(&heard, MICA_ERROR_INVALID, "it is split");
-    ck_assert_ptr_null(mica_instance_write_value(pairs, mica_pool_find(pairs, entity)));
+    ck_assert_ptr_null(mica_instance_write_id(pairs, mica_pool_find(pairs, entity)));
     expect_report(&heard, MICA_ERROR_INVALID, "it is split");
-    ck_assert_ptr_null(mica_pool_read_values(pairs));
+    ck_assert_ptr_null(mica_pool_read_id(pairs));
     expect_report(&heard, MICA_ERROR_INVALID, "it is split");
-    ck_assert_ptr_null(mica_pool_write_values(mica_pool_of(world, Marked)));
+    ck_assert_ptr_null(mica_pool_write_id(mica_pool_of(world, Marked)));
     expect_report(&heard, MICA_ERROR_INVALID, "a tag has no values");
-    ck_assert_ptr_null(mica_pool_read_column(arrows, 0));
+    ck_assert_ptr_null(mica_pool_read_field_id(arrows, 0));
     expect_report(&heard, MICA_ERROR_INVALID, "not split into fields");
     mica_pool *unsorted[] = {mica_pool_of(world, Marked), mica_pool_of(world, Slot), arrows};
     for (uint32_t i = 0; i < COUNT_OF(unsorted); ++i) {

@@ -25,13 +25,13 @@ static void step(mica_world *world, random_source *random)
     Item item = item_of(number);
     switch (random_below(random, 24)) {
     case 0:
-        REQUIRE(mica_remove_component(world, entity, expected.component) == (expected.counts[at] > 0));
+        REQUIRE(mica_remove_id(world, entity, expected.component) == (expected.counts[at] > 0));
         expected.counts[at] = 0;
         break;
     case 1: instances_die(&expected, at); break;
     case 2: mica_pool_gc(expected.pool, 50); break;
     case 3:
-        REQUIRE(mica_set_component(world, entity, item_value(expected.component, &item)));
+        REQUIRE(mica_set_id(world, entity, item_value(expected.component, &item)));
         instances_note_set(&expected, at, number);
         break;
     case 4:
@@ -97,10 +97,10 @@ START_TEST(a_query_shows_each_entity_once_or_each_instance)
             for (mica_view view = mica_query_begin(once); mica_view_next(&view);)
                 for (uint32_t i = 0; i < view.count; ++i) {
                     const uint32_t *numbers =
-                        expected.is_split ? mica_view_read_field(&view, expected.component, 0) : NULL;
+                        expected.is_split ? mica_view_read_field_id(&view, expected.component, 0) : NULL;
                     uint32_t number = expected.is_split
                                           ? numbers[i]
-                                          : ((const Item *)mica_view_read(&view, expected.component))[i].number;
+                                          : ((const Item *)mica_view_read_id(&view, expected.component))[i].number;
                     uint32_t at = view.entities[i].index - expected.entities[0].index;
                     ck_assert_uint_eq(number, expected.numbers[at][0]);
                     ++seen[at];
@@ -108,10 +108,10 @@ START_TEST(a_query_shows_each_entity_once_or_each_instance)
             for (mica_view view = mica_query_begin(each); mica_view_next(&view);)
                 for (uint32_t i = 0; i < view.count; ++i) {
                     const uint32_t *numbers =
-                        expected.is_split ? mica_view_read_field(&view, expected.component, 0) : NULL;
+                        expected.is_split ? mica_view_read_field_id(&view, expected.component, 0) : NULL;
                     uint32_t number = expected.is_split
                                           ? numbers[i]
-                                          : ((const Item *)mica_view_read(&view, expected.component))[i].number;
+                                          : ((const Item *)mica_view_read_id(&view, expected.component))[i].number;
                     uint32_t at = view.entities[i].index - expected.entities[0].index, nth = 0;
                     while (expected.numbers[at][nth] != number)
                         ++nth;
@@ -146,14 +146,14 @@ START_TEST(changing_all_that_an_instance_query_shows_does_so_once_per_entity)
         world, &(mica_query_def){.terms = terms, .term_count = 2, .instances_of = expected.component});
     for (uint32_t i = 0; i < 3 * ENTITIES; ++i)
         instances_add(&expected, i % ENTITIES, i);
-    ck_assert_int_eq(mica_query_add(query, Number, {5}), MICA_OK);
+    ck_assert_int_eq(mica_add_all(query, Number, {5}), MICA_OK);
     for (uint32_t at = 0; at < ENTITIES; ++at)
         ck_assert_uint_eq(mica_get(world, expected.entities[at], Number)->value, 5);
     /* Only the fourth instance of these is new, and shown. */
     for (uint32_t at = 0; at < 5; ++at)
         instances_add(&expected, at, 1000 + at);
     ck_assert_uint_eq(mica_query_count(query), 5);
-    ck_assert_int_eq(mica_query_destroy_entities(query), MICA_OK);
+    ck_assert_int_eq(mica_destroy_all(query), MICA_OK);
     for (uint32_t at = 0; at < ENTITIES; ++at)
         ck_assert(mica_is_alive(world, expected.entities[at]) == (at >= 5));
     instances_close(&expected);
@@ -204,14 +204,14 @@ static void use_a_stale_instance(int what)
     instances_add(&expected, 1, 2);
     mica_instance stale = mica_pool_find(expected.pool, expected.entities[1]);
     switch (what) {
-    case 0: mica_remove_component(world, expected.entities[0], expected.component); break;
+    case 0: mica_remove_id(world, expected.entities[0], expected.component); break;
     case 1: mica_destroy(world, expected.entities[1]); break;
     case 2: instances_add(&expected, 2, 3); break;
     case 3: mica_pool_sort(expected.pool, compare_numbers, NULL); break;
     case 4: instances_add(&expected, 1, 3); break;
     }
     const Item *item = mica_instance_read(expected.pool, stale, Item);
-    ck_assert_msg(!item || (const char *)item >= (const char *)mica_pool_read_values(expected.pool), "it is harmless");
+    ck_assert_msg(!item || (const char *)item >= (const char *)mica_pool_read_id(expected.pool), "it is harmless");
     mica_pool_next(expected.pool, stale);
     mica_pool_owner(expected.pool, stale);
     mica_world_destroy(world);

@@ -84,8 +84,8 @@ START_TEST(rows_that_follow_each_other_in_everything_come_as_one_view)
     mica_query *both = mica_query_create(world, MICA_QUERY(MICA_WRITE(Common), MICA_READ(Number)));
     uint32_t views = 0, rows = 0;
     for (mica_view view = mica_query_begin(both); mica_view_next(&view); ++views, rows += view.count) {
-        Common *common = mica_write(&view, Common);
-        const Number *numbers = mica_read(&view, Number);
+        Common *common = mica_view_write(&view, Common);
+        const Number *numbers = mica_view_read(&view, Number);
         for (uint32_t i = 0; i < view.count; ++i)
             ck_assert_uint_eq(common[i].value++, numbers[i].value);
     }
@@ -123,9 +123,9 @@ START_TEST(runs_end_where_any_pool_breaks_the_order)
         mica_set(world, entities[breaks[i]], Common, {breaks[i]});
     }
     for (mica_view view = mica_query_begin(all); mica_view_next(&view); ++broken, shown += view.count) {
-        const Number *number = mica_read(&view, Number);
-        const Rare *rare = mica_read(&view, Rare);
-        const Common *common = mica_write(&view, Common);
+        const Number *number = mica_view_read(&view, Number);
+        const Rare *rare = mica_view_read(&view, Rare);
+        const Common *common = mica_view_write(&view, Common);
         for (uint32_t i = 0; i < view.count; ++i)
             ck_assert(number[i].value == rare[i].value && number[i].value == common[i].value);
     }
@@ -152,7 +152,7 @@ START_TEST(changed_means_written_added_or_moved_since_the_last_loop)
     mica_set(world, entities[ENTITIES - 1], Common, {7});
     ck_assert_uint_eq(changed_rows(changed), ENTITIES % MICA_SLICE_ROWS);
     for (mica_view view = mica_query_begin(writer); mica_view_next(&view);)
-        mica_write(&view, Common);
+        mica_view_write(&view, Common);
     ck_assert_uint_eq(changed_rows(changed), ENTITIES);
     mica_pool_write(mica_pool_of(world, Common), Common);
     ck_assert_uint_eq(changed_rows(changed), ENTITIES);
@@ -186,7 +186,7 @@ START_TEST(added_and_disabled_look_at_each_row)
     ck_assert_uint_eq(mica_query_count(off), 2);
     uint32_t with = 0;
     for (mica_view view = mica_query_begin(maybe); mica_view_next(&view);)
-        with += mica_read(&view, Timed) ? view.count : 0;
+        with += mica_view_read(&view, Timed) ? view.count : 0;
     ck_assert_msg(with == 101, "MAYBE shows it switched on or off");
     close_world(world, &heard);
 }
@@ -218,7 +218,8 @@ START_TEST(filters_of_chunks_hold_when_a_pool_leads)
     uint32_t count = 0;
     for (mica_view view = mica_query_begin(healthy); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i, ++count)
-            ck_assert(mica_read(&view, Rare)[i].value % 200 == 100 && mica_read(&view, Health)[i].current % 200 == 100);
+            ck_assert(mica_view_read(&view, Rare)[i].value % 200 == 100 &&
+                      mica_view_read(&view, Health)[i].current % 200 == 100);
     ck_assert_uint_eq(count, ENTITIES / 200);
     mica_view view = mica_query_begin_since(grown, before);
     ck_assert(mica_view_next(&view) && view.count == 1 && mica_same(view.entities[0], entities[700]));
@@ -230,7 +231,7 @@ END_TEST
 START_TEST(each_gives_columns_of_pools_chunks_and_singletons)
 {
     mica_world *world = open_crowd();
-    mica_write_the(world, Clock)->ticks = 3;
+    mica_singleton_write(world, Clock)->ticks = 3;
     mica_query *query = mica_query_create(
         world, MICA_QUERY(MICA_READ(Clock), MICA_READ(Common), MICA_READ(Number), MICA_WITHOUT(Rare)));
     uint32_t count = 0;
@@ -314,18 +315,18 @@ START_TEST(equal_histories_hash_alike_and_values_count)
         for (uint32_t i = 0; i < 50; ++i) {
             Item item = item_of(i + (run == 2 && i == 30));
             mica_value value = item_value(component, &item);
-            entities[i] = mica_create_values(world, &value, 1);
+            entities[i] = mica_create_id(world, &value, 1);
         }
         for (uint32_t i = 0; i < 50; i += 4)
             mica_destroy(world, entities[i]);
         uint64_t before = mica_world_hash(world);
         if (how->traits) {
-            mica_enable_component(world, entities[9], component, false);
+            mica_enable_id(world, entities[9], component, false);
             ck_assert_msg(mica_world_hash(world) != before, "a switch counts");
         }
         mica_entity extra = mica_create(world);
         uint64_t without = mica_world_hash(world);
-        ck_assert(mica_add_component(world, extra, component));
+        ck_assert(mica_add_id(world, extra, component));
         ck_assert_msg(mica_world_hash(world) != without, "who has it counts");
         hashes[run] = mica_world_hash(world);
         close_world(world, &heard);
@@ -348,7 +349,7 @@ START_TEST(rows_of_full_chunks_and_of_a_large_pool_come_once_each)
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Rare), MICA_HAS(Frozen)));
     uint32_t next = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
-        const Rare *rare = mica_read(&view, Rare);
+        const Rare *rare = mica_view_read(&view, Rare);
         for (uint32_t i = 0; i < view.count; ++i, ++next)
             REQUIRE(rare[i].value == next && (next % 100 || mica_get(world, view.entities[i], Rare)->value == next));
     }

@@ -117,7 +117,7 @@ START_TEST(a_chain_of_instances_that_lost_one_comes_back_whole)
     enum { ENTITIES = 300 };
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_world *world = open_world(&heard);
-    mica_pool *pool = mica_pool_of_component(world, variant_component(how, 'c'));
+    mica_pool *pool = mica_pool_of_id(world, variant_component(how, 'c'));
     mica_entity entities[ENTITIES];
     for (uint32_t i = 0; how->many && i < ENTITIES; ++i)
         entities[i] = mica_create(world);
@@ -153,18 +153,18 @@ START_TEST(snapshots_of_pools_come_back_in_any_order)
         for (uint32_t i = at * 100; i < ENTITIES; i += 2 + at) {
             Item item = item_of(i + at);
             if ((i / 7 + at) % 3)
-                mica_set_component(world, entities[i], item_value(component, &item));
+                mica_set_id(world, entities[i], item_value(component, &item));
             else
-                mica_remove_component(world, entities[i], component);
+                mica_remove_id(world, entities[i], component);
         }
         snapshots[at] = mica_snapshot_take(world);
         hashes[at] = mica_world_hash(world);
     }
     for (uint32_t i = 0; i < ORDERS; ++i) {
         for (uint32_t k = i; i % 3 == 2 && k < ENTITIES; k += 11 + i) /* mostly there is no change in between */
-            mica_remove_component(world, entities[k], component);
+            mica_remove_id(world, entities[k], component);
         for (uint32_t k = 7 * i; i % 3 == 2 && k < ENTITIES; k += 101)
-            ck_assert_ptr_nonnull(mica_add_component(world, entities[k], component));
+            ck_assert_ptr_nonnull(mica_add_id(world, entities[k], component));
         ck_assert_int_eq(mica_snapshot_restore(world, snapshots[orders[i]]), MICA_OK);
         expect_valid(world);
         ck_assert_msg(mica_world_hash(world) == hashes[orders[i]], "%s, %u", variant_name(how), i);
@@ -179,19 +179,19 @@ START_TEST(pools_of_every_kind_come_back_as_they_were)
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_world *world = open_world(&heard);
     mica_component component = variant_component(how, 'k');
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     mica_entity entities[ENTITIES];
     for (uint32_t i = 0; i < ENTITIES; ++i) {
         Item item = item_of(i);
         mica_value value = item_value(component, &item);
-        entities[i] = mica_create_values(world, &value, i % 4 ? 1 : 0);
+        entities[i] = mica_create_id(world, &value, i % 4 ? 1 : 0);
     }
     for (uint32_t i = 0; how->many && i < ENTITIES; i += 3)
         mica_pool_add(pool, entities[i]);
     uint64_t hash = mica_world_hash(world);
     mica_snapshot before = mica_snapshot_take(world);
     for (uint32_t i = 0; i < ENTITIES; i += 2)
-        mica_remove_component(world, entities[i], component);
+        mica_remove_id(world, entities[i], component);
     for (uint32_t i = 0; how->many && i < ENTITIES; i += 5)
         mica_pool_add(pool, entities[i]);
     if (how->index != MICA_INDEX_DIRECT && !how->split)
@@ -202,13 +202,13 @@ START_TEST(pools_of_every_kind_come_back_as_they_were)
     ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
     ck_assert_msg(mica_world_hash(world) == hash, "%s", variant_name(how));
     for (uint32_t i = 0; i < ENTITIES; ++i)
-        ck_assert_int_eq(mica_has_component(world, entities[i], component), i % 4 || (how->many && i % 3 == 0));
+        ck_assert_int_eq(mica_has_id(world, entities[i], component), i % 4 || (how->many && i % 3 == 0));
     for (uint32_t i = 0; i < ENTITIES; i += 7)
         mica_destroy(world, entities[i]);
     mica_world *clone = mica_world_clone(world);
     for (uint32_t flushed = 0; flushed < 2; ++flushed) {
         ck_assert_uint_eq(mica_world_hash(clone), mica_world_hash(world));
-        ck_assert_uint_eq(mica_pool_row_count(mica_pool_of_component(clone, component)), mica_pool_row_count(pool));
+        ck_assert_uint_eq(mica_pool_row_count(mica_pool_of_id(clone, component)), mica_pool_row_count(pool));
         expect_valid(clone);
         ck_assert(mica_flush(world) == MICA_OK &&
                   mica_flush(clone) == MICA_OK); /* rows of the dead go, if they wait for it */
@@ -274,7 +274,7 @@ START_TEST(room_for_more_rows_than_there_can_be_is_refused)
                             .size_bytes = MICA_COMPONENT_BYTES_MAX,
                             .alignment = 4};
     mica_pool *heat = mica_pool_of(world, Heat), *rare = mica_pool_of(world, Rare);
-    mica_pool *wide = mica_pool_of_component(world, mica_component_define(world, &vast));
+    mica_pool *wide = mica_pool_of_id(world, mica_component_define(world, &vast));
     size_t bytes = mica_world_get_stats(world).memory_bytes;
     faulty_allocator_fail_at(&allocator, 1, true); /* a machine might really have the memory */
     const struct {

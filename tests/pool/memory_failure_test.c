@@ -63,7 +63,7 @@ static mica_value value_of(const fixture *fixture, mica_component component)
 
 static void give(fixture *fixture, uint32_t at, mica_component component)
 {
-    REQUIRE(mica_set_component(fixture->world, fixture->population[at], value_of(fixture, component)));
+    REQUIRE(mica_set_id(fixture->world, fixture->population[at], value_of(fixture, component)));
 }
 
 /* Every third entity has a, every fourth b; and of many instances, some. */
@@ -75,8 +75,7 @@ static void prepare_some(fixture *fixture)
         if (i % 4 == 0)
             give(fixture, i, b);
         for (uint32_t k = 0; now->many && k < i % 5; ++k)
-            REQUIRE(!mica_instance_is_nil(
-                mica_pool_add(mica_pool_of_component(fixture->world, a), fixture->population[i])));
+            REQUIRE(!mica_instance_is_nil(mica_pool_add(mica_pool_of_id(fixture->world, a), fixture->population[i])));
     }
 }
 
@@ -155,50 +154,50 @@ static void prepare_recorded(fixture *fixture)
         mica_commands *commands = buffers[i % 2];
         if (!mica_is_alive(fixture->world, entity))
             continue;
-        REQUIRE(mica_command_set_component(commands, entity, value_of(fixture, a), MICA_HERE));
-        REQUIRE(mica_command_add_component(buffers[1], entity, b, MICA_HERE));
+        REQUIRE(mica_command_set_id(commands, entity, value_of(fixture, a), MICA_HERE));
+        REQUIRE(mica_command_add_id(buffers[1], entity, b, MICA_HERE));
         if (now->many)
-            REQUIRE(mica_command_add_instance_component(commands, entity, a, MICA_HERE));
+            REQUIRE(mica_command_add_instance_id(commands, entity, a, MICA_HERE));
         if (i % 3 == 0)
-            mica_command_remove_component(buffers[1], entity, a, MICA_HERE);
+            mica_command_remove_id(buffers[1], entity, a, MICA_HERE);
         if (i % 7 == 0)
             REQUIRE(mica_command_destroy(buffers[1], entity));
     }
     for (uint32_t i = 0; i < 30; ++i) {
         mica_value values[] = {value_of(fixture, a), {b, 0, NULL}};
-        REQUIRE(!mica_is_nil(mica_create_values(fixture->world, values, 2)));
+        REQUIRE(!mica_is_nil(mica_create_id(fixture->world, values, 2)));
     }
 }
 
 static bool use(fixture *fixture)
 {
-    return mica_pool_of_component(fixture->world, a) != NULL;
+    return mica_pool_of_id(fixture->world, a) != NULL;
 }
 
 static bool add(fixture *fixture)
 {
-    return mica_add_component(fixture->world, fixture->population[1], a) != NULL;
+    return mica_add_id(fixture->world, fixture->population[1], a) != NULL;
 }
 
 static bool set_new(fixture *fixture)
 {
-    return mica_set_component(fixture->world, fixture->population[1], value_of(fixture, a));
+    return mica_set_id(fixture->world, fixture->population[1], value_of(fixture, a));
 }
 
 static bool overwrite(fixture *fixture)
 {
-    return mica_set_component(fixture->world, fixture->population[3], value_of(fixture, a));
+    return mica_set_id(fixture->world, fixture->population[3], value_of(fixture, a));
 }
 
 static bool take(fixture *fixture)
 {
-    return mica_remove_component(fixture->world, fixture->population[24], a);
+    return mica_remove_id(fixture->world, fixture->population[24], a);
 }
 
 static bool create(fixture *fixture)
 {
     mica_value values[] = {value_of(fixture, a), fixture->values[SAMPLE_OWNER], {b, 0, NULL}};
-    return !mica_is_nil(mica_create_values(fixture->world, values, 3));
+    return !mica_is_nil(mica_create_id(fixture->world, values, 3));
 }
 
 static bool create_many(fixture *fixture)
@@ -225,13 +224,13 @@ static bool clone_one(fixture *fixture)
 
 static bool pool_add(fixture *fixture)
 {
-    mica_pool *pool = mica_pool_of_component(fixture->world, a);
+    mica_pool *pool = mica_pool_of_id(fixture->world, a);
     return now->tag || !mica_instance_is_nil(mica_pool_add(pool, fixture->population[now->many ? 24 : 1]));
 }
 
 static bool sort(fixture *fixture)
 {
-    mica_pool *pool = mica_pool_of_component(fixture->world, a);
+    mica_pool *pool = mica_pool_of_id(fixture->world, a);
     return now->tag || now->index == MICA_INDEX_DIRECT || mica_pool_sort(pool, compare_bytes, NULL) == MICA_OK;
 }
 
@@ -239,7 +238,7 @@ static bool group(fixture *fixture)
 {
     mica_component both[] = {a, b};
     return now->tag || now->many || now->index == MICA_INDEX_DIRECT ||
-           mica_group_components(fixture->world, both, 2) == MICA_OK;
+           mica_group_id(fixture->world, both, 2) == MICA_OK;
 }
 
 static bool create_query(fixture *fixture)
@@ -258,18 +257,18 @@ static bool walk(fixture *fixture)
 
 static bool add_to_all(fixture *fixture)
 {
-    return mica_query_add_component(fixture->query, value_of(fixture, b)) == MICA_OK;
+    return mica_add_all_id(fixture->query, value_of(fixture, b)) == MICA_OK;
 }
 
 static bool remove_from_all(fixture *fixture)
 {
-    return mica_query_remove_component(fixture->query, b) == MICA_OK;
+    return mica_remove_all_id(fixture->query, b) == MICA_OK;
 }
 
 /* Rows that can't be remembered for the flush go at once: the others then lie in another order. */
 static bool destroy_all(fixture *fixture)
 {
-    return now->dying == MICA_DYING_AT_FLUSH || mica_query_destroy_entities(fixture->query) == MICA_OK;
+    return now->dying == MICA_DYING_AT_FLUSH || mica_destroy_all(fixture->query) == MICA_OK;
 }
 
 static bool destroy(fixture *fixture)
@@ -279,29 +278,28 @@ static bool destroy(fixture *fixture)
 
 static bool listen(fixture *fixture)
 {
-    return mica_removals_create_component(fixture->world, a) != NULL;
+    return mica_removals_create_id(fixture->world, a) != NULL;
 }
 
 static bool record_set(fixture *fixture)
 {
-    return mica_command_set_component(fixture->commands, fixture->population[24], value_of(fixture, a), MICA_HERE);
+    return mica_command_set_id(fixture->commands, fixture->population[24], value_of(fixture, a), MICA_HERE);
 }
 
 static bool record_add(fixture *fixture)
 {
-    return mica_command_add_component(fixture->commands, fixture->population[24], a, MICA_HERE) != NULL;
+    return mica_command_add_id(fixture->commands, fixture->population[24], a, MICA_HERE) != NULL;
 }
 
 static bool record_create(fixture *fixture)
 {
     mica_value values[] = {value_of(fixture, a), {b, 0, NULL}};
-    return !mica_is_nil(mica_command_create_values(fixture->commands, values, 2, MICA_HERE));
+    return !mica_is_nil(mica_command_create_id(fixture->commands, values, 2, MICA_HERE));
 }
 
 static bool record_instance(fixture *fixture)
 {
-    return !now->many ||
-           mica_command_add_instance_component(fixture->commands, fixture->population[1], a, MICA_HERE) != NULL;
+    return !now->many || mica_command_add_instance_id(fixture->commands, fixture->population[1], a, MICA_HERE) != NULL;
 }
 
 static bool flush(fixture *fixture)

@@ -71,7 +71,7 @@ static void drop_value(void)
 
 static bool holds(uint32_t at, uint32_t which)
 {
-    const void *value = mica_get_component(game.world, game.entities[at], game.components[which]);
+    const void *value = mica_get_id(game.world, game.entities[at], game.components[which]);
     uint32_t number = game.numbers[at][which];
     return number == UINT32_MAX ? !value : value && samples[SAMPLE_OWNER].holds(value, number);
 }
@@ -90,7 +90,7 @@ static void open_game(const how *way)
     for (uint32_t which = 0; which < 2; ++which)
         game.components[which] = owner_component(way, (char)('a' + which));
     if (way->grouped)
-        REQUIRE(mica_group_components(game.world, game.components, 2) == MICA_OK);
+        REQUIRE(mica_group_id(game.world, game.components, 2) == MICA_OK);
     for (uint32_t at = 0; at < ENTITIES; ++at)
         game.entities[at] = mica_create(game.world);
 }
@@ -110,7 +110,7 @@ static int compare(const void *a, const void *b, void *context)
 
 static void set(uint32_t at, uint32_t which, uint32_t number)
 {
-    REQUIRE(mica_set_component(game.world, game.entities[at], make_value(which, number)));
+    REQUIRE(mica_set_id(game.world, game.entities[at], make_value(which, number)));
     drop_value();
     game.numbers[at][which] = number;
 }
@@ -118,11 +118,11 @@ static void set(uint32_t at, uint32_t which, uint32_t number)
 /* A value that lies in the pool itself is given to another entity. */
 static void copy_within(uint32_t at, uint32_t other, uint32_t which)
 {
-    const void *value = mica_get_component(game.world, game.entities[other], game.components[which]);
+    const void *value = mica_get_id(game.world, game.entities[other], game.components[which]);
     if (!value)
         return;
     mica_value given = {game.components[which], 0, value};
-    REQUIRE(mica_set_component(game.world, game.entities[at], given));
+    REQUIRE(mica_set_id(game.world, game.entities[at], given));
     game.numbers[at][which] = game.numbers[other][which];
 }
 
@@ -131,8 +131,8 @@ static void be_born(uint32_t at, uint32_t number, const mica_entity *other)
 {
     REQUIRE(mica_destroy(game.world, game.entities[at]));
     mica_value value = make_value(0, number);
-    value.data = other ? mica_get_component(game.world, *other, game.components[0]) : value.data;
-    game.entities[at] = mica_create_values(game.world, &value, 1);
+    value.data = other ? mica_get_id(game.world, *other, game.components[0]) : value.data;
+    game.entities[at] = mica_create_id(game.world, &value, 1);
     drop_value();
     game.numbers[at][0] = number;
     game.numbers[at][1] = UINT32_MAX;
@@ -145,7 +145,7 @@ static void record(random_source *random)
         uint32_t at = random_below(random, ENTITIES), which = random_below(random, 2);
         uint32_t number = random_below(random, 1000);
         if (random_one_in(random, 3)) {
-            mica_remove_component(game.world, game.entities[at], game.components[which]);
+            mica_remove_id(game.world, game.entities[at], game.components[which]);
             game.numbers[at][which] = UINT32_MAX;
         } else {
             set(at, which, number);
@@ -167,10 +167,10 @@ static void step(random_source *random, const how *way)
 {
     uint32_t at = random_below(random, ENTITIES), other = random_below(random, ENTITIES);
     uint32_t which = random_below(random, 2), number = random_below(random, 1000);
-    mica_pool *pool = mica_pool_of_component(game.world, game.components[which]);
+    mica_pool *pool = mica_pool_of_id(game.world, game.components[which]);
     switch (random_below(random, 12)) {
     case 0:
-        mica_remove_component(game.world, game.entities[at], game.components[which]);
+        mica_remove_id(game.world, game.entities[at], game.components[which]);
         game.numbers[at][which] = UINT32_MAX;
         break;
     case 1: be_born(at, number, NULL); break;
@@ -229,16 +229,16 @@ START_TEST(a_copy_that_fails_changes_nothing)
     int64_t alive = sample_owners_alive();
     faulty_allocator_fail_at(&faulty, 1, true);
     for (uint32_t at = 0; at < ENTITIES; ++at) {
-        REQUIRE(!mica_set_component(game.world, game.entities[at], value));
+        REQUIRE(!mica_set_id(game.world, game.entities[at], value));
         REQUIRE(holds(at, 0) && holds(at, 1));
         if (game.numbers[at][0] == UINT32_MAX)
-            REQUIRE(!mica_add_component(game.world, game.entities[at], game.components[0]));
+            REQUIRE(!mica_add_id(game.world, game.entities[at], game.components[0]));
     }
-    REQUIRE(mica_is_nil(mica_create_values(game.world, &value, 1)));
+    REQUIRE(mica_is_nil(mica_create_id(game.world, &value, 1)));
     REQUIRE(mica_is_nil(mica_clone(game.world, game.entities[0])));
     mica_value values[] = {value, {game.components[1], 0, NULL}};
     faulty_allocator_fail_at(&faulty, 2, true); /* the first value is made, the second is not */
-    REQUIRE(mica_is_nil(mica_create_values(game.world, values, 2)));
+    REQUIRE(mica_is_nil(mica_create_id(game.world, values, 2)));
     faulty_allocator_fail_at(&faulty, 5, true);
     REQUIRE(mica_create_many(game.world, 9, &(mica_value){game.components[0], 0, NULL}, 1, NULL) != MICA_OK);
     faulty_allocator_fail_at(&faulty, 0, false);
@@ -257,7 +257,7 @@ START_TEST(instances_that_own_something_come_and_go_in_any_order)
 {
     const how way = {MICA_INDEX_MAP, MICA_DYING_LAZILY, true, false};
     open_game(&way);
-    mica_pool *pool = mica_pool_of_component(game.world, game.components[0]);
+    mica_pool *pool = mica_pool_of_id(game.world, game.components[0]);
     random_source random = {5};
     uint32_t total = 0;
     for (uint32_t i = 0; i < 2000; ++i) {
@@ -266,7 +266,7 @@ START_TEST(instances_that_own_something_come_and_go_in_any_order)
         if (random_one_in(&random, 2)) {
             instance = mica_pool_add(pool, entity);
             REQUIRE(!mica_instance_is_nil(instance));
-            samples[SAMPLE_OWNER].assign(mica_instance_write_value(pool, instance), i);
+            samples[SAMPLE_OWNER].assign(mica_instance_write_id(pool, instance), i);
             ++total;
         } else if (!mica_instance_is_nil(instance)) {
             if (random_one_in(&random, 2) && !mica_instance_is_nil(mica_pool_next(pool, instance)))
@@ -281,15 +281,15 @@ START_TEST(instances_that_own_something_come_and_go_in_any_order)
     mica_commands *commands = mica_commands_create(game.world);
     for (uint32_t i = 0; i < 10; ++i)
         samples[SAMPLE_OWNER].assign(
-            mica_command_add_instance_component(commands, game.entities[7], game.components[0], MICA_HERE), i);
+            mica_command_add_instance_id(commands, game.entities[7], game.components[0], MICA_HERE), i);
     REQUIRE(mica_flush(game.world) == MICA_OK);
     mica_instance instance = mica_pool_find(pool, game.entities[7]);
     for (uint32_t i = 0; i < 10; ++i, instance = mica_pool_next(pool, instance))
-        REQUIRE(samples[SAMPLE_OWNER].holds(mica_instance_read_value(pool, instance), i));
+        REQUIRE(samples[SAMPLE_OWNER].holds(mica_instance_read_id(pool, instance), i));
     for (uint32_t i = 0; i < 3; ++i) /* and some that are never applied */
-        REQUIRE(mica_command_add_instance_component(commands, game.entities[7], game.components[0], MICA_HERE));
-    REQUIRE(mica_command_remove_component(commands, game.entities[7], game.components[0], MICA_HERE));
-    REQUIRE(mica_command_add_instance_component(commands, game.entities[8], game.components[0], MICA_HERE));
+        REQUIRE(mica_command_add_instance_id(commands, game.entities[7], game.components[0], MICA_HERE));
+    REQUIRE(mica_command_remove_id(commands, game.entities[7], game.components[0], MICA_HERE));
+    REQUIRE(mica_command_add_instance_id(commands, game.entities[8], game.components[0], MICA_HERE));
     mica_commands_destroy(commands);
     close_game();
 }

@@ -43,7 +43,7 @@ static bool is_direct(const mica_component component)
 /* Every row that the arrays show belongs to its owner, is packed (but for a direct index) and holds its number. */
 static void expect_rows(mica_world *world, mica_component component, uint32_t count)
 {
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     const mica_entity *owners = mica_pool_owners(pool);
     uint32_t living = 0;
     for (uint32_t row = 0; row < mica_pool_row_count(pool); ++row) {
@@ -60,13 +60,13 @@ static void expect_rows(mica_world *world, mica_component component, uint32_t co
         REQUIRE(!mica_instance_is_nil(found) && mica_same(mica_pool_owner(pool, found), owners[row]));
         uint32_t number = item_number(world, owners[row], component);
         if (mica_component_type(component)->split) {
-            const uint32_t *numbers = mica_pool_read_column(pool, offsetof(Item, number));
-            const double *squares = mica_pool_read_column(pool, offsetof(Item, square));
+            const uint32_t *numbers = mica_pool_read_field_id(pool, offsetof(Item, number));
+            const double *squares = mica_pool_read_field_id(pool, offsetof(Item, square));
             REQUIRE(numbers[row] == number && squares[row] == (double)number * number);
         } else {
-            const Item *items = mica_pool_read_values(pool);
+            const Item *items = mica_pool_read_id(pool);
             REQUIRE(item_holds(&items[row], number));
-            REQUIRE(mica_get_component(world, owners[row], component) == &items[row]);
+            REQUIRE(mica_get_id(world, owners[row], component) == &items[row]);
         }
     }
     REQUIRE_SAYING(living == count, "%u of %u", living, count);
@@ -87,7 +87,7 @@ START_TEST(owners_and_fields_lie_side_by_side_through_growth_and_holes)
         if (i % 3 == 0)
             continue;
         Item item = item_of(i);
-        REQUIRE(mica_set_component(world, entities[i], item_value(component, &item)));
+        REQUIRE(mica_set_id(world, entities[i], item_value(component, &item)));
         has[i] = true;
         ++count;
     }
@@ -96,9 +96,9 @@ START_TEST(owners_and_fields_lie_side_by_side_through_growth_and_holes)
         uint32_t at = random_below(&random, 3000);
         Item item = item_of(at);
         if (has[at])
-            REQUIRE(mica_remove_component(world, entities[at], component));
+            REQUIRE(mica_remove_id(world, entities[at], component));
         else
-            REQUIRE(mica_set_component(world, entities[at], item_value(component, &item)));
+            REQUIRE(mica_set_id(world, entities[at], item_value(component, &item)));
         has[at] = !has[at];
         count += has[at] ? 1 : UINT32_MAX;
     }
@@ -119,12 +119,12 @@ START_TEST(any_row_of_three_can_go_and_the_others_are_found)
             for (uint32_t i = 0; i < 3; ++i) {
                 Item item = item_of(10 + i);
                 mica_value value = item_value(component, &item);
-                entities[i] = mica_create_values(world, &value, 1);
+                entities[i] = mica_create_id(world, &value, 1);
             }
             if (by_death)
                 ck_assert(mica_destroy(world, entities[gone]));
             else
-                ck_assert(mica_remove_component(world, entities[gone], component));
+                ck_assert(mica_remove_id(world, entities[gone], component));
             for (uint32_t i = 0; i < 3; ++i)
                 ck_assert_uint_eq(item_number(world, entities[i], component), i == gone ? UINT32_MAX : 10 + i);
             expect_rows(world, component, 2);
@@ -137,10 +137,10 @@ START_TEST(stale_nil_and_forged_handles_find_nothing)
 {
     mica_world *world = open_world(&heard);
     mica_component component = component_of(_i);
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     Item item = item_of(1);
     mica_value value = item_value(component, &item);
-    mica_entity living = mica_create_values(world, &value, 1), dead = mica_create_values(world, &value, 1);
+    mica_entity living = mica_create_id(world, &value, 1), dead = mica_create_id(world, &value, 1);
     mica_destroy(world, dead);
     const mica_entity bad[] = {dead,
                                {0, 0},
@@ -152,11 +152,11 @@ START_TEST(stale_nil_and_forged_handles_find_nothing)
     for (uint32_t i = 0; i < COUNT_OF(bad); ++i) {
         ck_assert(mica_instance_is_nil(mica_pool_find(pool, bad[i])));
         ck_assert_uint_eq(item_number(world, bad[i], component), UINT32_MAX);
-        ck_assert(!mica_write_component(world, bad[i], component) || mica_component_type(component)->split);
-        ck_assert(!mica_is_enabled_component(world, bad[i], component));
-        ck_assert(!mica_set_component(world, bad[i], value));
-        ck_assert(!mica_add_component(world, bad[i], component));
-        ck_assert(!mica_remove_component(world, bad[i], component));
+        ck_assert(!mica_write_id(world, bad[i], component) || mica_component_type(component)->split);
+        ck_assert(!mica_is_enabled_id(world, bad[i], component));
+        ck_assert(!mica_set_id(world, bad[i], value));
+        ck_assert(!mica_add_id(world, bad[i], component));
+        ck_assert(!mica_remove_id(world, bad[i], component));
         ck_assert(mica_instance_is_nil(mica_pool_add(pool, bad[i])));
         ck_assert_uint_eq(forget_reports(&heard), 4);
     }
@@ -174,29 +174,29 @@ START_TEST(a_new_entity_in_the_slot_of_a_dead_one_never_shows_its_values)
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
     for (uint32_t round = 0; round < 8; ++round) {
-        mica_entity old = mica_create_values(world, &value, 1);
+        mica_entity old = mica_create_id(world, &value, 1);
         if (mica_component_type(component)->toggle)
-            ck_assert(mica_enable_component(world, old, component, false));
+            ck_assert(mica_enable_id(world, old, component, false));
         ck_assert(mica_destroy(world, old));
         mica_entity young = mica_create(world);
         ck_assert_msg(young.index == old.index, "the slot is used again");
         ck_assert_uint_eq(item_number(world, young, component), UINT32_MAX);
         ck_assert_uint_eq(mica_query_count(query), 0);
-        ck_assert_uint_eq(mica_components_of(world, young, NULL, 0), 0);
+        ck_assert_uint_eq(mica_get_components(world, young, NULL, 0), 0);
         if (round % 4 == 0)
-            ck_assert(mica_add_component(world, young, component));
+            ck_assert(mica_add_id(world, young, component));
         else if (round % 4 == 1)
-            ck_assert(mica_set_component(world, young, fresh));
+            ck_assert(mica_set_id(world, young, fresh));
         else if (round % 4 == 2)
-            ck_assert(!mica_instance_is_nil(mica_pool_add(mica_pool_of_component(world, component), young)));
+            ck_assert(!mica_instance_is_nil(mica_pool_add(mica_pool_of_id(world, component), young)));
         if (round % 4 == 3) {
             ck_assert(mica_destroy(world, young));
-            young = mica_create_values(world, &fresh, 1);
+            young = mica_create_id(world, &fresh, 1);
         }
         ck_assert_uint_eq(item_number(world, young, component), 0);
-        ck_assert(mica_is_enabled_component(world, young, component));
+        ck_assert(mica_is_enabled_id(world, young, component));
         ck_assert_uint_eq(mica_query_count(query), 1);
-        ck_assert_uint_eq(mica_pool_count(mica_pool_of_component(world, component)), 1);
+        ck_assert_uint_eq(mica_pool_count(mica_pool_of_id(world, component)), 1);
         expect_valid(world);
         ck_assert(mica_destroy(world, young));
     }
@@ -212,9 +212,9 @@ START_TEST(trim_gives_memory_back_and_nothing_is_lost)
     for (uint32_t i = 0; i < COUNT_OF(entities); ++i) {
         Item item = item_of(i);
         mica_value value = item_value(component, &item);
-        entities[i] = mica_create_values(world, &value, 1);
+        entities[i] = mica_create_id(world, &value, 1);
     }
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     size_t full = mica_pool_get_stats(pool).memory_bytes;
     for (uint32_t i = 100; i < COUNT_OF(entities); ++i)
         mica_destroy(world, entities[i]);
@@ -229,11 +229,11 @@ START_TEST(trim_gives_memory_back_and_nothing_is_lost)
     expect_rows(world, component, 0);
     ck_assert(!mica_pool_owners(pool));
     if (mica_component_type(component)->split) /* nothing points to what was given back */
-        ck_assert(!mica_pool_read_column(pool, 0) && !mica_pool_write_column(pool, 0));
+        ck_assert(!mica_pool_read_field_id(pool, 0) && !mica_pool_write_field_id(pool, 0));
     else
-        ck_assert(!mica_pool_read_values(pool) && !mica_pool_write_values(pool));
+        ck_assert(!mica_pool_read_id(pool) && !mica_pool_write_id(pool));
     Item item = item_of(7);
-    mica_entity again = mica_create_values(world, &(mica_value){component, sizeof item, &item}, 1);
+    mica_entity again = mica_create_id(world, &(mica_value){component, sizeof item, &item}, 1);
     ck_assert_uint_eq(item_number(world, again, component), 7);
     expect_rows(world, component, 1);
     close_world(world, &heard);
@@ -249,23 +249,23 @@ START_TEST(a_value_in_the_pool_itself_can_be_given_while_it_grows)
     mica_component component = component_of(_i);
     Item item = item_of(77);
     mica_value value = item_value(component, &item);
-    mica_entity source = mica_create_values(world, &value, 1);
+    mica_entity source = mica_create_id(world, &value, 1);
     for (uint32_t i = 0; i < 300; ++i) {
-        mica_value own = {component, sizeof(Item), mica_get_component(world, source, component)};
+        mica_value own = {component, sizeof(Item), mica_get_id(world, source, component)};
         mica_entity made;
         if (i % 3 == 0) {
-            made = mica_create_values(world, &own, 1);
+            made = mica_create_id(world, &own, 1);
         } else if (i % 3 == 1) {
             made = mica_create(world);
-            own.data = mica_get_component(world, source, component);
-            ck_assert(mica_set_component(world, made, own));
+            own.data = mica_get_id(world, source, component);
+            ck_assert(mica_set_id(world, made, own));
         } else {
             made = mica_clone(world, source);
         }
         ck_assert_uint_eq(item_number(world, made, component), 77);
     }
-    const Item *rows = mica_pool_read_values(mica_pool_of_component(world, component));
-    uint32_t count = how->index == MICA_INDEX_DIRECT ? 0 : mica_pool_count(mica_pool_of_component(world, component));
+    const Item *rows = mica_pool_read_id(mica_pool_of_id(world, component));
+    uint32_t count = how->index == MICA_INDEX_DIRECT ? 0 : mica_pool_count(mica_pool_of_id(world, component));
     static mica_entity many[1000];
     if (count) { /* a whole column of it */
         mica_value column = {component, sizeof(Item), rows};
@@ -289,14 +289,14 @@ START_TEST(a_value_in_the_last_row_survives_the_eviction_of_a_dead_row)
         for (uint32_t i = 0; i < 3; ++i) {
             Item item = item_of(20 + i);
             mica_value value = item_value(component, &item);
-            entities[i] = mica_create_values(world, &value, 1);
+            entities[i] = mica_create_id(world, &value, 1);
         }
         mica_destroy(world, entities[way]);
-        mica_value last = {component, sizeof(Item), mica_get_component(world, entities[way == 2 ? 1 : 2], component)};
-        mica_entity young = way == 1 ? mica_create_values(world, &last, 1) : mica_create(world);
+        mica_value last = {component, sizeof(Item), mica_get_id(world, entities[way == 2 ? 1 : 2], component)};
+        mica_entity young = way == 1 ? mica_create_id(world, &last, 1) : mica_create(world);
         ck_assert_uint_eq(young.index, entities[way].index);
         if (way != 1)
-            ck_assert(mica_set_component(world, young, last));
+            ck_assert(mica_set_id(world, young, last));
         ck_assert_uint_eq(item_number(world, young, component), way == 2 ? 21 : 22);
         expect_valid(world);
         mica_world_clear(world);
@@ -343,11 +343,11 @@ START_TEST(a_rare_component_in_a_huge_world_costs_what_its_index_costs)
         mica_component component = variant_component(&how, 'r');
         for (uint32_t i = 1; i <= 10; ++i) {
             Item item = item_of(i);
-            ck_assert(mica_set_component(world, entities[i * 99000], item_value(component, &item)));
+            ck_assert(mica_set_id(world, entities[i * 99000], item_value(component, &item)));
         }
         for (uint32_t i = 1; i <= 10; ++i)
             ck_assert_uint_eq(item_number(world, entities[i * 99000], component), i);
-        bytes[index] = mica_pool_get_stats(mica_pool_of_component(world, component)).memory_bytes;
+        bytes[index] = mica_pool_get_stats(mica_pool_of_id(world, component)).memory_bytes;
     }
     ck_assert_uint_lt(bytes[MICA_INDEX_HASH], 4096);
     ck_assert_uint_lt(bytes[MICA_INDEX_MAP], 11 * 33000);
@@ -361,15 +361,15 @@ START_TEST(rows_of_a_direct_index_are_entity_indices)
     mica_world *world = open_world(&heard);
     variant how = {.storage = MICA_STORAGE_POOL, .index = MICA_INDEX_DIRECT};
     mica_component component = variant_component(&how, 'a');
-    mica_pool *pool = mica_pool_of_component(world, component);
+    mica_pool *pool = mica_pool_of_id(world, component);
     mica_entity entities[100];
     for (uint32_t i = 0; i < 100; ++i)
         entities[i] = mica_create(world);
     for (uint32_t i = 90; i < 100; i += 3) {
         Item item = item_of(i);
-        ck_assert(mica_set_component(world, entities[i], item_value(component, &item)));
+        ck_assert(mica_set_id(world, entities[i], item_value(component, &item)));
     }
-    const Item *items = mica_pool_read_values(pool);
+    const Item *items = mica_pool_read_id(pool);
     for (uint32_t i = 90; i < 100; i += 3)
         ck_assert_uint_eq(items[entities[i].index].number, i);
     uint32_t nobody = 0;
@@ -424,7 +424,7 @@ START_TEST(more_pools_than_bits_in_a_mask_work_alike)
         entities[e] = mica_create(world);
         for (uint32_t i = 0; i < POOLS; ++i)
             if (e == POOLS || i % (e + 1) == 0)
-                ck_assert(mica_set_component(world, entities[e], (mica_value){components[i], 4, &e}));
+                ck_assert(mica_set_id(world, entities[e], (mica_value){components[i], 4, &e}));
     }
     for (uint32_t e = 0; e <= POOLS; e += 2)
         ck_assert(mica_destroy(world, entities[e]));
@@ -432,16 +432,16 @@ START_TEST(more_pools_than_bits_in_a_mask_work_alike)
     for (uint32_t e = 0; e <= POOLS; ++e) {
         uint32_t expected = 0;
         for (uint32_t i = 0; i < POOLS; ++i) {
-            const uint32_t *value = mica_get_component(world, entities[e], components[i]);
+            const uint32_t *value = mica_get_id(world, entities[e], components[i]);
             bool has = e % 2 && i % (e + 1) == 0;
             ck_assert(has ? value && *value == e : !value);
             expected += has;
         }
-        ck_assert_uint_eq(mica_components_of(world, entities[e], list, POOLS), expected);
+        ck_assert_uint_eq(mica_get_components(world, entities[e], list, POOLS), expected);
     }
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     for (uint32_t i = 0; i < POOLS; ++i)
-        mica_pool_sweep(mica_pool_of_component(world, components[i]));
+        mica_pool_sweep(mica_pool_of_id(world, components[i]));
     close_world(world, &heard);
 }
 END_TEST
@@ -452,25 +452,25 @@ START_TEST(reading_what_a_pool_does_not_have_is_null_with_a_report)
     mica_entity entity = mica_create(world, MICA_WITH(Burning, {1}), MICA_WITH(Selected), MICA_WITH(Number, {1}));
     ck_assert(!mica_pool_of(world, Number));
     expect_report(&heard, MICA_ERROR_INVALID, "describe it with MICA_POOL");
-    ck_assert(!mica_pool_of_component(world, 0));
+    ck_assert(!mica_pool_of_id(world, 0));
     ck_assert_uint_eq(forget_reports(&heard), 1);
     mica_pool *burning = mica_pool_of(world, Burning), *selected = mica_pool_of(world, Selected);
-    ck_assert(!mica_pool_read_column(burning, 0));
+    ck_assert(!mica_pool_read_field_id(burning, 0));
     expect_report(&heard, MICA_ERROR_INVALID, "not split");
-    ck_assert(!mica_pool_write_values(selected) && !mica_pool_owners(selected));
+    ck_assert(!mica_pool_write_id(selected) && !mica_pool_owners(selected));
     expect_report(&heard, MICA_ERROR_INVALID, "a tag has no values");
     ck_assert(mica_instance_is_nil(mica_pool_find(selected, entity)));
     ck_assert(mica_instance_is_nil(mica_pool_add(selected, entity)));
     expect_report(&heard, MICA_ERROR_EXISTS, "a tag has no instances");
     mica_instance none = {0, 0};
     ck_assert(!mica_instance_read(burning, none, Burning) && !mica_instance_write(burning, none, Burning));
-    ck_assert(!mica_instance_read_column(burning, none, 0) && !mica_pool_remove(burning, none));
+    ck_assert(!mica_instance_read_field_id(burning, none, 0) && !mica_pool_remove(burning, none));
     ck_assert(mica_is_nil(mica_pool_owner(burning, none)));
     ck_assert(mica_instance_is_nil(mica_pool_next(burning, none)));
     /* No pool at all: it could not be made, which was reported. */
     ck_assert(!mica_pool_row_count(NULL) && !mica_pool_count(NULL) && !mica_pool_owners(NULL) &&
-              !mica_pool_read_values(NULL) && !mica_pool_write_values(NULL) && !mica_pool_read_column(NULL, 0) &&
-              !mica_pool_write_column(NULL, 0) && !mica_pool_gc(NULL, 9) && !mica_pool_sweep(NULL) &&
+              !mica_pool_read_id(NULL) && !mica_pool_write_id(NULL) && !mica_pool_read_field_id(NULL, 0) &&
+              !mica_pool_write_field_id(NULL, 0) && !mica_pool_gc(NULL, 9) && !mica_pool_sweep(NULL) &&
               mica_instance_is_nil(mica_pool_find(NULL, entity)) && mica_instance_is_nil(mica_pool_add(NULL, entity)));
     ck_assert_int_eq(mica_pool_sort(NULL, NULL, NULL), MICA_ERROR_INVALID);
     ck_assert_uint_eq(mica_pool_get_stats(NULL).row_count, 0);

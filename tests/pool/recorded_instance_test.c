@@ -18,16 +18,15 @@ static void record_one(mica_commands *commands, random_source *random, uint32_t 
     Item item = item_of(number), *staged;
     switch (random_below(random, 7)) {
     case 0:
-        ck_assert(mica_command_remove_component(commands, entity, expected.component, MICA_HERE) ==
-                  (expected.counts[at] > 0));
+        ck_assert(mica_command_remove_id(commands, entity, expected.component, MICA_HERE) == (expected.counts[at] > 0));
         expected.counts[at] = 0;
         break;
     case 1:
-        ck_assert(mica_command_set_component(commands, entity, item_value(expected.component, &item), MICA_HERE));
+        ck_assert(mica_command_set_id(commands, entity, item_value(expected.component, &item), MICA_HERE));
         instances_note_set(&expected, at, number);
         break;
     case 2:
-        staged = mica_command_add_component(commands, entity, expected.component, MICA_HERE);
+        staged = mica_command_add_id(commands, entity, expected.component, MICA_HERE);
         REQUIRE(staged);
         REQUIRE_SAYING(staged->number == (expected.counts[at] ? expected.numbers[at][0] : 0), "staged %u, first %u",
                        staged->number, expected.numbers[at][0]);
@@ -37,13 +36,13 @@ static void record_one(mica_commands *commands, random_source *random, uint32_t 
     case 3:
         if (!mica_component_type(expected.component)->toggle)
             break;
-        ck_assert(mica_command_enable_component(commands, entity, expected.component, number % 2, MICA_HERE) ==
+        ck_assert(mica_command_enable_id(commands, entity, expected.component, number % 2, MICA_HERE) ==
                   (expected.counts[at] > 0));
         break;
     default:
         if (expected.counts[at] == INSTANCES_MAX)
             break;
-        staged = mica_command_add_instance_component(commands, entity, expected.component, MICA_HERE);
+        staged = mica_command_add_instance_id(commands, entity, expected.component, MICA_HERE);
         REQUIRE(staged && staged->number == 0);
         *staged = item;
         expected.numbers[at][expected.counts[at]++] = number;
@@ -94,21 +93,21 @@ START_TEST(buffers_add_instances_in_their_order)
                 Item item = item_of(number), *staged;
                 switch (random_below(&random, 6)) {
                 case 0: /* what an earlier buffer adds goes too */
-                    mica_command_remove_component(buffers[b], expected.entities[at], expected.component, MICA_HERE);
+                    mica_command_remove_id(buffers[b], expected.entities[at], expected.component, MICA_HERE);
                     expected.counts[at] = 0;
                     break;
                 case 1: /* else the buffer takes the first that it adds itself for the first of all */
                     if (!had[at])
                         break;
-                    ck_assert(mica_command_set_component(buffers[b], expected.entities[at],
-                                                         item_value(expected.component, &item), MICA_HERE));
+                    ck_assert(mica_command_set_id(buffers[b], expected.entities[at],
+                                                  item_value(expected.component, &item), MICA_HERE));
                     instances_note_set(&expected, at, number);
                     break;
                 default:
                     if (expected.counts[at] == INSTANCES_MAX)
                         break;
-                    staged = mica_command_add_instance_component(buffers[b], expected.entities[at], expected.component,
-                                                                 MICA_HERE);
+                    staged =
+                        mica_command_add_instance_id(buffers[b], expected.entities[at], expected.component, MICA_HERE);
                     *staged = item;
                     expected.numbers[at][expected.counts[at]++] = number;
                     break;
@@ -134,21 +133,21 @@ START_TEST(a_switch_is_of_all_instances)
                                                    .instances_of = expected.component});
     instances_add(&expected, 0, 1);
     instances_add(&expected, 0, 2);
-    ck_assert(mica_enable_component(world, expected.entities[0], expected.component, false));
+    ck_assert(mica_enable_id(world, expected.entities[0], expected.component, false));
     ck_assert_uint_eq(mica_query_count(each), 0);
     instances_add(&expected, 0, 3); /* joins the others, which are switched off */
     ck_assert_uint_eq(mica_query_count(each), 0);
     instances_remove(&expected, 0, 0);
-    ck_assert(!mica_is_enabled_component(world, expected.entities[0], expected.component));
+    ck_assert(!mica_is_enabled_id(world, expected.entities[0], expected.component));
     mica_entity clone = mica_clone(world, expected.entities[0]);
-    ck_assert(!mica_is_enabled_component(world, clone, expected.component));
+    ck_assert(!mica_is_enabled_id(world, clone, expected.component));
     ck_assert_uint_eq(mica_query_count(each), 0);
-    ck_assert(mica_enable_component(world, clone, expected.component, true));
+    ck_assert(mica_enable_id(world, clone, expected.component, true));
     ck_assert_uint_eq(mica_query_count(each), 2);
     mica_defer(world);
     Item item = item_of(9);
-    mica_set_component(world, clone, item_value(expected.component, &item));
-    mica_enable_component(world, clone, expected.component, false);
+    mica_set_id(world, clone, item_value(expected.component, &item));
+    mica_enable_id(world, clone, expected.component, false);
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     ck_assert_uint_eq(mica_query_count(each), 0);
     instances_close(&expected);

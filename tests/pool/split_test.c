@@ -52,11 +52,11 @@ static mica_component body_component(int which)
 static void expect_body(mica_world *world, mica_entity entity, mica_component component, uint32_t number)
 {
     Body wanted = body_of(number), got;
-    REQUIRE(mica_get_component_value(world, entity, component, &got));
+    REQUIRE(mica_get_value_id(world, entity, component, &got));
     REQUIRE(memcmp(&wanted, &got, sizeof got) == 0);
-    const float *y = mica_get_component_field(world, entity, component, offsetof(Body, position.y));
-    const uint64_t *cells = mica_get_component_field(world, entity, component, offsetof(Body, cells));
-    const char *title = mica_get_component_field(world, entity, component, offsetof(Body, title));
+    const float *y = mica_get_field_id(world, entity, component, offsetof(Body, position.y));
+    const uint64_t *cells = mica_get_field_id(world, entity, component, offsetof(Body, cells));
+    const char *title = mica_get_field_id(world, entity, component, offsetof(Body, title));
     REQUIRE(*y == wanted.position.y && cells[5] == wanted.cells[5] && strcmp(title, wanted.title) == 0);
 }
 
@@ -69,18 +69,18 @@ START_TEST(every_field_has_a_column_of_its_own)
         Body body = body_of(i);
         body.hidden = 9;
         mica_value value = {component, sizeof body, &body};
-        expect_body(world, mica_create_values(world, &value, 1), component, i);
+        expect_body(world, mica_create_id(world, &value, 1), component, i);
     }
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_WRITE}, .term_count = 1});
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); rows += view.count) {
-        float *x = mica_view_write_field(&view, component, offsetof(Body, position.x));
-        const float *z = mica_view_read_field(&view, component, offsetof(Body, position.z));
-        const float *last = mica_view_read_field(&view, component, offsetof(Body, masses[2]));
-        const uint64_t *cells = mica_view_read_field(&view, component, offsetof(Body, cells));
-        const char *titles = mica_view_read_field(&view, component, offsetof(Body, title));
-        const mica_entity *targets = mica_view_read_field(&view, component, offsetof(Body, target));
+        float *x = mica_view_write_field_id(&view, component, offsetof(Body, position.x));
+        const float *z = mica_view_read_field_id(&view, component, offsetof(Body, position.z));
+        const float *last = mica_view_read_field_id(&view, component, offsetof(Body, masses[2]));
+        const uint64_t *cells = mica_view_read_field_id(&view, component, offsetof(Body, cells));
+        const char *titles = mica_view_read_field_id(&view, component, offsetof(Body, title));
+        const mica_entity *targets = mica_view_read_field_id(&view, component, offsetof(Body, target));
         ck_assert(x && z && last && cells && titles && targets);
         for (uint32_t i = 0; i < view.count; ++i) {
             uint32_t number = targets[i].index;
@@ -101,7 +101,7 @@ START_TEST(writing_one_field_stamps_that_field_alone_and_counts_as_change)
     mica_component component = body_component(_i);
     Body body = body_of(3);
     mica_value value = {component, sizeof body, &body};
-    mica_entity entity = mica_create_values(world, &value, 1);
+    mica_entity entity = mica_create_id(world, &value, 1);
     mica_query *changed = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_CHANGED}, .term_count = 1});
     mica_view first = mica_query_begin(changed);
@@ -112,7 +112,7 @@ START_TEST(writing_one_field_stamps_that_field_alone_and_counts_as_change)
                                     offsetof(Body, masses),     offsetof(Body, target),     offsetof(Body, position.y)};
     float *y = NULL;
     for (uint32_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
-        y = mica_write_component_field(world, entity, component, fields[i]);
+        y = mica_write_field_id(world, entity, component, fields[i]);
         mica_view third = mica_query_begin(changed);
         ck_assert_msg(mica_view_next(&third), "the write of field %u counts", i);
         mica_view fourth = mica_query_begin(changed);
@@ -120,7 +120,7 @@ START_TEST(writing_one_field_stamps_that_field_alone_and_counts_as_change)
     }
     *y = 50;
     Body got;
-    ck_assert(mica_get_component_value(world, entity, component, &got) && got.position.y == 50);
+    ck_assert(mica_get_value_id(world, entity, component, &got) && got.position.y == 50);
     close_world(world, &heard);
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(a_split_component_lives_through_moves_clones_and_recording)
     mica_entity entities[60];
     for (uint32_t i = 0; i < 60; ++i) {
         body = body_of(i);
-        entities[i] = mica_create_values(world, &value, 1);
+        entities[i] = mica_create_id(world, &value, 1);
     }
     for (uint32_t i = 0; i < 60; i += 2)
         mica_add(world, entities[i], Frozen);
@@ -143,20 +143,20 @@ START_TEST(a_split_component_lives_through_moves_clones_and_recording)
     expect_body(world, mica_clone(world, entities[7]), component, 7);
     mica_defer(world);
     body = body_of(500);
-    ck_assert(mica_set_component(world, entities[5], value));
-    Body *staged = mica_add_component(world, entities[6], component);
+    ck_assert(mica_set_id(world, entities[5], value));
+    Body *staged = mica_add_id(world, entities[6], component);
     ck_assert_msg(staged && staged->target.index == 6, "the staged value is whole, and starts as what is there");
     *staged = body_of(600);
     mica_destroy(world, entities[0]);
-    mica_remove_component(world, entities[1], component);
+    mica_remove_id(world, entities[1], component);
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     for (uint32_t i = 2; i < 60; ++i)
         expect_body(world, entities[i], component, i == 5 ? 500 : i == 6 ? 600 : i);
-    ck_assert(!mica_has_component(world, entities[1], component));
-    ck_assert(!mica_get_component_field(world, entities[1], component, 0));
-    ck_assert(!mica_get_component_value(world, entities[0], component, &body));
-    ck_assert(mica_add_component(world, entities[1], component));
-    ck_assert(mica_get_component_value(world, entities[1], component, &body) && body.cells[2] == 0);
+    ck_assert(!mica_has_id(world, entities[1], component));
+    ck_assert(!mica_get_field_id(world, entities[1], component, 0));
+    ck_assert(!mica_get_value_id(world, entities[0], component, &body));
+    ck_assert(mica_add_id(world, entities[1], component));
+    ck_assert(mica_get_value_id(world, entities[1], component, &body) && body.cells[2] == 0);
     close_world(world, &heard);
 }
 END_TEST
@@ -167,46 +167,46 @@ START_TEST(there_is_no_whole_value_to_point_to)
     mica_component component = body_component(_i);
     Body body = body_of(3);
     mica_value value = {component, sizeof body, &body};
-    mica_entity entity = mica_create_values(world, &value, 1);
-    ck_assert(!mica_get_component(world, entity, component) && !mica_write_component(world, entity, component));
+    mica_entity entity = mica_create_id(world, &value, 1);
+    ck_assert(!mica_get_id(world, entity, component) && !mica_write_id(world, entity, component));
     expect_report(&heard, MICA_ERROR_INVALID, "mica_get_field");
     expect_report(&heard, MICA_ERROR_INVALID, "mica_get_field");
-    ck_assert(!mica_get_component_field(world, entity, component, offsetof(Body, cells) + 8));
+    ck_assert(!mica_get_field_id(world, entity, component, offsetof(Body, cells) + 8));
     expect_report(&heard, MICA_ERROR_INVALID, "kept whole");
-    ck_assert(!mica_get_component_field(world, entity, component, offsetof(Body, hidden)));
+    ck_assert(!mica_get_field_id(world, entity, component, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
-    ck_assert(!mica_get_component_field(world, entity, MICA_ID(Number), 0));
+    ck_assert(!mica_get_field_id(world, entity, MICA_ID(Number), 0));
     expect_report(&heard, MICA_ERROR_INVALID, ".split = true");
-    ck_assert(!mica_get_component_field(world, entity, 60000, 0));
+    ck_assert(!mica_get_field_id(world, entity, 60000, 0));
     expect_report(&heard, MICA_ERROR_INVALID, "without an id");
-    ck_assert(!mica_get_component_value(world, entity, 60000, &body));
-    ck_assert_msg(!mica_get_component_field(world, entity, MICA_ID(NobodyHas), 0), "a pool that is not there yet");
+    ck_assert(!mica_get_value_id(world, entity, 60000, &body));
+    ck_assert_msg(!mica_get_field_id(world, entity, MICA_ID(NobodyHas), 0), "a pool that is not there yet");
     mica_add(world, entity, Frozen);
     mica_add(world, entity, Marked);
-    ck_assert_msg(mica_get_component_value(world, entity, MICA_ID(Frozen), NULL), "a tag has nothing to copy");
-    ck_assert_msg(mica_get_component_value(world, entity, MICA_ID(Marked), NULL), "in a pool neither");
+    ck_assert_msg(mica_get_value_id(world, entity, MICA_ID(Frozen), NULL), "a tag has nothing to copy");
+    ck_assert_msg(mica_get_value_id(world, entity, MICA_ID(Marked), NULL), "in a pool neither");
     mica_pool *pool = mica_pool_of(world, PooledBody);
-    ck_assert(!mica_pool_read_values(pool));
+    ck_assert(!mica_pool_read_id(pool));
     expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
-    ck_assert(!mica_pool_read_column(pool, offsetof(Body, hidden)));
+    ck_assert(!mica_pool_read_field_id(pool, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "no field has an array at that offset");
     mica_add(world, entity, PooledBody);
-    ck_assert(!mica_instance_write_value(pool, mica_pool_find(pool, entity)));
+    ck_assert(!mica_instance_write_id(pool, mica_pool_find(pool, entity)));
     expect_report(&heard, MICA_ERROR_INVALID, "use the arrays of its fields");
     mica_query *query = mica_query_create(
         world, &(mica_query_def){.terms = &(mica_term){component, MICA_ACCESS_READ}, .term_count = 1});
     mica_view view = mica_query_begin(query);
     ck_assert(mica_view_next(&view));
-    ck_assert(!mica_view_read(&view, component) && !mica_view_read_at(&view, 0));
-    expect_report(&heard, MICA_ERROR_INVALID, "mica_read_field");
-    expect_report(&heard, MICA_ERROR_INVALID, "mica_read_field");
-    ck_assert(!mica_view_write_field(&view, component, 0));
+    ck_assert(!mica_view_read_id(&view, component) && !mica_view_read_at(&view, 0));
+    expect_report(&heard, MICA_ERROR_INVALID, "mica_view_read_field");
+    expect_report(&heard, MICA_ERROR_INVALID, "mica_view_read_field");
+    ck_assert(!mica_view_write_field_id(&view, component, 0));
     expect_report(&heard, MICA_ERROR_INVALID, "does not write");
-    ck_assert(!mica_view_read_field(&view, MICA_ID(NobodyHas), 0));
+    ck_assert(!mica_view_read_field_id(&view, MICA_ID(NobodyHas), 0));
     expect_report(&heard, MICA_ERROR_INVALID, "does not read");
-    ck_assert(!mica_view_read_field(&view, component, offsetof(Body, hidden)));
+    ck_assert(!mica_view_read_field_id(&view, component, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
-    ck_assert(!mica_view_write_field(&view, component, offsetof(Body, hidden)));
+    ck_assert(!mica_view_write_field_id(&view, component, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
     close_world(world, &heard);
 }

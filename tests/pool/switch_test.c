@@ -71,9 +71,9 @@ static uint32_t creation_of(side *side, mica_entity entity)
     return found - 1;
 }
 
-static void note(const mica_event *event, void *context)
+static void note(const mica_event *event)
 {
-    side *side = context;
+    side *side = event->context;
     for (uint32_t i = 0; i < event->count; ++i) {
         noted *seen = &side->events[side->event_count++];
         REQUIRE(side->event_count < EVENTS_MAX);
@@ -84,7 +84,7 @@ static void note(const mica_event *event, void *context)
         if (side->hooks_record && seen->number % 5 == 0) {
             mica_set(event->world, event->entities[i], Number, {seen->number});
             if (event->kind == MICA_EVENT_SET && event->component == side->a)
-                mica_remove_component(event->world, event->entities[i], side->b);
+                mica_remove_id(event->world, event->entities[i], side->b);
         }
     }
 }
@@ -151,10 +151,10 @@ static void open_side(side *side, const variant *how, bool hooks_record)
     side->hooks_record = hooks_record;
     make_queries(side, how->traits);
     for (uint32_t kind = MICA_EVENT_ADD; kind <= MICA_EVENT_REMOVE; ++kind) {
-        REQUIRE(mica_hook_set_component(side->world, side->a, kind, note, side) == MICA_OK);
-        REQUIRE(mica_hook_set_component(side->world, side->b, kind, note, side) == MICA_OK);
+        REQUIRE(mica_hook_set_id(side->world, side->a, kind, note, side) == MICA_OK);
+        REQUIRE(mica_hook_set_id(side->world, side->b, kind, note, side) == MICA_OK);
     }
-    side->removals = mica_removals_create_component(side->world, side->a);
+    side->removals = mica_removals_create_id(side->world, side->a);
     for (uint32_t i = 0; i < 2; ++i)
         side->buffers[i] = mica_commands_create(side->world);
 }
@@ -171,7 +171,7 @@ static uint64_t create(side *side, const step *step)
 {
     Item item = item_of(step->number);
     mica_value values[] = {item_value(side->a, &item), {side->b, 0, NULL}, {MICA_ID(Frozen), 0, NULL}};
-    mica_entity made = mica_create_values(side->world, values + step->number % 2, step->count % 3);
+    mica_entity made = mica_create_id(side->world, values + step->number % 2, step->count % 3);
     learn(side, made);
     return true;
 }
@@ -192,12 +192,12 @@ static uint64_t create_many(side *side, const step *step)
 
 static void fill_fields(mica_world *world, mica_entity entity, mica_component component, Item item)
 {
-    uint32_t *number = mica_write_component_field(world, entity, component, offsetof(Item, number));
-    uint8_t *low = mica_write_component_field(world, entity, component, offsetof(Item, low));
-    double *square = mica_write_component_field(world, entity, component, offsetof(Item, square));
-    float *x = mica_write_component_field(world, entity, component, offsetof(Item, at.x));
-    float *y = mica_write_component_field(world, entity, component, offsetof(Item, at.y));
-    float *z = mica_write_component_field(world, entity, component, offsetof(Item, at.z));
+    uint32_t *number = mica_write_field_id(world, entity, component, offsetof(Item, number));
+    uint8_t *low = mica_write_field_id(world, entity, component, offsetof(Item, low));
+    double *square = mica_write_field_id(world, entity, component, offsetof(Item, square));
+    float *x = mica_write_field_id(world, entity, component, offsetof(Item, at.x));
+    float *y = mica_write_field_id(world, entity, component, offsetof(Item, at.y));
+    float *z = mica_write_field_id(world, entity, component, offsetof(Item, at.z));
     if (!number) /* a hook has taken it away */
         return;
     REQUIRE_NOW(low && square && x && y && z);
@@ -207,7 +207,7 @@ static void fill_fields(mica_world *world, mica_entity entity, mica_component co
 
 static uint64_t fill_added(side *side, const step *step, mica_component component)
 {
-    Item *added = mica_add_component(side->world, side->all[step->creation], component);
+    Item *added = mica_add_id(side->world, side->all[step->creation], component);
     if (added && !side->split)
         *added = item_of(step->number);
     else if (added)
@@ -230,7 +230,7 @@ static uint64_t record(side *side, const step *step)
         Item item = item_of(number);
         if (action == 7) {
             mica_value values[] = {item_value(component, &item), {MICA_ID(Number), 0, NULL}};
-            mica_entity made = mica_command_create_values(buffer, values, 2, MICA_HERE);
+            mica_entity made = mica_command_create_id(buffer, values, 2, MICA_HERE);
             learn(side, made);
             continue;
         }
@@ -238,15 +238,15 @@ static uint64_t record(side *side, const step *step)
             continue;
         outcome *= 31;
         if (action < 2)
-            outcome += mica_command_set_component(buffer, entity, item_value(component, &item), MICA_HERE);
+            outcome += mica_command_set_id(buffer, entity, item_value(component, &item), MICA_HERE);
         else if (action == 2)
-            outcome += mica_command_remove_component(buffer, entity, component, MICA_HERE);
+            outcome += mica_command_remove_id(buffer, entity, component, MICA_HERE);
         else if (action == 3)
-            outcome += mica_set_component(side->world, entity, item_value(component, &item));
+            outcome += mica_set_id(side->world, entity, item_value(component, &item));
         else if (action == 4)
-            outcome += mica_remove_component(side->world, entity, component);
+            outcome += mica_remove_id(side->world, entity, component);
         else if (action == 5 && mica_component_type(component)->toggle)
-            outcome += mica_command_enable_component(buffer, entity, component, number % 2, MICA_HERE);
+            outcome += mica_command_enable_id(buffer, entity, component, number % 2, MICA_HERE);
         else if (action == 6 && number % 3 == 0)
             outcome += mica_command_destroy(buffer, entity);
     }
@@ -260,13 +260,13 @@ static uint64_t sweep(side *side, const step *step)
     uint64_t count = 0;
     for (mica_view view = mica_query_begin(side->queries[1]); mica_view_next(&view); count += view.count) {
         if (side->split) {
-            float *x = mica_view_write_field(&view, side->a, offsetof(Item, at.x));
+            float *x = mica_view_write_field_id(&view, side->a, offsetof(Item, at.x));
             for (uint32_t i = 0; i < view.count; ++i)
                 x[i] += 0;
             continue;
         }
-        Item *items = mica_view_write(&view, side->a);
-        const Item *others = mica_view_read(&view, side->b);
+        Item *items = mica_view_write_id(&view, side->a);
+        const Item *others = mica_view_read_id(&view, side->b);
         for (uint32_t i = 0; i < view.count; ++i)
             items[i] = item_of(items[i].number + others[i].number % 3 + step->number % 2);
     }
@@ -282,17 +282,17 @@ static uint64_t act(side *side, const step *step)
     case 0: return create(side, step);
     case 2: return create_many(side, step);
     case 3: return mica_destroy(world, side->all[step->creation]);
-    case 5: return mica_set_component(world, side->all[step->creation], item_value(component, &item));
+    case 5: return mica_set_id(world, side->all[step->creation], item_value(component, &item));
     case 8: return fill_added(side, step, component);
-    case 9: return mica_remove_component(world, side->all[step->creation], component);
+    case 9: return mica_remove_id(world, side->all[step->creation], component);
     case 11: learn(side, mica_clone(world, side->all[step->creation])); return true;
-    case 12: return (uint64_t)mica_query_add_component(side->queries[step->query], item_value(component, &item));
-    case 13: return (uint64_t)mica_query_remove_component(side->queries[step->query], component);
-    case 14: return step->flag ? (uint64_t)mica_query_destroy_entities(side->queries[step->query % 2 ? 9 : 11]) : 0;
+    case 12: return (uint64_t)mica_add_all_id(side->queries[step->query], item_value(component, &item));
+    case 13: return (uint64_t)mica_remove_all_id(side->queries[step->query], component);
+    case 14: return step->flag ? (uint64_t)mica_destroy_all(side->queries[step->query % 2 ? 9 : 11]) : 0;
     case 15: return (uint64_t)mica_set(world, side->all[step->creation], Number, {step->number});
     case 16:
         return mica_component_type(component)->toggle
-                   ? mica_enable_component(world, side->all[step->creation], component, step->flag)
+                   ? mica_enable_id(world, side->all[step->creation], component, step->flag)
                    : 0;
     case 17: return record(side, step);
     case 19: return sweep(side, step);
@@ -317,10 +317,10 @@ static uint32_t shown(side *side, mica_query *query, uint32_t *out)
             REQUIRE_NOW(mica_query_matches(query, view.entities[i]) || query == side->queries[10] ||
                         query == side->queries[11]);
             if (query == side->queries[0] && !side->split) {
-                const Item *items = mica_view_read(&view, side->a);
+                const Item *items = mica_view_read_id(&view, side->a);
                 REQUIRE_NOW(items[i].number == item_number(side->world, view.entities[i], side->a));
             } else if (query == side->queries[0]) {
-                const uint32_t *numbers = mica_view_read_field(&view, side->a, 0);
+                const uint32_t *numbers = mica_view_read_field_id(&view, side->a, 0);
                 REQUIRE_NOW(numbers[i] == item_number(side->world, view.entities[i], side->a));
             }
             out[count++] = creation_of(side, view.entities[i]);
@@ -365,14 +365,14 @@ static void compare_entity(uint32_t creation)
     for (uint32_t s = 0; s < 2; ++s) {
         mica_world *world = sides[s].world;
         mica_entity entity = sides[s].all[creation];
-        mica_ref ref = mica_ref_component(entity, sides[s].a);
-        counts[s] = mica_components_of(world, entity, components, 8);
+        mica_ref ref = mica_ref_of_id(entity, sides[s].a);
+        counts[s] = mica_get_components(world, entity, components, 8);
         numbers[s][0] = item_number(world, entity, sides[s].a);
         numbers[s][1] = item_number(world, entity, sides[s].b);
         flags[s] = mica_is_alive(world, entity) | mica_has(world, entity, Number) * 2u |
-                   mica_is_enabled_component(world, entity, sides[s].a) * 4u |
-                   mica_is_enabled_component(world, entity, sides[s].b) * 8u;
-        const Item *item = sides[s].split ? NULL : mica_ref_read_value(world, &ref);
+                   mica_is_enabled_id(world, entity, sides[s].a) * 4u |
+                   mica_is_enabled_id(world, entity, sides[s].b) * 8u;
+        const Item *item = sides[s].split ? NULL : mica_ref_read_id(world, &ref);
         REQUIRE_NOW(sides[s].split || (item ? item->number : UINT32_MAX) == numbers[s][0]);
     }
     REQUIRE_NOW(counts[0] == counts[1] && flags[0] == flags[1]);

@@ -30,7 +30,7 @@ START_TEST(a_tag_is_added_asked_for_and_removed)
     ck_assert(mica_remove(world, entity, Hidden) && !mica_remove(world, entity, Hidden));
     ck_assert_ptr_eq(mica_get(world, entity, Number), where);
     mica_component components[4];
-    ck_assert_uint_eq(mica_components_of(world, entity, components, 4), 2);
+    ck_assert_uint_eq(mica_get_components(world, entity, components, 4), 2);
     ck_assert(components[0] == MICA_ID(Number) && components[1] == MICA_ID(Selected));
     mica_entity clone = mica_clone(world, entity);
     ck_assert(mica_has(world, clone, Selected));
@@ -95,9 +95,9 @@ START_TEST(tags_take_part_in_queries)
         if (recorded)
             mica_defer(world);
         if (has[i][which])
-            REQUIRE(mica_remove_component(world, entities[i], components[which]));
+            REQUIRE(mica_remove_id(world, entities[i], components[which]));
         else
-            REQUIRE(mica_add_component(world, entities[i], components[which]));
+            REQUIRE(mica_add_id(world, entities[i], components[which]));
         if (recorded)
             REQUIRE(mica_flush(world) == MICA_OK);
         has[i][which] = !has[i][which];
@@ -114,14 +114,14 @@ START_TEST(tags_take_part_in_queries)
         expect_query(world, entities, burning, burns_selected);
         expect_valid(world);
     }
-    ck_assert_int_eq(mica_query_remove(selected, Selected), MICA_OK);
+    ck_assert_int_eq(mica_remove_all(selected, Selected), MICA_OK);
     ck_assert_uint_eq(mica_query_count(selected), 0);
     mica_query *numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
-    ck_assert_int_eq(mica_query_add_tag(numbers, Selected), MICA_OK);
+    ck_assert_int_eq(mica_add_all_tag(numbers, Selected), MICA_OK);
     ck_assert_uint_eq(mica_query_count(selected), mica_query_count(numbers));
     size_t held = mica_pool_get_stats(mica_pool_of(world, Selected)).memory_bytes;
     ck_assert(held >= ENTITIES / 8 && held <= mica_world_get_stats(world).memory_bytes);
-    ck_assert_int_eq(mica_query_remove(selected, Selected), MICA_OK);
+    ck_assert_int_eq(mica_remove_all(selected, Selected), MICA_OK);
     mica_world_trim(world);
     ck_assert_uint_lt(mica_pool_get_stats(mica_pool_of(world, Selected)).memory_bytes, held);
     close_world(world, &heard);
@@ -131,11 +131,9 @@ END_TEST
 static uint32_t events[3];
 static mica_entity last;
 
-static void note(const mica_event *event, void *context)
+static void note(const mica_event *event)
 {
-    (void)context;
-    ck_assert(!event->values && event->count == 1 &&
-              mica_has_component(event->world, event->entities[0], event->component));
+    ck_assert(!event->values && event->count == 1 && mica_has_id(event->world, event->entities[0], event->component));
     ++events[event->kind];
     last = event->entities[0];
 }

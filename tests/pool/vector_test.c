@@ -49,9 +49,9 @@ START_TEST(the_loop_over_point_masses_is_vectorised)
     bool is_gcc = compile(path, "-fopt-info-vec");
     ck_assert_msg(is_gcc || compile(path, "-Rpass=loop-vectorize"), "the compiler reports what it vectorises: %s",
                   text);
-    char place[64];
-    snprintf(place, sizeof place, "point_mass.c:%d:", line);
-    char *report = strstr(text, place);
+    char location[64];
+    snprintf(location, sizeof location, "point_mass.c:%d:", line);
+    char *report = strstr(text, location);
     ck_assert_msg(report, "a report about line %d in:\n%s", line, text);
     report[strcspn(report, "\n")] = 0;
     ck_assert_msg(strstr(report, "vectorized"), "it says that the loop is vectorised:\n%s", report);

@@ -126,14 +126,12 @@ START_TEST(what_did_not_change_is_not_sent)
 END_TEST
 
 static uint32_t added, died;
-static void note_added(const mica_event *event, void *context)
+static void note_added(const mica_event *event)
 {
-    (void)context;
     added += event->count;
 }
-static void note_died(const mica_event *event, void *context)
+static void note_died(const mica_event *event)
 {
-    (void)context;
     died += event->count;
 }
 
@@ -156,7 +154,7 @@ START_TEST(the_receiver_has_entities_components_and_hooks_of_its_own)
     mica_set(to.world, here, Number, {44});
     mica_destroy(to.world, mica_replica_local(to.replica, there[7]));
     mica_destroy(from.world, there[2]);
-    mica_add_component(from.world, there[4], sample_id(SAMPLE_TAG));
+    mica_add_id(from.world, there[4], sample_id(SAMPLE_TAG));
     mica_write(from.world, there[7], Bond)->strong = false;
     mica_write(from.world, there[4], Bond)->strong = true;
     follow(&from, &to, true);
@@ -164,7 +162,7 @@ START_TEST(the_receiver_has_entities_components_and_hooks_of_its_own)
     ck_assert(mica_same(mica_replica_local(to.replica, there[4]), here));
     ck_assert_uint_eq(mica_get(to.world, here, Number)->value, 44);
     ck_assert(mica_get(to.world, here, Bond)->strong);
-    ck_assert(mica_has_component(to.world, here, sample_id(SAMPLE_TAG)));
+    ck_assert(mica_has_id(to.world, here, sample_id(SAMPLE_TAG)));
     ck_assert(mica_is_nil(mica_replica_local(to.replica, there[2])));
     ck_assert(mica_is_nil(mica_replica_local(to.replica, there[7])));
     ck_assert(mica_is_alive(to.world, own) && mica_get(to.world, own, Number)->value == 1);
@@ -194,7 +192,7 @@ START_TEST(what_is_excluded_stays_at_home)
         mica_entity entity = from.living[i];
         if (!mica_is_alive(from.world, entity))
             continue;
-        ck_assert(!mica_has_component(to.world, entity, excluded[0]) && !mica_has(to.world, entity, Debt));
+        ck_assert(!mica_has_id(to.world, entity, excluded[0]) && !mica_has(to.world, entity, Debt));
         ck_assert(mica_get(from.world, entity, Bond)->strong == mica_get(to.world, entity, Bond)->strong);
     }
     close_receiver(&to);
@@ -219,9 +217,9 @@ START_TEST(names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home)
     }
     mica_destroy(from.world, scope);
     follow(&from, &to, true);
-    ck_assert_ptr_null(mica_name_of(to.world, named[0]));
-    ck_assert_str_eq(mica_name_of(to.world, named[1]), longest + 1);
-    ck_assert_ptr_null(mica_name_of(to.world, named[2]));
+    ck_assert_ptr_null(mica_name_get(to.world, named[0]));
+    ck_assert_str_eq(mica_name_get(to.world, named[1]), longest + 1);
+    ck_assert_ptr_null(mica_name_get(to.world, named[2]));
     close_receiver(&to);
     close_sender(&from);
 }

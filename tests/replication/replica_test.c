@@ -129,7 +129,7 @@ START_TEST(memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_aga
         mica_hash_tree *tree = mica_hash_tree_take(to.world, MICA_HASH_ROWS);
         uint32_t count;
         const mica_hash_leaf *leaves = mica_hash_tree_leaves(tree, &count);
-        mica_hash_tree *expected = mica_hash_tree_of_leaves(leaves, count); /* does not need the world */
+        mica_hash_tree *expected = mica_hash_tree_from_leaves(leaves, count); /* does not need the world */
         mica_hash_tree_free(tree);
         close_guest(&to);
         uint64_t k = 1;
@@ -177,9 +177,8 @@ END_TEST
 
 /* What a receiver does between the two states, and what holds behind the second. */
 static uint32_t added;
-static void count_added(const mica_event *event, void *context)
+static void count_added(const mica_event *event)
 {
-    (void)context;
     added += event->count;
 }
 
@@ -464,8 +463,8 @@ START_TEST(names_of_the_receiver_give_way_to_links)
     follow(&trio.from, &trio.to, true);
     expect_report(&trio.to.heard, MICA_ERROR_EXISTS, "name \"x\"");
     ck_assert(mica_same(mica_parent(world, here(&trio, 1)), here(&trio, 0)));
-    ck_assert_ptr_null(mica_name_of(world, here(&trio, 1)));
-    ck_assert_str_eq(mica_name_of(world, mine), "x");
+    ck_assert_ptr_null(mica_name_get(world, here(&trio, 1)));
+    ck_assert_str_eq(mica_name_get(world, mine), "x");
 
     ck_assert_int_eq(mica_name_set(world, top, mica_nil(), "y"), MICA_OK);
     ck_assert_int_eq(mica_name_set(world, here(&trio, 1), here(&trio, 0), "y"), MICA_OK);
@@ -473,7 +472,7 @@ START_TEST(names_of_the_receiver_give_way_to_links)
     follow(&trio.from, &trio.to, true);
     expect_report(&trio.to.heard, MICA_ERROR_EXISTS, "name \"y\"");
     ck_assert(mica_is_nil(mica_parent(world, here(&trio, 1))));
-    ck_assert_ptr_null(mica_name_of(world, here(&trio, 1)));
+    ck_assert_ptr_null(mica_name_get(world, here(&trio, 1)));
     close_trio(&trio);
 }
 END_TEST

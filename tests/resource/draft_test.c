@@ -276,7 +276,7 @@ START_TEST(a_reference_without_a_generation_is_written_as_nil)
     mica_blob blob = finished(scene.draft);
     mica_resource *resource = level_open(&blob);
     uint32_t count;
-    const Monster *read = mica_resource_instances(resource, &mica_type_of_Monster, &count);
+    const Monster *read = mica_resource_values_id(resource, &mica_type_of_Monster, &count);
     ck_assert(count == 2 && mica_is_nil(read[1].target) && read[1].target.index == 0);
     mica_resource_free(resource);
     mica_blob_free(&blob);

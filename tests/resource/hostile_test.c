@@ -20,15 +20,16 @@ static mica_resource *open_exactly(const void *bytes, size_t byte_count, mica_re
     return mica_resource_open(*out, byte_count, &(mica_resource_def){.memory_bytes_max = 1 << 20}, out_error);
 }
 
-static void expect_refused(const void *bytes, size_t byte_count, const char *fragment, size_t place)
+static void expect_refused(const void *bytes, size_t byte_count, const char *fragment, size_t location)
 {
     mica_resource_error error = {0};
     char *copy;
     mica_resource *resource = open_exactly(bytes, byte_count, &error, &copy);
-    REQUIRE_SAYING(!resource, "change at %zu is not noticed", place);
-    REQUIRE_SAYING(error.result == MICA_ERROR_DATA && error.text[0], "change at %zu: %s", place, error.text);
-    REQUIRE_SAYING(error.offset <= byte_count, "change at %zu: offset %llu", place, (unsigned long long)error.offset);
-    REQUIRE_SAYING(!fragment || strstr(error.text, fragment), "change at %zu: %s", place, error.text);
+    REQUIRE_SAYING(!resource, "change at %zu is not noticed", location);
+    REQUIRE_SAYING(error.result == MICA_ERROR_DATA && error.text[0], "change at %zu: %s", location, error.text);
+    REQUIRE_SAYING(error.offset <= byte_count, "change at %zu: offset %llu", location,
+                   (unsigned long long)error.offset);
+    REQUIRE_SAYING(!fragment || strstr(error.text, fragment), "change at %zu: %s", location, error.text);
     free(copy);
 }
 

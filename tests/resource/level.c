@@ -75,7 +75,7 @@ void level_create(mica_world *world)
         mica_create(world, MICA_WITH(Position, {(float)i, 0, 0}), MICA_WITH(Velocity, {0, (float)i, 0}));
     mica_create(world);
     mica_create(world, MICA_WITH(Matrix, {{1, 2, 3}}), MICA_WITH(Health, {1, 1}));
-    *mica_write_the(world, Clock) = (Clock){12.5, 99};
+    *mica_singleton_write(world, Clock) = (Clock){12.5, 99};
 }
 
 mica_blob level_blob(const mica_save_def *def)

@@ -130,9 +130,9 @@ START_TEST(what_many_refer_to_is_loaded_once_and_read_where_it_lies)
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Shape)));
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
-            const Shape *shape = &mica_read(&view, Shape)[i];
+            const Shape *shape = &mica_view_read(&view, Shape)[i];
             const mica_resource *stone = mica_library_find(library, shape->outline);
-            const Vertex *vertices = stone ? mica_instances(stone, Vertex, &count) : NULL;
+            const Vertex *vertices = stone ? mica_resource_values(stone, Vertex, &count) : NULL;
             ck_assert(!stone == (shape->colour % 3 == 2));
             if (stone) {
                 ck_assert_uint_eq(count, shape->colour % 3 ? 3 : 5);
@@ -142,7 +142,7 @@ START_TEST(what_many_refer_to_is_loaded_once_and_read_where_it_lies)
             ++seen;
         }
     ck_assert_uint_eq(seen, 100);
-    ck_assert_ptr_null(mica_instances(level, Vertex, &count));
+    ck_assert_ptr_null(mica_resource_values(level, Vertex, &count));
     mica_query_destroy(query);
     close_world(world, &heard);
     ck_assert(mica_library_release(library, level));
@@ -250,8 +250,8 @@ START_TEST(what_is_reloaded_is_found_from_then_on)
     mica_blob before = shop.files[1].blob;
     shop.files[1].blob = outline(7);
     ck_assert_int_eq(mica_library_reload(library, rock, NULL), MICA_OK);
-    ck_assert(mica_instances(mica_library_find(library, rock), Vertex, &count) && count == 7);
-    ck_assert(mica_instances(old, Vertex, &count) && count == 5);
+    ck_assert(mica_resource_values(mica_library_find(library, rock), Vertex, &count) && count == 7);
+    ck_assert(mica_resource_values(old, Vertex, &count) && count == 5);
     mica_blob_free(&shop.files[1].blob);
     /* One that leads back to itself is refused, and what was there stays. */
     shop.files[1].blob = shapes((const char *const[]){"level.mica"}, 1, 1, 0);
@@ -370,7 +370,7 @@ static bool survives(const char *bytes, size_t byte_count)
         REQUIRE(mica_library_asset(library, path).path_hash == asset.path_hash);
     }
     uint32_t count;
-    const Shape *shape = mica_instances(resource, Shape, &count);
+    const Shape *shape = mica_resource_values(resource, Shape, &count);
     for (uint32_t i = 0; i < count; ++i)
         REQUIRE(!shape[i].outline.path_hash || mica_library_path(library, shape[i].outline));
     mica_library_destroy(library);

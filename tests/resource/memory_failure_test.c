@@ -85,7 +85,7 @@ START_TEST(spawning_fails_cleanly_at_every_allocation)
                            (unsigned long long)k);
             /* A singleton may have come into being; it is zero. */
             REQUIRE(mica_world_get_stats(world).entity_count == 1);
-            REQUIRE(mica_world_hash(world) == before || mica_get_the(world, Clock)->ticks == 0);
+            REQUIRE(mica_world_hash(world) == before || mica_singleton_get(world, Clock)->ticks == 0);
             REQUIRE(mica_spawn(world, resource, NULL) == MICA_OK);
         }
         level_expect(world, mica_nil());
@@ -212,7 +212,7 @@ static void create_crowd(mica_world *world)
             *mica_instance_write(items, mica_pool_add(items, entities[i]), Item) = (Item){k, entities[0]};
     }
     REQUIRE(mica_name_set(world, entities[0], mica_nil(), "first") == MICA_OK);
-    mica_write_the(world, Score)->points = 7;
+    mica_singleton_write(world, Score)->points = 7;
 }
 
 static mica_blob pack_crowd(mica_world *world, mica_result *out_result)
@@ -266,7 +266,7 @@ START_TEST(a_crowd_of_every_storage_is_spawned_or_not_at_every_allocation)
     for (bool reached = true; reached; ++k) {
         mica_resource *resource = open_faulty(&blob, NULL);
         world = make_crowd_world();
-        mica_write_the(world, Score)->points = 3;
+        mica_singleton_write(world, Score)->points = 3;
         mica_entity above = mica_create(world);
         const mica_spawn_def def = {.rules = crowd_rules,
                                     .rule_count = COUNT_OF(crowd_rules),
@@ -282,13 +282,13 @@ START_TEST(a_crowd_of_every_storage_is_spawned_or_not_at_every_allocation)
         if (result != MICA_OK) {
             REQUIRE_SAYING(reached && result == MICA_ERROR_MEMORY && report_count, "allocation %llu",
                            (unsigned long long)k);
-            REQUIRE(mica_world_get_stats(world).entity_count == 1 && mica_get_the(world, Score)->points == 3);
+            REQUIRE(mica_world_get_stats(world).entity_count == 1 && mica_singleton_get(world, Score)->points == 3);
             REQUIRE(mica_child_count(world, above) == 0);
             REQUIRE(mica_pool_sweep(mica_pool_of(world, Trace)) <= 2 * CROWD && texts_alive == 0);
             REQUIRE(mica_spawn(world, resource, &def) == MICA_OK);
         }
         REQUIRE(mica_world_get_stats(world).entity_count == 1 + 2 * CROWD && mica_child_count(world, above) == 2);
-        REQUIRE(mica_get_the(world, Score)->points == 7 && texts_alive == 4 * CROWD);
+        REQUIRE(mica_singleton_get(world, Score)->points == 7 && texts_alive == 4 * CROWD);
         REQUIRE(mica_pool_count(mica_pool_of(world, Item)) == 2 * (0 + 1 + 2 + 3 + 4));
         mica_world_destroy(world);
         mica_resource_free(resource);

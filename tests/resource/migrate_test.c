@@ -32,13 +32,13 @@ static mica_result spawn_thing(mica_world *world, const mica_type *old, mica_typ
     return result;
 }
 
-typedef struct Old { uint8_t small; int16_t signed_; float real; uint32_t dropped; Vec3 place; char text[4]; int8_t tiny; } Old;
-MICA_COMPONENT(Old, small, signed_, real, dropped, (place, Vec3), text, tiny)
+typedef struct Old { uint8_t small; int16_t signed_; float real; uint32_t dropped; Vec3 location; char text[4]; int8_t tiny; } Old;
+MICA_COMPONENT(Old, small, signed_, real, dropped, (location, Vec3), text, tiny)
 
 typedef struct WidePlace { double y; float x; float added; } WidePlace;
 MICA_STRUCT(WidePlace, y, x, added)
 typedef struct New {
-    WidePlace place;
+    WidePlace location;
     uint64_t small;
     char text[9];
     int64_t signed_;
@@ -47,7 +47,7 @@ typedef struct New {
     mica_entity fresh;
     uint32_t filler;
 } New;
-MICA_COMPONENT(New, (place, WidePlace), small, text, signed_, real, tiny, fresh, filler)
+MICA_COMPONENT(New, (location, WidePlace), small, text, signed_, real, tiny, fresh, filler)
 
 static bool seven_construct(void *values, uint32_t count, void *context)
 {
@@ -65,9 +65,9 @@ static void expect_migrated(bool constructed)
     static mica_entity entities[COUNT];
     ck_assert_int_eq(spawn_thing(world, &mica_type_of_Old, &now, &old, entities), MICA_OK);
     for (uint32_t i = 0; i < COUNT; ++i) {
-        const New *value = mica_get_component(world, entities[i], mica_component_find(world, "Thing"));
+        const New *value = mica_get_id(world, entities[i], mica_component_find(world, "Thing"));
         ck_assert(value->small == 200 && value->signed_ == -300 && value->real == 1.5 && value->tiny == -5);
-        ck_assert(value->place.x == 1 && value->place.y == 2 && memcmp(value->text, "abc", 4) == 0);
+        ck_assert(value->location.x == 1 && value->location.y == 2 && memcmp(value->text, "abc", 4) == 0);
         ck_assert_uint_eq(value->filler, constructed ? 0x07070707 : 0);
         ck_assert_int_eq(value->text[8], constructed ? 7 : 0);
     }
@@ -152,7 +152,7 @@ START_TEST(constants_are_matched_by_name)
         mica_type now = new_feeling;
         static mica_entity entities[COUNT];
         ck_assert_int_eq(spawn_thing(world, &old_feeling, &now, &cases[i].old, entities), MICA_OK);
-        const NewFeeling *value = mica_get_component(world, entities[0], mica_component_find(world, "Thing"));
+        const NewFeeling *value = mica_get_id(world, entities[0], mica_component_find(world, "Thing"));
         ck_assert_uint_eq(value->mood, cases[i].now.mood);
         ck_assert_uint_eq(value->skill, cases[i].now.skill);
         close_world(world, &heard);
@@ -258,7 +258,7 @@ START_TEST(numbers_keep_their_values_when_they_become_wider)
         put_number(expected, widenings[i].to, widenings[i].value);
         static mica_entity entities[COUNT];
         ck_assert_int_eq(spawn_thing(world, &old, &now, before, entities), MICA_OK);
-        const void *value = mica_get_component(world, entities[0], mica_component_find(world, "Thing"));
+        const void *value = mica_get_id(world, entities[0], mica_component_find(world, "Thing"));
         ck_assert_msg(memcmp(value, expected, widenings[i].to_bytes) == 0, "widening %u", i);
         close_world(world, &heard);
     }
@@ -322,7 +322,7 @@ START_TEST(constants_of_every_width_are_matched)
         if (is_refused)
             expect_report(&heard, MICA_ERROR_LAYOUT, "is enum (4 bytes) in the file and enum (2 bytes)");
         else
-            ck_assert_msg(memcmp(mica_get_component(world, entities[0], mica_component_find(world, "Thing")), expected,
+            ck_assert_msg(memcmp(mica_get_id(world, entities[0], mica_component_find(world, "Thing")), expected,
                                  row->to_bytes) == 0,
                           "renaming %u", i);
         close_world(world, &heard);

@@ -166,7 +166,7 @@ static void expect_children(mica_entity parent, const char *expected)
     char names[64] = "";
     for (mica_entity child = mica_first_child(world, parent); !mica_is_nil(child);
          child = mica_next_sibling(world, child)) {
-        const char *name = mica_name_of(world, child);
+        const char *name = mica_name_get(world, child);
         strcat(names, name ? name : "-");
     }
     ck_assert_str_eq(names, expected);
@@ -208,7 +208,7 @@ START_TEST(many_instances_are_replaced_together_or_kept)
                      MICA_OK);
     uint32_t kinds = 0;
     for (mica_instance i = mica_pool_find(pool, a); !mica_instance_is_nil(i); i = mica_pool_next(pool, i))
-        kinds = kinds * 10 + ((const Item *)mica_instance_read_value(pool, i))->kind;
+        kinds = kinds * 10 + ((const Item *)mica_instance_read_id(pool, i))->kind;
     ck_assert_uint_eq(kinds, 324);
     ck_assert_uint_eq(mica_get(world, b, Item)->kind, 2);
     ck_assert_uint_eq(stats.kept_count, 1);
@@ -219,10 +219,10 @@ END_TEST
 START_TEST(singletons_follow_field_by_field)
 {
     begin("{\"singletons\": {\"Clock\": {\"seconds\": 1, \"ticks\": 2}}}", NULL);
-    mica_write_the(world, Clock)->seconds = 9;
+    mica_singleton_write(world, Clock)->seconds = 9;
     ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"seconds\": 5, \"ticks\": 6}}}", NULL), MICA_OK);
-    ck_assert(mica_get_the(world, Clock)->seconds == 9);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 6);
+    ck_assert(mica_singleton_get(world, Clock)->seconds == 9);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 6);
     end();
 }
 END_TEST
@@ -310,7 +310,7 @@ START_TEST(a_singleton_with_a_spawn_function_is_made_anew_or_nothing_changes)
     mica_resource_rule rule = {.component = MICA_ID(Clock), .spawn = spawn_clock};
     spawn_allowed = true;
     begin("{\"singletons\": {\"Clock\": {\"ticks\": 1}}}", &(mica_spawn_def){.rules = &rule, .rule_count = 1});
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 2);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 2);
     uint64_t before = mica_world_hash(world);
     mica_reload_stats stats;
     spawn_allowed = false;
@@ -320,11 +320,11 @@ START_TEST(a_singleton_with_a_spawn_function_is_made_anew_or_nothing_changes)
     ck_assert(mica_world_hash(world) == before && mica_spawned_resource(spawned) == files[0].resource);
     spawn_allowed = true;
     ck_assert_int_eq(mica_reload(spawned, files[1].resource, &stats), MICA_OK);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 10);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 10);
     ck_assert(stats.updated_count == 1 && stats.created_count == 1);
-    mica_write_the(world, Clock)->ticks = 3;
+    mica_singleton_write(world, Clock)->ticks = 3;
     ck_assert_int_eq(mica_reload(spawned, files[1].resource, &stats), MICA_OK);
-    ck_assert_msg(mica_get_the(world, Clock)->ticks == 3 && !stats.updated_count, "the file did not change");
+    ck_assert_msg(mica_singleton_get(world, Clock)->ticks == 3 && !stats.updated_count, "the file did not change");
     end();
 }
 END_TEST
@@ -333,11 +333,11 @@ START_TEST(singletons_that_are_skipped_or_new_in_the_file)
 {
     begin("{}", &(mica_spawn_def){.skip_singletons = true});
     ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"ticks\": 5}}}", NULL), MICA_OK);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 0);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 0);
     end();
     begin("{}", NULL);
     ck_assert_int_eq(reload("{\"singletons\": {\"Clock\": {\"ticks\": 5}}}", NULL), MICA_OK);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 5);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 5);
     end();
 }
 END_TEST

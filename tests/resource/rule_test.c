@@ -167,8 +167,9 @@ static bool note_spawn(const mica_spawn_run *run, void *context)
     return true;
 }
 
-static void note_hook(const mica_event *event, void *context)
+static void note_hook(const mica_event *event)
 {
+    void *context = event->context;
     sprintf(calls + strlen(calls), "%s%u ", (const char *)context, event->count);
 }
 
@@ -203,8 +204,9 @@ END_TEST
 typedef struct Pair { mica_entity other; } Pair;
 MICA_COMPONENT(Pair, other)
 
-static void expect_pair_alive(const mica_event *event, void *context)
+static void expect_pair_alive(const mica_event *event)
 {
+    void *context = event->context;
     const Pair *pairs = event->values;
     for (uint32_t i = 0; i < event->count; ++i)
         ck_assert(mica_is_alive(event->world, pairs[i].other));
@@ -297,9 +299,9 @@ START_TEST(a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back)
     rules[0].component = MICA_ID(Motto);
     mica_world *world = mica_world_create(NULL);
     mica_create(world, MICA_WITH(Number, {1}));
-    mica_write_the(world, Clock)->ticks = 21;
-    text_drop(mica_write_the(world, Motto));
-    *mica_write_the(world, Motto) = text_make("onward");
+    mica_singleton_write(world, Clock)->ticks = 21;
+    text_drop(mica_singleton_write(world, Motto));
+    *mica_singleton_write(world, Motto) = text_make("onward");
     mica_blob blob;
     ck_assert_int_eq(mica_pack(world, &(mica_save_def){.rules = rules, .rule_count = 2}, &blob), MICA_OK);
     mica_world_destroy(world);
@@ -308,8 +310,8 @@ START_TEST(a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back)
     mica_define(world, Number);
     mica_define(world, Clock);
     mica_define(world, Motto);
-    mica_write_the(world, Clock)->ticks = 5;
-    mica_get_the(world, Motto);
+    mica_singleton_write(world, Clock)->ticks = 5;
+    mica_singleton_get(world, Motto);
     uint64_t before = mica_world_hash(world);
     const mica_spawn_def def = {.rules = rules, .rule_count = 2};
     rules[1].context = rules; /* the second of them refuses */
@@ -324,13 +326,13 @@ START_TEST(a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back)
     ck_assert_uint_eq(mica_world_hash(world), before);
     texts_allowed = 1000;
     ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 42);
-    ck_assert_str_eq(mica_get_the(world, Motto)->characters, "onward");
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 42);
+    ck_assert_str_eq(mica_singleton_get(world, Motto)->characters, "onward");
     ck_assert_int_eq(texts_alive, 1);
     const mica_spawn_def skipping = {.rules = rules, .rule_count = 2, .skip_singletons = true};
-    mica_write_the(world, Clock)->ticks = 6;
+    mica_singleton_write(world, Clock)->ticks = 6;
     ck_assert_int_eq(mica_spawn(world, resource, &skipping), MICA_OK);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, 6);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 6);
     close_world(world, &heard);
     ck_assert_int_eq(texts_alive, 0);
     mica_resource_free(resource);

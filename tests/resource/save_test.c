@@ -78,7 +78,7 @@ static mica_world *make_world(random_source *random, uint32_t traits, mica_entit
 {
     mica_world *world = open_world_of_small_chunks(&heard);
     define_all(world);
-    mica_write_the(world, Clock)->ticks = 5;
+    mica_singleton_write(world, Clock)->ticks = 5;
     for (uint32_t i = 0; i < CROWD; ++i)
         entities[i] = mica_create(world, MICA_WITH(Number, {i}));
     for (uint32_t i = 0; i < CROWD; ++i) {
@@ -132,10 +132,10 @@ static mica_entity counterpart(const mica_world *world, const restored *copy, mi
 static void expect_entity(mica_world *world, const restored *copy, mica_entity entity, mica_entity same)
 {
     mica_component components[16];
-    uint32_t count = mica_components_of(world, entity, components, 16);
-    REQUIRE(count == mica_components_of(copy->world, same, NULL, 0));
+    uint32_t count = mica_get_components(world, entity, components, 16);
+    REQUIRE(count == mica_get_components(copy->world, same, NULL, 0));
     for (uint32_t i = 0; i < count; ++i)
-        REQUIRE(mica_has_component(copy->world, same, components[i]));
+        REQUIRE(mica_has_id(copy->world, same, components[i]));
     const Position *position = mica_get(world, entity, Position);
     REQUIRE(!position || memcmp(mica_get(copy->world, same, Position), position, sizeof *position) == 0);
     const Monster *monster = mica_get(world, entity, Monster);
@@ -151,7 +151,7 @@ static void expect_entity(mica_world *world, const restored *copy, mica_entity e
     REQUIRE(!mica_has(world, entity, Health) ||
             mica_is_enabled(copy->world, same, Health) == mica_is_enabled(world, entity, Health));
     REQUIRE(mica_same(mica_parent(copy->world, same), counterpart(world, copy, mica_parent(world, entity))));
-    const char *name = mica_name_of(world, entity), *read = mica_name_of(copy->world, same);
+    const char *name = mica_name_get(world, entity), *read = mica_name_get(copy->world, same);
     REQUIRE(name ? read && strcmp(name, read) == 0 : !read);
     const mica_pool *items = mica_pool_of(world, Item), *copies = mica_pool_of(copy->world, Item);
     mica_instance item = mica_pool_find(items, entity), again = mica_pool_find(copies, same);
@@ -171,7 +171,7 @@ static void expect_values(mica_world *world, const mica_blob *blob)
     mica_query *all = mica_query_create(copy.world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
-            copy.by_number[mica_read(&view, Number)[i].value] = view.entities[i];
+            copy.by_number[mica_view_read(&view, Number)[i].value] = view.entities[i];
     uint32_t count = 0;
     mica_query *saved = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(saved); mica_view_next(&view);)
@@ -237,11 +237,11 @@ START_TEST(files_larger_than_a_buffer_are_written_piece_by_piece)
     expect_file(scratch("large.mica"), &blob);
     mica_resource *resource = level_open(&blob);
     uint32_t count;
-    const Padded *padded = mica_instances(resource, Padded, &count);
+    const Padded *padded = mica_resource_values(resource, Padded, &count);
     ck_assert_uint_eq(count, 60000);
     for (uint32_t i = 0; i < count; ++i)
         REQUIRE(padded[i].small == 1 && padded[i].tail == 2 && padded[i].hidden == 0);
-    const Terrain *saved = mica_instances(resource, Terrain, &count);
+    const Terrain *saved = mica_resource_values(resource, Terrain, &count);
     ck_assert(count == 3 && saved[2].heights[299999] == 2);
     mica_resource_free(resource);
     mica_blob_free(&blob);

@@ -28,7 +28,7 @@ static void change(mica_world *world, uint32_t tick)
     mica_query_destroy(query);
     mica_entity child = mica_create(world, MICA_WITH(Number, {tick}));
     mica_set_parent(world, child, mica_find(world, "root"));
-    mica_write_the(world, Clock)->ticks = tick;
+    mica_singleton_write(world, Clock)->ticks = tick;
 }
 
 static mica_world *make_world(reports *heard)
@@ -62,7 +62,7 @@ static void expect_file_of(uint32_t tick)
             REQUIRE(((const Number *)mica_view_read_at(&view, 0))[i].value == tick);
     mica_query_destroy(query);
     ck_assert_uint_eq(mica_child_count(world, mica_find(world, "root")), tick);
-    ck_assert_uint_eq(mica_get_the(world, Clock)->ticks, tick);
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, tick);
     close_world(world, &heard);
 }
 

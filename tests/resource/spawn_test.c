@@ -27,7 +27,7 @@ static void expect_round_trip(const mica_save_def *save)
     ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
     level_expect(world, mica_nil());
     ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 12);
-    ck_assert(mica_get_the(world, Clock)->seconds == 12.5 && mica_get_the(world, Clock)->ticks == 99);
+    ck_assert(mica_singleton_get(world, Clock)->seconds == 12.5 && mica_singleton_get(world, Clock)->ticks == 99);
     close_world(world, &heard);
     mica_resource_free(resource);
     mica_blob_free(&blob);
@@ -123,7 +123,7 @@ START_TEST(handles_come_out_in_the_order_of_the_file)
     ck_assert_uint_eq(mica_resource_entity_count(resource), 12);
     ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities}), MICA_OK);
     for (uint32_t i = 0; i < 12; ++i) {
-        const char *name = mica_resource_name(resource, i), *given = mica_name_of(world, entities[i]);
+        const char *name = mica_resource_name(resource, i), *given = mica_name_get(world, entities[i]);
         ck_assert(mica_is_alive(world, entities[i]));
         ck_assert_msg(name ? given && strcmp(name, given) == 0 : !given, "entity %u has its name", i);
     }
@@ -146,9 +146,9 @@ START_TEST(component_i_of_entity_j_is_found_directly)
         mica_component id = mica_component_find(world, component.name);
         for (uint32_t e = 0; component.storage != MICA_STORAGE_SINGLETON && e < 12; ++e) {
             bool there = mica_resource_value(resource, e, c) != NULL;
-            ck_assert_int_eq(there, mica_has_component(world, entities[e], id));
+            ck_assert_int_eq(there, mica_has_id(world, entities[e], id));
             ck_assert_int_eq(there && mica_resource_is_disabled(resource, e, c),
-                             there && !mica_is_enabled_component(world, entities[e], id));
+                             there && !mica_is_enabled_id(world, entities[e], id));
             found += there;
         }
     }
@@ -164,9 +164,9 @@ START_TEST(component_i_of_entity_j_is_found_directly)
     uint32_t count = 7;
     mica_type other = mica_type_of_Position;
     other.field_count = 2;
-    ck_assert_msg(!mica_resource_instances(resource, &other, &count) && !count, "another layout");
-    ck_assert_msg(!mica_resource_instances(resource, &mica_type_of_Frozen, &count) && !count, "a tag has none");
-    ck_assert(mica_resource_instances(resource, &mica_type_of_Position, &count) && count == 8);
+    ck_assert_msg(!mica_resource_values_id(resource, &other, &count) && !count, "another layout");
+    ck_assert_msg(!mica_resource_values_id(resource, &mica_type_of_Frozen, &count) && !count, "a tag has none");
+    ck_assert(mica_resource_values_id(resource, &mica_type_of_Position, &count) && count == 8);
     close_world(world, &heard);
     mica_resource_free(resource);
     mica_blob_free(&blob);
@@ -217,12 +217,12 @@ static mica_result note_links(mica_world *world, const mica_spawn_links *links, 
     char *log = context;
     for (uint32_t i = 0; i < links->count; ++i) {
         uint32_t at = links->order ? links->order[i] : i;
-        const char *name = mica_name_of(world, links->entities[at]);
+        const char *name = mica_name_get(world, links->entities[at]);
         if (!name)
             continue;
         uint32_t parent = links->parents[at];
         sprintf(log + strlen(log), "%s<%s ", name,
-                parent == MICA_NO_PARENT ? "" : mica_name_of(world, links->entities[parent]));
+                parent == MICA_NO_PARENT ? "" : mica_name_get(world, links->entities[parent]));
     }
     return MICA_OK;
 }
@@ -315,7 +315,7 @@ START_TEST(many_copies_are_spawned_at_once)
         for (uint32_t i = 0; i < EACH; ++i) {
             mica_entity first = entities[i], same = entities[copy * EACH + i];
             mica_component here[16], there[16];
-            ck_assert_uint_eq(mica_components_of(world, same, here, 16), mica_components_of(world, first, there, 16));
+            ck_assert_uint_eq(mica_get_components(world, same, here, 16), mica_get_components(world, first, there, 16));
             const Position *position = mica_get(world, same, Position), *expected = mica_get(world, first, Position);
             ck_assert(position ? memcmp(position, expected, sizeof *position) == 0 : !expected);
             const Monster *monster = mica_get(world, same, Monster);
@@ -399,16 +399,14 @@ START_TEST(more_entities_than_there_can_be_are_refused)
 END_TEST
 
 /* What a program does in hooks while it is being spawned. */
-static void kill_frozen(const mica_event *event, void *context)
+static void kill_frozen(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i)
         mica_destroy(event->world, event->entities[i]);
 }
 
-static void take_health(const mica_event *event, void *context)
+static void take_health(const mica_event *event)
 {
-    (void)context;
     for (uint32_t i = 0; i < event->count; ++i)
         mica_remove(event->world, event->entities[i], Health);
 }

@@ -263,7 +263,7 @@ START_TEST(a_component_with_too_many_fields_spawns_and_is_not_followed)
     mica_entity entities[2];
     mica_spawned *spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.out_entities = entities});
     ck_assert_ptr_nonnull(spawned);
-    const uint8_t *bytes = mica_get_component(world, entities[0], id);
+    const uint8_t *bytes = mica_get_id(world, entities[0], id);
     ck_assert(bytes && bytes[0] == 1 && bytes[FIELDS - 1] == 0);
     ck_assert_int_eq(mica_reload(spawned, resource, NULL), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "component Leafy has too many fields");
@@ -287,7 +287,7 @@ START_TEST(split_components_are_refused_with_many_instances_and_with_functions)
     swarm.split = true;
     mica_world *world = open_world(&heard);
     mica_component many = mica_component_define(world, &swarm);
-    mica_pool_add(mica_pool_of_component(world, many), mica_create(world));
+    mica_pool_add(mica_pool_of_id(world, many), mica_create(world));
     mica_blob blob;
     ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "component Swarm is split and many: it can't be saved");
@@ -343,7 +343,7 @@ START_TEST(a_newer_file_may_have_components_that_the_program_does_not_know)
     mica_reload_stats stats;
     ck_assert_int_eq(mica_reload(spawned, newer, &stats), MICA_OK);
     ck_assert(!stats.added_count && !stats.removed_count && !stats.updated_count);
-    ck_assert_uint_eq(mica_components_of(world, mica_find(world, "a"), NULL, 0), 0);
+    ck_assert_uint_eq(mica_get_components(world, mica_find(world, "a"), NULL, 0), 0);
     mica_spawned_free(spawned);
     spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.names = MICA_SPAWN_NAMES_NONE});
     ck_assert_ptr_null(spawned);

@@ -50,7 +50,7 @@ static mica_world *make_world(uint32_t which, reports *heard)
         }
     }
     mica_define(world, Tide); /* and no value */
-    mica_write_the(world, Clock)->ticks = 4;
+    mica_singleton_write(world, Clock)->ticks = 4;
     mica_name_set(world, entities[which][3], mica_nil(), "three");
     mica_set_parent(world, entities[which][8], entities[which][3]);
     return world;
@@ -101,17 +101,17 @@ static void write_many(mica_world *world, mica_entity entity)
 static void make_tide(mica_world *world, mica_entity entity)
 {
     (void)entity;
-    mica_write_the(world, Tide)->height = 1;
+    mica_singleton_write(world, Tide)->height = 1;
 }
 static void make_swell(mica_world *world, mica_entity entity)
 {
     (void)entity;
-    mica_write_the(world, Swell)->height = 1;
+    mica_singleton_write(world, Swell)->height = 1;
 }
 static void change_time(mica_world *world, mica_entity entity)
 {
     (void)entity;
-    mica_write_the(world, Clock)->seconds = 2;
+    mica_singleton_write(world, Clock)->seconds = 2;
 }
 static void rename_three(mica_world *world, mica_entity entity)
 {
@@ -177,7 +177,7 @@ START_TEST(a_tree_is_compared_without_its_world)
 
     uint32_t count;
     const mica_hash_leaf *leaves = mica_hash_tree_leaves(after, &count);
-    mica_hash_tree *sent = mica_hash_tree_of_leaves(leaves, count);
+    mica_hash_tree *sent = mica_hash_tree_from_leaves(leaves, count);
     mica_difference difference;
     ck_assert(mica_hash_tree_root(before) == mica_hash_tree_root(same));
     ck_assert(mica_hash_tree_root(before) != mica_hash_tree_root(after));
@@ -199,8 +199,8 @@ END_TEST
 START_TEST(leaves_in_the_same_place_are_refused)
 {
     mica_hash_leaf twice[2] = {{.table = 1, .row = 4, .hash = 1}, {.table = 1, .row = 4, .hash = 2}};
-    ck_assert_ptr_null(mica_hash_tree_of_leaves(twice, 2));
-    mica_hash_tree *empty = mica_hash_tree_of_leaves(NULL, 0);
+    ck_assert_ptr_null(mica_hash_tree_from_leaves(twice, 2));
+    mica_hash_tree *empty = mica_hash_tree_from_leaves(NULL, 0);
     ck_assert_ptr_nonnull(empty);
     mica_hash_tree_free(empty);
 }
@@ -266,7 +266,7 @@ START_TEST(the_names_of_a_large_archetype_are_cut_short)
         worlds[i] = open_world(&heard[i]);
         mica_entity entity = mica_create(worlds[i], MICA_WITH(Number, {i}));
         for (uint32_t k = 0; k < COUNT_OF(kinds); ++k)
-            mica_add_component(worlds[i], entity, sample_id(kinds[k]));
+            mica_add_id(worlds[i], entity, sample_id(kinds[k]));
     }
     mica_difference difference;
     ck_assert(mica_hash_diff(worlds[0], worlds[1], &difference));
@@ -294,8 +294,8 @@ START_TEST(leaves_without_names_are_described_as_well_as_can_be)
         {{.table = 2}, "something"},
     };
     for (uint32_t i = 0; i < COUNT_OF(others); ++i) {
-        mica_hash_tree *a = mica_hash_tree_of_leaves(&common, 1);
-        mica_hash_tree *b = mica_hash_tree_of_leaves((mica_hash_leaf[]){others[i].leaf, common}, 2);
+        mica_hash_tree *a = mica_hash_tree_from_leaves(&common, 1);
+        mica_hash_tree *b = mica_hash_tree_from_leaves((mica_hash_leaf[]){others[i].leaf, common}, 2);
         mica_difference difference;
         ck_assert(mica_hash_tree_diff(a, b, NULL) && mica_hash_tree_diff(a, b, &difference));
         ck_assert_str_eq(difference.text, others[i].text);

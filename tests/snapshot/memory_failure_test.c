@@ -40,17 +40,17 @@ static void make_everything(fixture *fixture)
     mica_world *world = fixture->world;
     fixture_run_alone(fixture);
     journal = define_journal(world, "SampleJournal");
-    samples[SAMPLE_OWNER].assign(mica_singleton_write(world, journal), 5);
-    mica_write_the(world, SampleClock)->number = 3;
-    mica_write_the(world, Sun)->height = 1;
-    mica_write_the(world, Moon)->height = 2;
+    samples[SAMPLE_OWNER].assign(mica_singleton_write_id(world, journal), 5);
+    mica_singleton_write(world, SampleClock)->number = 3;
+    mica_singleton_write(world, Sun)->height = 1;
+    mica_singleton_write(world, Moon)->height = 2;
     mica_create(world, MICA_WITH(Number, {7}));
     mica_system_add(world, MICA_SYSTEM(multiply, MICA_WRITE(Number), MICA_CHANGED(Number)));
     stream = mica_stream_create(world, MICA_STREAM_WITH(SampleClock, (.keep_frames = 9)));
-    mica_emit(stream, SampleClock, {1, 2});
-    removals = mica_removals_create_component(world, sample_id(SAMPLE_SMALL));
+    mica_stream_push(stream, SampleClock, {1, 2});
+    removals = mica_removals_create_id(world, sample_id(SAMPLE_SMALL));
     for (uint32_t i = 2; i < 9; ++i)
-        mica_remove_component(world, fixture->population[i], sample_id(SAMPLE_SMALL));
+        mica_remove_id(world, fixture->population[i], sample_id(SAMPLE_SMALL));
     for (uint32_t i = 0; i < 2; ++i) {
         buffers[i] = mica_commands_create(world);
         mica_command_create(buffers[i]);
@@ -67,7 +67,7 @@ static void change_entities(fixture *fixture)
     for (uint32_t i = 0; i < POPULATION; i += 3)
         mica_destroy(world, fixture->population[i]);
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
-        mica_create_values(world, &fixture->values[kind], 1);
+        mica_create_id(world, &fixture->values[kind], 1);
     mica_name_set(world, fixture->population[1], mica_nil(), "renamed");
 }
 
@@ -77,14 +77,14 @@ static void change_everything(fixture *fixture)
     mica_world *world = fixture->world;
     change_entities(fixture);
     mica_set_parent(world, fixture->population[1], fixture->population[2]);
-    samples[SAMPLE_OWNER].assign(mica_singleton_write(world, journal), 6);
-    mica_write_the(world, SampleClock)->number = 4;
+    samples[SAMPLE_OWNER].assign(mica_singleton_write_id(world, journal), 6);
+    mica_singleton_write(world, SampleClock)->number = 4;
     late_journal = define_journal(world, "SampleLateJournal");
-    samples[SAMPLE_OWNER].assign(mica_singleton_write(world, late_journal), 8);
-    mica_write_the(world, Clock)->ticks = 9;
+    samples[SAMPLE_OWNER].assign(mica_singleton_write_id(world, late_journal), 8);
+    mica_singleton_write(world, Clock)->ticks = 9;
     mica_query_create(world, &(mica_query_def){MICA_TERMS(MICA_READ(Clock))});
-    mica_emit(stream, SampleClock, {3, 4});
-    mica_removals_create_component(world, sample_id(SAMPLE_OWNER));
+    mica_stream_push(stream, SampleClock, {3, 4});
+    mica_removals_create_id(world, sample_id(SAMPLE_OWNER));
     mica_commands_destroy(buffers[0]);
     mica_command_create(mica_commands_create(world));
     mica_command_create(buffers[1]);
@@ -146,7 +146,7 @@ static bool clone(fixture *fixture)
     if (!other)
         return false;
     REQUIRE(mica_world_validate(other) == MICA_OK);
-    REQUIRE(*(const uint32_t *)mica_singleton_get(other, MICA_ID(SampleClock)) == 4);
+    REQUIRE(*(const uint32_t *)mica_singleton_get_id(other, MICA_ID(SampleClock)) == 4);
     mica_world_destroy(other);
     return true;
 }

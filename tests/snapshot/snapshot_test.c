@@ -108,9 +108,9 @@ START_TEST(values_that_own_something_are_copied_and_given_back)
     mica_world *world = open_world(&heard);
     Text hello = text_make("hello"), bye = text_make("bye");
     mica_entity entity = mica_create(world);
-    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof hello, &hello});
+    mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof hello, &hello});
     mica_snapshot snapshot = mica_snapshot_take(world);
-    mica_set_component(world, entity, (mica_value){MICA_ID(Text), sizeof bye, &bye});
+    mica_set_id(world, entity, (mica_value){MICA_ID(Text), sizeof bye, &bye});
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "bye");
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
     ck_assert_str_eq(mica_get(world, entity, Text)->characters, "hello");
@@ -283,7 +283,7 @@ START_TEST(a_clone_goes_its_own_way)
     mica_destroy(world, make_numbers(world, 1));
     ck_assert_int_eq(mica_set_parent(world, child, first), MICA_OK);
     ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
-    *mica_write_the(world, Clock) = (Clock){1.5, 3};
+    *mica_singleton_write(world, Clock) = (Clock){1.5, 3};
     mica_world *clone = mica_world_clone(world);
     uint64_t hash = mica_world_hash(world);
     ck_assert_uint_eq(mica_world_hash(clone), hash);
@@ -339,7 +339,7 @@ START_TEST(a_singleton_that_is_made_meanwhile_was_never_there)
     reports heard, other_heard;
     mica_world *world = open_world(&heard), *other = open_world(&other_heard);
     mica_snapshot snapshot = mica_snapshot_take(world);
-    Clock *clock = mica_write_the(world, Clock);
+    Clock *clock = mica_singleton_write(world, Clock);
     clock->ticks = 5;
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
     snapshot = mica_snapshot_take(world); /* which does not have it either */
@@ -358,7 +358,7 @@ START_TEST(a_singleton_that_is_made_meanwhile_was_never_there)
     ck_assert_uint_eq(mica_world_hash(world), mica_world_hash(other));
     mica_sender_destroy(sender);
     mica_replica_destroy(replica);
-    ck_assert_ptr_eq(mica_get_the(world, Clock), clock);
+    ck_assert_ptr_eq(mica_singleton_get(world, Clock), clock);
     ck_assert_uint_eq(clock->ticks, 0);
     close_world(world, &heard);
     close_world(other, &other_heard);

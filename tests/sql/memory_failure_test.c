@@ -52,7 +52,7 @@ static mica_world *make_world(void)
     }
     mica_name_set(world, mica_sql_to_entity(4294967297), mica_nil(), "first");
     mica_set_parent(world, mica_sql_to_entity(4294967298), mica_sql_to_entity(4294967297));
-    mica_write_the(world, Clock)->ticks = 1;
+    mica_singleton_write(world, Clock)->ticks = 1;
     return world;
 }
 

@@ -23,7 +23,7 @@ enum { STEPS = 250 };
 
 static uint32_t instances_of(const twins *twins, mica_entity entity)
 {
-    mica_pool *pool = twins->type->many ? mica_pool_of_component(twins->by_c, twins->component) : NULL;
+    mica_pool *pool = twins->type->many ? mica_pool_of_id(twins->by_c, twins->component) : NULL;
     uint32_t count = 0;
     for (mica_instance at = mica_pool_find(pool, entity); !mica_instance_is_nil(at); at = mica_pool_next(pool, at))
         ++count;
@@ -43,9 +43,9 @@ static void write_instance(const twins *twins, mica_pool *pool, mica_instance in
     static const size_t offsets[] = {offsetof(Item, number), offsetof(Item, low),  offsetof(Item, square),
                                      offsetof(Item, at.x),   offsetof(Item, at.y), offsetof(Item, at.z)};
     static const size_t bytes[] = {4, 1, 8, 4, 4, 4};
-    char *whole = twins->type->split ? NULL : mica_instance_write_value(pool, instance);
+    char *whole = twins->type->split ? NULL : mica_instance_write_id(pool, instance);
     for (uint32_t i = 0; i < COUNT_OF(offsets); ++i)
-        memcpy(whole ? whole + offsets[i] : mica_instance_write_column(pool, instance, offsets[i]),
+        memcpy(whole ? whole + offsets[i] : mica_instance_write_field_id(pool, instance, offsets[i]),
                (const char *)item + offsets[i], bytes[i]);
 }
 
@@ -62,15 +62,15 @@ static void insert_item(twins *twins, mica_entity entity, const Item *item)
         sqlite3_free((char *)handle);
     mica_value value = item_value(twins->component, item);
     if (mica_is_nil(entity)) {
-        entity = mica_create_values(twins->by_c, &value, 1);
+        entity = mica_create_id(twins->by_c, &value, 1);
         REQUIRE(sqlite3_last_insert_rowid(twins->database) == mica_sql_from_entity(entity));
         if (twins->count < COUNT_OF(twins->entities))
             twins->entities[twins->count++] = entity;
     } else if (twins->type->many) {
-        mica_pool *pool = mica_pool_of_component(twins->by_c, twins->component);
+        mica_pool *pool = mica_pool_of_id(twins->by_c, twins->component);
         write_instance(twins, pool, mica_pool_add(pool, entity), item);
-    } else if (!mica_has_component(twins->by_c, entity, twins->component)) {
-        mica_set_component(twins->by_c, entity, value);
+    } else if (!mica_has_id(twins->by_c, entity, twins->component)) {
+        mica_set_id(twins->by_c, entity, value);
     } else {
         REQUIRE(strncmp(answer, "error: ", 7) == 0);
         *answer = 0;
@@ -86,12 +86,12 @@ static void update_item(twins *twins, mica_entity entity, const Item *item)
              "where entity = %lld%s",
              twins->type->name, item->number, item->low, item->square, (double)item->at.x, (double)item->at.y,
              (double)item->at.z, (long long)mica_sql_from_entity(entity), which);
-    mica_pool *pool = instances ? mica_pool_of_component(twins->by_c, twins->component) : NULL;
+    mica_pool *pool = instances ? mica_pool_of_id(twins->by_c, twins->component) : NULL;
     if (instances) {
         sqlite3_free((char *)which);
         write_instance(twins, pool, instance_number(pool, entity, number), item);
-    } else if (mica_has_component(twins->by_c, entity, twins->component)) {
-        mica_set_component(twins->by_c, entity, item_value(twins->component, item));
+    } else if (mica_has_id(twins->by_c, entity, twins->component)) {
+        mica_set_id(twins->by_c, entity, item_value(twins->component, item));
     }
 }
 
@@ -102,11 +102,11 @@ static void delete_item(twins *twins, mica_entity entity)
     ask_with(twins->database, "delete from \"%w\" where entity = %lld%s", twins->type->name,
              (long long)mica_sql_from_entity(entity), which);
     if (instances) {
-        mica_pool *pool = mica_pool_of_component(twins->by_c, twins->component);
+        mica_pool *pool = mica_pool_of_id(twins->by_c, twins->component);
         sqlite3_free((char *)which);
         mica_pool_remove(pool, instance_number(pool, entity, number));
-    } else if (mica_has_component(twins->by_c, entity, twins->component)) {
-        mica_remove_component(twins->by_c, entity, twins->component);
+    } else if (mica_has_id(twins->by_c, entity, twins->component)) {
+        mica_remove_id(twins->by_c, entity, twins->component);
     }
 }
 
@@ -131,10 +131,10 @@ static void step(twins *twins)
         break;
     case 5: delete_item(twins, entity); break;
     case 6:
-        if (alive && twins->type->toggle && mica_has_component(twins->by_c, entity, twins->component)) {
+        if (alive && twins->type->toggle && mica_has_id(twins->by_c, entity, twins->component)) {
             ask_with(twins->database, "update \"%w\" set enabled = %d where entity = %lld", twins->type->name, on,
                      (long long)mica_sql_from_entity(entity));
-            mica_enable_component(twins->by_c, entity, twins->component, on);
+            mica_enable_id(twins->by_c, entity, twins->component, on);
         }
         break;
     default:

@@ -163,7 +163,7 @@ START_TEST(every_storage_has_a_table)
     ck_assert_uint_eq(sizeof(Body), 48);
     expect_answers(database, exchanges, COUNT_OF(exchanges));
     ck_assert_msg(mica_world_hash(world) == hash, "looking changes nothing");
-    mica_write_the(world, Clock)->ticks = 9;
+    mica_singleton_write(world, Clock)->ticks = 9;
     ck_assert_str_eq(ask(database, "select * from Clock"), "0.0|9\n");
     sqlite3_close(database);
     close_world(world, &heard);
@@ -179,22 +179,22 @@ static const char *rows_of(mica_world *world, mica_component component, mica_ent
     *text = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Item item;
-        mica_pool *pool = type->many ? mica_pool_of_component(world, component) : NULL;
+        mica_pool *pool = type->many ? mica_pool_of_id(world, component) : NULL;
         mica_instance instance = mica_pool_find(pool, entities[i]);
-        if (!mica_get_component_value(world, entities[i], component, &item))
+        if (!mica_get_value_id(world, entities[i], component, &item))
             continue;
         for (uint32_t ordinal = 0; !ordinal || !mica_instance_is_nil(instance); ++ordinal) {
             if (pool)
                 memcpy(&item.number,
-                       type->split ? mica_instance_read_column(pool, instance, offsetof(Item, number))
-                                   : mica_instance_read_value(pool, instance),
+                       type->split ? mica_instance_read_field_id(pool, instance, offsetof(Item, number))
+                                   : mica_instance_read_id(pool, instance),
                        sizeof item.number);
             at += (size_t)snprintf(text + at, sizeof text - at, "%lld|", (long long)mica_sql_from_entity(entities[i]));
             if (pool)
                 at += (size_t)snprintf(text + at, sizeof text - at, "%u|", ordinal);
             if (type->toggle)
                 at += (size_t)snprintf(text + at, sizeof text - at, "%d|",
-                                       mica_is_enabled_component(world, entities[i], component));
+                                       mica_is_enabled_id(world, entities[i], component));
             Item wanted = item_of(item.number);
             at += (size_t)snprintf(text + at, sizeof text - at, "%u|%u|%.1f|%.1f|%.1f|%.1f\n", wanted.number,
                                    wanted.low, wanted.square, (double)wanted.at.x, (double)wanted.at.y,
@@ -219,13 +219,13 @@ static void fill(mica_world *world, mica_component component, random_source *ran
     for (uint32_t i = 0; i < count; ++i) {
         Item item = item_of(random_below(random, 4000));
         mica_value value = item_value(component, &item);
-        entities[i] = mica_create_values(world, &value, random_one_in(random, 3) ? 0 : 1);
+        entities[i] = mica_create_id(world, &value, random_one_in(random, 3) ? 0 : 1);
         if (random_one_in(random, 2))
             mica_set(world, entities[i], Number, {i});
         if (type->toggle && random_one_in(random, 3))
-            mica_enable_component(world, entities[i], component, false);
+            mica_enable_id(world, entities[i], component, false);
         if (type->many && random_one_in(random, 2)) {
-            mica_pool *pool = mica_pool_of_component(world, component);
+            mica_pool *pool = mica_pool_of_id(world, component);
             mica_instance instance = mica_pool_add(pool, entities[i]);
             /* A default value is zero, and so an Item of 0. */
             REQUIRE(!mica_instance_is_nil(instance));
@@ -265,8 +265,7 @@ START_TEST(joins_on_entity_are_looked_up)
 {
     mica_world *world = open_world(&heard);
     for (uint32_t i = 0; i < 1000; ++i)
-        mica_create_values(world, (mica_value[]){MICA_WITH(Number, {i}), MICA_WITH(Buff), MICA_WITH(Frozen)},
-                           1 + (i % 3));
+        mica_create_id(world, (mica_value[]){MICA_WITH(Number, {i}), MICA_WITH(Buff), MICA_WITH(Frozen)}, 1 + (i % 3));
     sqlite3 *database = mica_sql_open(world, NULL);
     static const struct {
         const char *statement;
@@ -419,14 +418,14 @@ START_TEST(more_fields_than_a_table_has_columns_are_left_out)
     mica_world *world = open_world(&heard);
     mica_component wide = mica_component_define(world, &type);
     uint8_t value[FIELDS] = {[999] = 9};
-    mica_create_values(world, &(mica_value){wide, FIELDS, value}, 1);
+    mica_create_id(world, &(mica_value){wide, FIELDS, value}, 1);
     /* And one without a field that is described is a table of entities, unless it has none. */
     mica_type opaque = {.name = "Opaque", .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT}, single = opaque;
     single.name = "Single";
     single.storage = MICA_STORAGE_SINGLETON;
     mica_component opaque_id = mica_component_define(world, &opaque);
     mica_component_define(world, &single);
-    mica_add_component(world, mica_create(world), opaque_id);
+    mica_add_id(world, mica_create(world), opaque_id);
     sqlite3 *database = mica_sql_open(world, NULL);
     static const exchange exchanges[] = {
         {"select f999 from Wide", "9\n"},

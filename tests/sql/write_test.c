@@ -105,7 +105,7 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
                     MICA_WITH(Frozen));
     mica_destroy(world, mica_sql_to_entity(4294967301));
     mica_name_set(world, mica_sql_to_entity(4294967297), mica_nil(), "first");
-    mica_write_the(world, Clock)->ticks = 1;
+    mica_singleton_write(world, Clock)->ticks = 1;
     sqlite3 *database = mica_sql_open(world, NULL);
     uint64_t hash = mica_world_hash(world);
     for (uint32_t i = 0; i < COUNT_OF(misfits); ++i)
@@ -187,9 +187,8 @@ END_TEST
 
 static uint32_t sets, set_sum, removes;
 
-static void hear_event(const mica_event *event, void *context)
+static void hear_event(const mica_event *event)
 {
-    (void)context;
     if (event->kind == MICA_EVENT_REMOVE) {
         removes += event->count;
         return;
@@ -202,8 +201,8 @@ static void hear_event(const mica_event *event, void *context)
 START_TEST(hooks_and_stamps_know_what_sql_does)
 {
     mica_world *world = open_world(&heard);
-    mica_hook_set_component(world, MICA_ID(Number), MICA_EVENT_SET, hear_event, NULL);
-    mica_hook_set_component(world, MICA_ID(Number), MICA_EVENT_REMOVE, hear_event, NULL);
+    mica_hook_set_id(world, MICA_ID(Number), MICA_EVENT_SET, hear_event, NULL);
+    mica_hook_set_id(world, MICA_ID(Number), MICA_EVENT_REMOVE, hear_event, NULL);
     for (uint32_t i = 0; i < 3; ++i)
         mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Mass, {1}));
     sets = set_sum = removes = 0;
@@ -259,7 +258,7 @@ START_TEST(transactions_and_savepoints_are_taken_back)
     mica_world *world = open_world(&heard);
     for (uint32_t i = 0; i < 10; ++i)
         mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Mass, {1}));
-    mica_write_the(world, Clock)->ticks = 5;
+    mica_singleton_write(world, Clock)->ticks = 5;
     sqlite3 *database = mica_sql_open(world, NULL);
     uint64_t hash = mica_world_hash(world);
     static const exchange first[] = {

@@ -16,7 +16,7 @@ static void overwrite(const damage *damage)
     }
 }
 
-void expect_damage_named_at(mica_world *world, reports *heard, const damage *list, uint32_t count, mica_place caller)
+void expect_damage_named_at(mica_world *world, reports *heard, const damage *list, uint32_t count, mica_location caller)
 {
     expect_valid_at(world, caller);
     for (uint32_t i = 0; i < count; ++i) {

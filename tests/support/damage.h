@@ -16,10 +16,11 @@ typedef struct damage {
     const char *named; /* what the report says */
 } damage;
 
-#define DAMAGE(place, wrong_value, name) {(void *)&(place), sizeof(place), (uint64_t)(wrong_value), (name)}
+#define DAMAGE(location, wrong_value, name) {(void *)&(location), sizeof(location), (uint64_t)(wrong_value), (name)}
 
 #define expect_damage_named(world, heard, list, count)                                                                 \
     expect_damage_named_at((world), (heard), (list), (count), MICA_HERE)
-void expect_damage_named_at(mica_world *world, reports *heard, const damage *list, uint32_t count, mica_place caller);
+void expect_damage_named_at(mica_world *world, reports *heard, const damage *list, uint32_t count,
+                            mica_location caller);
 
 #endif

@@ -99,9 +99,9 @@ static void faulty_release(void *memory, size_t bytes, size_t alignment, void *c
 {
     if (!memory)
         return;
-    char *place = (char *)memory - sizeof(block_header);
+    char *location = (char *)memory - sizeof(block_header);
     block_header header;
-    memcpy(&header, place, sizeof header);
+    memcpy(&header, location, sizeof header);
     REQUIRE_SAYING(header.seal == SEAL_LIVE, "released memory is %s",
                    header.seal == SEAL_DEAD ? "released already" : "not of this allocator");
     REQUIRE_SAYING(header.bytes == bytes && header.alignment == alignment,
@@ -109,7 +109,7 @@ static void faulty_release(void *memory, size_t bytes, size_t alignment, void *c
                    header.alignment, bytes, alignment);
     count_release(context, bytes);
     header.seal = SEAL_DEAD;
-    memcpy(place, &header, sizeof header);
+    memcpy(location, &header, sizeof header);
     memset(memory, 0xdd, bytes < 4096 ? bytes : 4096);
     free(header.origin);
 }

@@ -85,15 +85,15 @@ static void set_any(sender_side *side, mica_entity entity)
     sample_room room;
     sample_kind kind = kinds[random_below(&side->random, COUNT_OF(kinds))];
     mica_value value = sample_value_begin(kind, random_below(&side->random, 1000), &room);
-    mica_set_component(side->world, entity, value);
+    mica_set_id(side->world, entity, value);
     sample_value_end(kind, &room);
 }
 
 static void remove_any(sender_side *side, mica_entity entity)
 {
     mica_component id = sample_id(kinds[random_below(&side->random, COUNT_OF(kinds))]);
-    if (mica_has_component(side->world, entity, id))
-        mica_remove_component(side->world, entity, id);
+    if (mica_has_id(side->world, entity, id))
+        mica_remove_id(side->world, entity, id);
 }
 
 static void toggle_any(sender_side *side, mica_entity entity)
@@ -101,10 +101,10 @@ static void toggle_any(sender_side *side, mica_entity entity)
     static const sample_kind toggled[] = {SAMPLE_SWITCHED, SAMPLE_SWITCHED_SPLIT, SAMPLE_SWITCHED_TAG,
                                           SAMPLE_POOL_DIRECT_SPLIT};
     mica_component id = sample_id(toggled[random_below(&side->random, COUNT_OF(toggled))]);
-    if (mica_has_component(side->world, entity, id))
-        mica_enable_component(side->world, entity, id, random_below(&side->random, 2));
+    if (mica_has_id(side->world, entity, id))
+        mica_enable_id(side->world, entity, id, random_below(&side->random, 2));
     if (mica_has(side->world, entity, Debt))
-        mica_enable_component(side->world, entity, MICA_ID(Debt), random_below(&side->random, 2));
+        mica_enable_id(side->world, entity, MICA_ID(Debt), random_below(&side->random, 2));
 }
 
 static void name_any(sender_side *side, mica_entity entity)
@@ -135,9 +135,8 @@ static void write_any(sender_side *side, mica_entity entity)
 {
     static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED, SAMPLE_POOL, SAMPLE_POOL_HASH, SAMPLE_BIG};
     sample_kind kind = whole[random_below(&side->random, COUNT_OF(whole))];
-    void *value = mica_has_component(side->world, entity, sample_id(kind))
-                      ? mica_write_component(side->world, entity, sample_id(kind))
-                      : NULL;
+    void *value =
+        mica_has_id(side->world, entity, sample_id(kind)) ? mica_write_id(side->world, entity, sample_id(kind)) : NULL;
     if (value)
         samples[kind].assign(value, random_below(&side->random, 1000));
 }
@@ -161,7 +160,7 @@ static void sort_some(sender_side *side)
         mica_query_create(side->world, &(mica_query_def){.name = "sort", .terms = &term, .term_count = 1});
     mica_query_sort_rows(query, small, sample_compare, (void *)&samples[SAMPLE_SMALL]);
     mica_query_destroy(query);
-    mica_pool *pool = mica_pool_of_component(side->world, sample_id(SAMPLE_POOL));
+    mica_pool *pool = mica_pool_of_id(side->world, sample_id(SAMPLE_POOL));
     mica_pool_sort(pool, sample_compare, (void *)&samples[SAMPLE_POOL]);
 }
 
@@ -186,7 +185,7 @@ void live_a_tick(sender_side *side)
         case 11:
         case 12: link_any(side, entity); break;
         case 13: bind_any(side, entity); break;
-        case 14: mica_write_the(side->world, SampleClock)->number = i; break;
+        case 14: mica_singleton_write(side->world, SampleClock)->number = i; break;
         default: write_any(side, entity); break;
         }
     }
@@ -231,17 +230,17 @@ void expect_alike(const sender_side *from, const receiver_side *to)
             continue;
         REQUIRE(mica_same(mica_replica_remote(to->replica, here), there));
         mica_component a[64], b[64];
-        uint32_t count = mica_components_of(from->world, there, a, 64);
-        REQUIRE(mica_components_of(to->world, here, b, 64) == count && memcmp(a, b, count * sizeof *a) == 0);
+        uint32_t count = mica_get_components(from->world, there, a, 64);
+        REQUIRE(mica_get_components(to->world, here, b, 64) == count && memcmp(a, b, count * sizeof *a) == 0);
         for (uint32_t k = 0; k < COUNT_OF(kinds); ++k) {
             sample_room left, right;
             mica_component id = sample_id(kinds[k]);
-            if (!samples[kinds[k]].has_data || !mica_has_component(from->world, there, id))
+            if (!samples[kinds[k]].has_data || !mica_has_id(from->world, there, id))
                 continue;
             memset(&left, 0, sizeof left);
             memset(&right, 0, sizeof right);
-            mica_get_component_value(from->world, there, id, &left);
-            mica_get_component_value(to->world, here, id, &right);
+            mica_get_value_id(from->world, there, id, &left);
+            mica_get_value_id(to->world, here, id, &right);
             uint32_t number = samples[kinds[k]].key(&left);
             REQUIRE_SAYING(number == samples[kinds[k]].key(&right), "%s", samples[kinds[k]].name);
         }
@@ -251,7 +250,7 @@ void expect_alike(const sender_side *from, const receiver_side *to)
         REQUIRE(bond->strong == copy->strong);
         REQUIRE(
             mica_same(mica_replica_local(to->replica, mica_parent(from->world, there)), mica_parent(to->world, here)));
-        const char *name = mica_name_of(from->world, there), *same = mica_name_of(to->world, here);
+        const char *name = mica_name_get(from->world, there), *same = mica_name_get(to->world, here);
         REQUIRE(!name == !same && (!name || strcmp(name, same) == 0));
     }
 }

@@ -10,7 +10,7 @@ void instances_open(instances *model, const variant *how)
     memset(model, 0, sizeof *model);
     model->world = open_world(&model->heard);
     model->component = variant_component(how, 'a');
-    model->pool = mica_pool_of_component(model->world, model->component);
+    model->pool = mica_pool_of_id(model->world, model->component);
     model->is_split = how->split;
     for (uint32_t at = 0; at < ENTITIES; ++at)
         model->entities[at] = mica_create(model->world);

@@ -28,10 +28,10 @@ static void populate(fixture *fixture)
     static const sample_kind extras[] = {SAMPLE_TAG, SAMPLE_OWNER, SAMPLE_SWITCHED, SAMPLE_DATED};
     for (uint32_t i = 0; i < POPULATION; ++i) {
         mica_value values[] = {fixture->values[SAMPLE_SMALL], fixture->values[extras[i % 4]]};
-        mica_entity entity = mica_create_values(fixture->world, values, 2);
+        mica_entity entity = mica_create_id(fixture->world, values, 2);
         uint32_t number = i * 7 % 31;
         REQUIRE(!mica_is_nil(entity));
-        samples[SAMPLE_SMALL].assign(mica_write_component(fixture->world, entity, sample_id(SAMPLE_SMALL)), number);
+        samples[SAMPLE_SMALL].assign(mica_write_id(fixture->world, entity, sample_id(SAMPLE_SMALL)), number);
         char name[16];
         snprintf(name, sizeof name, "name%u", i);
         if (i % 5 == 0)

@@ -70,15 +70,15 @@ static void ensure_slot(model *model, uint32_t index)
 static void enlist(model *model, model_entity *entity)
 {
     entity->life = MODEL_LIVING;
-    entity->place = model->living_count;
+    entity->location = model->living_count;
     model->living[model->living_count++] = entity->handle;
 }
 
 static void delist(model *model, model_entity *entity)
 {
     mica_entity last = model->living[--model->living_count];
-    model->living[entity->place] = last;
-    model->slots[last.index].place = entity->place;
+    model->living[entity->location] = last;
+    model->slots[last.index].location = entity->location;
     entity->life = MODEL_DEAD;
 }
 

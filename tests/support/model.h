@@ -33,7 +33,7 @@ typedef struct model_instances {
 typedef struct model_entity {
     mica_entity handle; /* the last that was handed out for this slot */
     model_life life;
-    uint32_t place;                 /* in the list of the living */
+    uint32_t location;              /* in the list of the living */
     uint32_t components;            /* one bit per sample */
     uint32_t disabled;              /* one bit per sample that is there but switched off */
     uint32_t numbers[SAMPLE_COUNT]; /* of a pool with many instances, the first one's */

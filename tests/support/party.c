@@ -45,8 +45,8 @@ static void arrive(party *party)
     }
     mica_set(world, knots[1], Seat, {knots[0], 4});
     mica_add(world, knots[2], Guest);
-    mica_write_the(world, Lamp)->is_on = true;
-    REQUIRE(mica_pool_of_component(world, MICA_ID(Bag)));
+    mica_singleton_write(world, Lamp)->is_on = true;
+    REQUIRE(mica_pool_of_id(world, MICA_ID(Bag)));
     REQUIRE(mica_name_set(world, knots[0], mica_nil(), "host") == MICA_OK);
     REQUIRE(mica_name_set(world, knots[1], knots[0], "aunt") == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[1], knots[0]) == MICA_OK);
@@ -72,7 +72,7 @@ static void change_everything(party *party)
     mica_set(world, knots[2], Seat, {party->vane, 5});
     mica_remove(world, knots[2], Guest);
     mica_add(world, knots[0], Guest);
-    mica_write_the(world, Lamp)->is_on = false;
+    mica_singleton_write(world, Lamp)->is_on = false;
     REQUIRE(mica_name_set(world, knots[0], mica_nil(), NULL) == MICA_OK);
     REQUIRE(mica_name_set(world, knots[1], mica_nil(), "host") == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[1], mica_nil()) == MICA_OK);

@@ -83,10 +83,10 @@ bool play_is_quiet(const play *play)
 
 void play_bury(play *play, mica_entity entity)
 {
-    uint32_t place = random_below(&play->random, PLAY_STALE);
-    if (place >= play->stale_count)
-        place = play->stale_count++;
-    play->stale[place] = entity;
+    uint32_t location = random_below(&play->random, PLAY_STALE);
+    if (location >= play->stale_count)
+        location = play->stale_count++;
+    play->stale[location] = entity;
 }
 
 void play_kill(play *play, model_entity *entity)
@@ -127,11 +127,11 @@ void play_values_end(play_values *values)
 static void compare_split(play *play, const model_entity *entity, sample_kind kind, bool there)
 {
     sample_room whole;
-    EXPECT(play, mica_get_component_value(play->world, entity->handle, play->ids[kind], whole.bytes) == there);
+    EXPECT(play, mica_get_value_id(play->world, entity->handle, play->ids[kind], whole.bytes) == there);
     EXPECT_SAYING(play, !there || samples[kind].holds(whole.bytes, entity->numbers[kind]), "%s is not %u",
                   samples[kind].name, entity->numbers[kind]);
     const sample_leaf *leaf = &sample_leaves[play->step % SAMPLE_LEAVES];
-    const void *field = mica_get_component_field(play->world, entity->handle, play->ids[kind], leaf->offset);
+    const void *field = mica_get_field_id(play->world, entity->handle, play->ids[kind], leaf->offset);
     EXPECT(play, (field != NULL) == there);
     EXPECT(play, !there || memcmp(field, whole.bytes + leaf->offset, leaf->bytes) == 0);
 }
@@ -141,12 +141,12 @@ static void compare_component(play *play, const model_entity *entity, sample_kin
     bool there = entity->components >> kind & 1;
     bool on = there && !(entity->disabled >> kind & 1);
     mica_component id = play->ids[kind];
-    EXPECT_SAYING(play, mica_has_component(play->world, entity->handle, id) == there, "%s", samples[kind].name);
-    EXPECT_SAYING(play, mica_is_enabled_component(play->world, entity->handle, id) == on, "%s", samples[kind].name);
+    EXPECT_SAYING(play, mica_has_id(play->world, entity->handle, id) == there, "%s", samples[kind].name);
+    EXPECT_SAYING(play, mica_is_enabled_id(play->world, entity->handle, id) == on, "%s", samples[kind].name);
     if (sample_is_split(kind)) {
         compare_split(play, entity, kind, there);
     } else {
-        const void *value = mica_get_component(play->world, entity->handle, id);
+        const void *value = mica_get_id(play->world, entity->handle, id);
         EXPECT_SAYING(play, (value != NULL) == there, "%s", samples[kind].name);
         if (there && samples[kind].has_data)
             EXPECT_SAYING(play, samples[kind].holds(value, entity->numbers[kind]), "%s is not %u", samples[kind].name,
@@ -159,7 +159,7 @@ static void compare_component(play *play, const model_entity *entity, sample_kin
 static void compare_components_of(play *play, const model_entity *entity)
 {
     mica_component list[SAMPLE_COUNT];
-    uint32_t count = mica_components_of(play->world, entity->handle, list, SAMPLE_COUNT);
+    uint32_t count = mica_get_components(play->world, entity->handle, list, SAMPLE_COUNT);
     EXPECT(play, count == (uint32_t)__builtin_popcount(entity->components));
     for (uint32_t i = 1; i < count; ++i)
         EXPECT_SAYING(play, list[i - 1] < list[i], "not by rising id");
@@ -178,7 +178,7 @@ void play_compare_entity(play *play, const model_entity *entity)
     for (uint32_t i = 0; i < play->kind_count; ++i)
         compare_component(play, entity, play->kinds[i]);
     compare_components_of(play, entity);
-    const char *name = mica_name_of(play->world, entity->handle);
+    const char *name = mica_name_get(play->world, entity->handle);
     EXPECT_SAYING(play, strcmp(name ? name : "", entity->name) == 0, "'%s' should be '%s'", name ? name : "",
                   entity->name);
 }
@@ -187,10 +187,10 @@ static void compare_dead(play *play, const model_entity *entity)
 {
     EXPECT(play, !mica_is_alive(play->world, entity->handle));
     for (uint32_t i = 0; i < play->kind_count; ++i) {
-        EXPECT(play, !mica_get_component(play->world, entity->handle, play->ids[play->kinds[i]]));
-        EXPECT(play, !mica_has_component(play->world, entity->handle, play->ids[play->kinds[i]]));
+        EXPECT(play, !mica_get_id(play->world, entity->handle, play->ids[play->kinds[i]]));
+        EXPECT(play, !mica_has_id(play->world, entity->handle, play->ids[play->kinds[i]]));
     }
-    EXPECT(play, !mica_name_of(play->world, entity->handle));
+    EXPECT(play, !mica_name_get(play->world, entity->handle));
 }
 
 /* What the dead left in a pool is not removed yet, as far as hooks and destructors go. */
@@ -247,9 +247,9 @@ static sample_kind kind_of(const play *play, mica_component id)
     return kind;
 }
 
-static void hear_event(const mica_event *event, void *context)
+static void hear_event(const mica_event *event)
 {
-    play *play = context;
+    play *play = event->context;
     if (event->kind == MICA_EVENT_DESTROY) {
         play->heard.destroys += event->count;
         return;
@@ -264,7 +264,7 @@ static void hear_event(const mica_event *event, void *context)
     bool outlives = event->kind == MICA_EVENT_REMOVE && samples[kind].type->dying != MICA_DYING_AT_ONCE;
     for (uint32_t i = 0; i < event->count; ++i)
         EXPECT_SAYING(play,
-                      mica_has_component(event->world, event->entities[i], event->component) ||
+                      mica_has_id(event->world, event->entities[i], event->component) ||
                           (outlives && !mica_is_alive(event->world, event->entities[i])),
                       "%s: event %d", samples[kind].name, event->kind);
 }
@@ -272,11 +272,11 @@ static void hear_event(const mica_event *event, void *context)
 static void set_hooks(play *play)
 {
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind) {
-        mica_result add = mica_hook_set_component(play->world, play->ids[kind], MICA_EVENT_ADD, hear_event, play);
-        mica_result take = mica_hook_set_component(play->world, play->ids[kind], MICA_EVENT_REMOVE, hear_event, play);
+        mica_result add = mica_hook_set_id(play->world, play->ids[kind], MICA_EVENT_ADD, hear_event, play);
+        mica_result take = mica_hook_set_id(play->world, play->ids[kind], MICA_EVENT_REMOVE, hear_event, play);
         EXPECT(play, add == MICA_OK && take == MICA_OK);
     }
-    EXPECT(play, mica_hook_set_component(play->world, 0, MICA_EVENT_DESTROY, hear_event, play) == MICA_OK);
+    EXPECT(play, mica_hook_set_id(play->world, 0, MICA_EVENT_DESTROY, hear_event, play) == MICA_OK);
 }
 
 static void shuffle_in(play *play, const play_operation *operations, uint32_t count)
@@ -312,7 +312,7 @@ static void begin(play *play, play_config config)
 
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind) {
         play->ids[kind] = mica_component_define(play->world, samples[kind].type);
-        play->pools[kind] = sample_is_pooled(kind) ? mica_pool_of_component(play->world, play->ids[kind]) : NULL;
+        play->pools[kind] = sample_is_pooled(kind) ? mica_pool_of_id(play->world, play->ids[kind]) : NULL;
         if (config.samples >> kind & 1)
             play->kinds[play->kind_count++] = kind;
     }

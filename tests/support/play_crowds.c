@@ -170,7 +170,7 @@ static void add_to_all(play *play)
     play_values values;
     play_values_begin(play, &values, 1u << play_draw_sample(play));
     mark_walk(play, &crowd);
-    EXPECT(play, mica_query_add_component(crowd.query, values.values[0]) == MICA_OK);
+    EXPECT(play, mica_add_all_id(crowd.query, values.values[0]) == MICA_OK);
     play_values_end(&values);
     for (uint32_t i = 0; i < crowd.size; ++i) {
         model_entity *entity = model_find(&play->model, crowd.entities[i]);
@@ -186,7 +186,7 @@ static void remove_from_all(play *play)
     crowd crowd = draw_crowd(play);
     sample_kind kind = play_draw_sample(play);
     mark_walk(play, &crowd);
-    EXPECT(play, mica_query_remove_component(crowd.query, play->ids[kind]) == MICA_OK);
+    EXPECT(play, mica_remove_all_id(crowd.query, play->ids[kind]) == MICA_OK);
     for (uint32_t i = 0; i < crowd.size; ++i) {
         model_entity *entity = model_find(&play->model, crowd.entities[i]);
         model_take(&play->model, entity, kind);
@@ -200,7 +200,7 @@ static void destroy_all(play *play)
     crowd crowd = draw_crowd(play);
     if (crowd.size <= 2 + play->model.living_count / 4) {
         mark_walk(play, &crowd);
-        EXPECT(play, mica_query_destroy_entities(crowd.query) == MICA_OK);
+        EXPECT(play, mica_destroy_all(crowd.query) == MICA_OK);
         for (uint32_t i = 0; i < crowd.size; ++i) {
             EXPECT(play, !mica_is_alive(play->world, crowd.entities[i]));
             play_kill(play, model_find(&play->model, crowd.entities[i]));

@@ -30,7 +30,7 @@ static void create_one(play *play)
     }
     play_values values;
     play_values_begin(play, &values, play_draw_samples(play, 6));
-    mica_entity handle = mica_create_values(play->world, values.values, values.count);
+    mica_entity handle = mica_create_id(play->world, values.values, values.count);
     play_values_end(&values);
     model_entity *entity = expect_spawned(play, handle);
     for (uint32_t i = 0; i < values.count; ++i)
@@ -143,7 +143,7 @@ static void add(play *play)
     sample_kind kind = play_draw_sample(play);
     bool had = entity->components >> kind & 1;
     uint32_t number = had ? entity->numbers[kind] : samples[kind].start;
-    void *value = mica_add_component(play->world, entity->handle, play->ids[kind]);
+    void *value = mica_add_id(play->world, entity->handle, play->ids[kind]);
     EXPECT(play, value);
     if (!had)
         model_put(&play->model, entity, kind, number);
@@ -163,7 +163,7 @@ static void set(play *play)
         return;
     play_values values;
     play_values_begin(play, &values, 1u << play_draw_sample(play));
-    EXPECT(play, mica_set_component(play->world, entity->handle, values.values[0]));
+    EXPECT(play, mica_set_id(play->world, entity->handle, values.values[0]));
     play_values_end(&values);
     model_put(&play->model, entity, values.kinds[0], values.numbers[0]);
     play_compare_entity(play, entity);
@@ -176,7 +176,7 @@ static void take(play *play)
         return;
     sample_kind kind = play_draw_sample(play);
     bool had = entity->components >> kind & 1;
-    EXPECT(play, mica_remove_component(play->world, entity->handle, play->ids[kind]) == had);
+    EXPECT(play, mica_remove_id(play->world, entity->handle, play->ids[kind]) == had);
     model_take(&play->model, entity, kind);
     play_compare_entity(play, entity);
 }
@@ -184,7 +184,7 @@ static void take(play *play)
 /* Every byte of a component, which is there or not. */
 static void write_whole(play *play, const model_entity *entity, sample_kind kind, uint32_t number)
 {
-    void *value = mica_write_component(play->world, entity->handle, play->ids[kind]);
+    void *value = mica_write_id(play->world, entity->handle, play->ids[kind]);
     EXPECT(play, (value != NULL) == (entity->components >> kind & 1));
     if (value)
         samples[kind].assign(value, number);
@@ -196,7 +196,7 @@ static void write_split(play *play, const model_entity *entity, sample_kind kind
     samples[kind].assign(whole.bytes, number);
     for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
         const sample_leaf *leaf = &sample_leaves[i];
-        void *field = mica_write_component_field(play->world, entity->handle, play->ids[kind], leaf->offset);
+        void *field = mica_write_field_id(play->world, entity->handle, play->ids[kind], leaf->offset);
         EXPECT(play, (field != NULL) == (entity->components >> kind & 1));
         if (field)
             memcpy(field, whole.bytes + leaf->offset, leaf->bytes);
@@ -228,7 +228,7 @@ static void enable(play *play)
         return;
     bool there = entity->components >> kind & 1;
     bool enabled = random_one_in(&play->random, 2);
-    EXPECT(play, mica_enable_component(play->world, entity->handle, play->ids[kind], enabled) == there);
+    EXPECT(play, mica_enable_id(play->world, entity->handle, play->ids[kind], enabled) == there);
     if (there) {
         entity->disabled &= ~(1u << kind);
         entity->disabled |= (uint32_t)!enabled << kind;
@@ -248,15 +248,15 @@ static void use_stale(play *play)
     mica_value value = sample_value_begin(kind, 0, &room);
     mica_component none;
     EXPECT(play, !mica_is_alive(play->world, stale));
-    EXPECT(play, !mica_has_component(play->world, stale, id));
-    EXPECT(play, !mica_get_component(play->world, stale, id));
-    EXPECT(play, mica_components_of(play->world, stale, &none, 1) == 0);
+    EXPECT(play, !mica_has_id(play->world, stale, id));
+    EXPECT(play, !mica_get_id(play->world, stale, id));
+    EXPECT(play, mica_get_components(play->world, stale, &none, 1) == 0);
     EXPECT(play, play->dead_reports == 0);
     EXPECT(play, !mica_destroy(play->world, stale));
-    EXPECT(play, !mica_add_component(play->world, stale, id));
-    EXPECT(play, !mica_set_component(play->world, stale, value));
+    EXPECT(play, !mica_add_id(play->world, stale, id));
+    EXPECT(play, !mica_set_id(play->world, stale, value));
     sample_value_end(kind, &room);
-    EXPECT(play, !mica_remove_component(play->world, stale, id));
+    EXPECT(play, !mica_remove_id(play->world, stale, id));
     EXPECT(play, mica_is_nil(mica_clone(play->world, stale)));
     EXPECT(play, mica_name_set(play->world, stale, mica_nil(), "x") == MICA_ERROR_DEAD);
     EXPECT(play, mica_world_take_error(play->world) == MICA_ERROR_DEAD);
@@ -279,9 +279,9 @@ static void look_at_many(play *play)
     sample_kind kind = play_draw_whole_sample(play);
     for (uint32_t i = 0; i < count; ++i)
         handles[i] = play_draw_any(play);
-    uint32_t found = mica_get_many_component(play->world, handles, count, play->ids[kind], values);
+    uint32_t found = mica_get_many_id(play->world, handles, count, play->ids[kind], values);
     for (uint32_t i = 0; i < count; ++i) {
-        EXPECT(play, values[i] == mica_get_component(play->world, handles[i], play->ids[kind]));
+        EXPECT(play, values[i] == mica_get_id(play->world, handles[i], play->ids[kind]));
         found -= values[i] != NULL;
     }
     EXPECT(play, found == 0);
@@ -291,7 +291,7 @@ static void aim_ref(play *play)
 {
     play_ref *ref = &play->refs[random_below(&play->random, PLAY_REFS)];
     ref->kind = play_draw_whole_sample(play);
-    ref->ref = mica_ref_component(play_draw_any(play), play->ids[ref->kind]);
+    ref->ref = mica_ref_of_id(play_draw_any(play), play->ids[ref->kind]);
 }
 
 static void follow_ref(play *play)
@@ -299,12 +299,12 @@ static void follow_ref(play *play)
     play_ref *ref = &play->refs[random_below(&play->random, PLAY_REFS)];
     model_entity *entity = model_find(&play->model, ref->ref.entity);
     bool there = entity && (entity->components >> ref->kind & 1);
-    const void *value = mica_ref_read_value(play->world, &ref->ref);
+    const void *value = mica_ref_read_id(play->world, &ref->ref);
     EXPECT(play, (value != NULL) == there);
     if (!there)
         return;
     EXPECT(play, samples[ref->kind].holds(value, entity->numbers[ref->kind]));
-    void *writable = mica_ref_write_value(play->world, &ref->ref);
+    void *writable = mica_ref_write_id(play->world, &ref->ref);
     EXPECT(play, writable == value);
     uint32_t number = play_draw_number(play);
     samples[ref->kind].assign(writable, number);
@@ -313,10 +313,10 @@ static void follow_ref(play *play)
 
 static void use_singleton(play *play)
 {
-    EXPECT(play, mica_get_the(play->world, SampleClock)->number == play->model.clock);
+    EXPECT(play, mica_singleton_get(play->world, SampleClock)->number == play->model.clock);
     play->model.clock = play_draw_number(play);
-    *mica_write_the(play->world, SampleClock) = (SampleClock){play->model.clock, 2 * play->model.clock};
-    EXPECT(play, mica_get_the(play->world, SampleClock)->twice == 2 * play->model.clock);
+    *mica_singleton_write(play->world, SampleClock) = (SampleClock){play->model.clock, 2 * play->model.clock};
+    EXPECT(play, mica_singleton_get(play->world, SampleClock)->twice == 2 * play->model.clock);
 }
 
 static void draw_name(play *play, char *out)

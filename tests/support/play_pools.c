@@ -19,11 +19,11 @@ mica_instance play_find_instance(const play *play, const model_entity *entity, s
 static bool instance_holds(const play *play, sample_kind kind, mica_instance instance, uint32_t number)
 {
     if (!sample_is_split(kind))
-        return samples[kind].holds(mica_instance_read_value(play->pools[kind], instance), number);
+        return samples[kind].holds(mica_instance_read_id(play->pools[kind], instance), number);
     sample_room whole;
     for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
         const sample_leaf *leaf = &sample_leaves[i];
-        memcpy(whole.bytes + leaf->offset, mica_instance_read_column(play->pools[kind], instance, leaf->offset),
+        memcpy(whole.bytes + leaf->offset, mica_instance_read_field_id(play->pools[kind], instance, leaf->offset),
                leaf->bytes);
     }
     return samples[kind].holds(whole.bytes, number);
@@ -32,14 +32,14 @@ static bool instance_holds(const play *play, sample_kind kind, mica_instance ins
 static void instance_assign(const play *play, sample_kind kind, mica_instance instance, uint32_t number)
 {
     if (!sample_is_split(kind)) {
-        samples[kind].assign(mica_instance_write_value(play->pools[kind], instance), number);
+        samples[kind].assign(mica_instance_write_id(play->pools[kind], instance), number);
         return;
     }
     sample_room whole;
     samples[kind].assign(whole.bytes, number);
     for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
         const sample_leaf *leaf = &sample_leaves[i];
-        memcpy(mica_instance_write_column(play->pools[kind], instance, leaf->offset), whole.bytes + leaf->offset,
+        memcpy(mica_instance_write_field_id(play->pools[kind], instance, leaf->offset), whole.bytes + leaf->offset,
                leaf->bytes);
     }
 }
@@ -176,7 +176,7 @@ static arrays arrays_of(const play *play, sample_kind kind, bool write)
     mica_pool *pool = play->pools[kind];
     arrays arrays = {.count = 1, .leaves = {{0, samples[kind].type->size_bytes}}};
     if (!sample_is_split(kind)) {
-        arrays.columns[0] = write ? mica_pool_write_values(pool) : (void *)(uintptr_t)mica_pool_read_values(pool);
+        arrays.columns[0] = write ? mica_pool_write_id(pool) : (void *)(uintptr_t)mica_pool_read_id(pool);
         return arrays;
     }
     arrays.count = SAMPLE_LEAVES;
@@ -184,7 +184,7 @@ static arrays arrays_of(const play *play, sample_kind kind, bool write)
         size_t offset = sample_leaves[i].offset;
         arrays.leaves[i] = sample_leaves[i];
         arrays.columns[i] =
-            write ? mica_pool_write_column(pool, offset) : (void *)(uintptr_t)mica_pool_read_column(pool, offset);
+            write ? mica_pool_write_field_id(pool, offset) : (void *)(uintptr_t)mica_pool_read_field_id(pool, offset);
     }
     return arrays;
 }
@@ -220,8 +220,8 @@ static uint32_t instance_of_row(play *play, const model_entity *owner, sample_ki
     mica_instance instance = mica_pool_find(pool, owner->handle);
     for (uint32_t which = 0;; ++which, instance = mica_pool_next(pool, instance)) {
         EXPECT(play, !mica_instance_is_nil(instance));
-        if (value == (sample_is_split(kind) ? mica_instance_read_column(pool, instance, 0)
-                                            : mica_instance_read_value(pool, instance)))
+        if (value == (sample_is_split(kind) ? mica_instance_read_field_id(pool, instance, 0)
+                                            : mica_instance_read_id(pool, instance)))
             return which;
     }
 }
@@ -359,7 +359,7 @@ static void make_group(play *play)
     if (count < 2)
         return;
     bool refused = play->grouped;
-    mica_result result = mica_group_components(play->world, members, count);
+    mica_result result = mica_group_id(play->world, members, count);
     EXPECT(play, result == (refused ? MICA_ERROR_INVALID : MICA_OK));
     play->other_reports = 0;
     play->grouped = true;
@@ -377,14 +377,14 @@ static void walk_group(play *play)
     for (uint32_t i = 0; i < 3; ++i)
         wanted |= play->config.samples & 1u << group_kinds[i];
     for (uint32_t i = 0; i < count; ++i) {
-        mica_pool *pool = mica_pool_of_component(play->world, members[i]);
+        mica_pool *pool = mica_pool_of_id(play->world, members[i]);
         mica_pool_sweep(pool);
         terms[i] = (mica_term){members[i], MICA_ACCESS_READ};
     }
     for (uint32_t i = 0; i < play->model.living_count; ++i)
         expected += (model_find(&play->model, play->model.living[i])->components & wanted) == wanted;
     for (uint32_t i = 0; i < count; ++i)
-        EXPECT(play, mica_pool_get_stats(mica_pool_of_component(play->world, members[i])).group_count == expected);
+        EXPECT(play, mica_pool_get_stats(mica_pool_of_id(play->world, members[i])).group_count == expected);
     mica_query *query = mica_query_create(play->world, &(mica_query_def){.terms = terms, .term_count = count});
     EXPECT(play, query);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); ++views)

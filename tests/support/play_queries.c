@@ -89,7 +89,7 @@ mica_query *play_make_query(play *play, const model_query *query, sample_kind so
     mica_term terms[MODEL_TERMS_MAX];
     for (uint32_t i = 0; i < query->term_count; ++i)
         terms[i] = (mica_term){play->ids[query->terms[i].kind], query->terms[i].access};
-    mica_query_def def = {.name = "drawn", .terms = terms, .term_count = query->term_count, .place = MICA_HERE};
+    mica_query_def def = {.name = "drawn", .terms = terms, .term_count = query->term_count, .location = MICA_HERE};
     if (query->instances_of)
         def.instances_of = play->ids[query->instances_of];
     if (sorted_by != SAMPLE_COUNT) {
@@ -201,8 +201,8 @@ static uint32_t instance_at(play *play, sample_kind kind, mica_entity entity, co
     mica_instance instance = mica_pool_find(pool, entity);
     for (uint32_t which = 0;; ++which, instance = mica_pool_next(pool, instance)) {
         EXPECT_SAYING(play, !mica_instance_is_nil(instance), "%s", samples[kind].name);
-        if (address == (sample_is_split(kind) ? mica_instance_read_column(pool, instance, 0)
-                                              : mica_instance_read_value(pool, instance)))
+        if (address == (sample_is_split(kind) ? mica_instance_read_field_id(pool, instance, 0)
+                                              : mica_instance_read_id(pool, instance)))
             return which;
     }
 }
@@ -215,7 +215,8 @@ static uint32_t shown_instance(play *play, const walk *walk, const mica_view *vi
         return 0;
     bool split = sample_is_split(kind);
     size_t bytes = split ? sample_leaves[0].bytes : samples[kind].type->size_bytes;
-    const char *column = split ? mica_view_read_field(view, play->ids[kind], 0) : mica_view_read(view, play->ids[kind]);
+    const char *column =
+        split ? mica_view_read_field_id(view, play->ids[kind], 0) : mica_view_read_id(view, play->ids[kind]);
     return instance_at(play, kind, view->entities[row], column + row * bytes);
 }
 
@@ -241,8 +242,8 @@ static columns columns_of(play *play, const walk *walk, mica_view *view, uint32_
     columns.count = SAMPLE_LEAVES;
     for (uint32_t i = 0; i < SAMPLE_LEAVES; ++i) {
         columns.leaves[i] = sample_leaves[i];
-        columns.read[i] = mica_view_read_field(view, id, sample_leaves[i].offset);
-        columns.write[i] = writes ? mica_view_write_field(view, id, sample_leaves[i].offset) : NULL;
+        columns.read[i] = mica_view_read_field_id(view, id, sample_leaves[i].offset);
+        columns.write[i] = writes ? mica_view_write_field_id(view, id, sample_leaves[i].offset) : NULL;
     }
     return columns;
 }

@@ -6,8 +6,8 @@
 
 static mica_entity door_create(play *play, uint32_t buffer, const play_values *values)
 {
-    return buffer ? mica_command_create_values(play->commands[buffer], values->values, values->count, MICA_HERE)
-                  : mica_create_values(play->world, values->values, values->count);
+    return buffer ? mica_command_create_id(play->commands[buffer], values->values, values->count, MICA_HERE)
+                  : mica_create_id(play->world, values->values, values->count);
 }
 
 static bool door_destroy(play *play, uint32_t buffer, mica_entity entity)
@@ -17,26 +17,26 @@ static bool door_destroy(play *play, uint32_t buffer, mica_entity entity)
 
 static void *door_add(play *play, uint32_t buffer, mica_entity entity, sample_kind kind)
 {
-    return buffer ? mica_command_add_component(play->commands[buffer], entity, play->ids[kind], MICA_HERE)
-                  : mica_add_component(play->world, entity, play->ids[kind]);
+    return buffer ? mica_command_add_id(play->commands[buffer], entity, play->ids[kind], MICA_HERE)
+                  : mica_add_id(play->world, entity, play->ids[kind]);
 }
 
 static bool door_set(play *play, uint32_t buffer, mica_entity entity, mica_value value)
 {
-    return buffer ? mica_command_set_component(play->commands[buffer], entity, value, MICA_HERE)
-                  : mica_set_component(play->world, entity, value);
+    return buffer ? mica_command_set_id(play->commands[buffer], entity, value, MICA_HERE)
+                  : mica_set_id(play->world, entity, value);
 }
 
 static bool door_remove(play *play, uint32_t buffer, mica_entity entity, sample_kind kind)
 {
-    return buffer ? mica_command_remove_component(play->commands[buffer], entity, play->ids[kind], MICA_HERE)
-                  : mica_remove_component(play->world, entity, play->ids[kind]);
+    return buffer ? mica_command_remove_id(play->commands[buffer], entity, play->ids[kind], MICA_HERE)
+                  : mica_remove_id(play->world, entity, play->ids[kind]);
 }
 
 static bool door_enable(play *play, uint32_t buffer, mica_entity entity, sample_kind kind, bool enabled)
 {
-    return buffer ? mica_command_enable_component(play->commands[buffer], entity, play->ids[kind], enabled, MICA_HERE)
-                  : mica_enable_component(play->world, entity, play->ids[kind], enabled);
+    return buffer ? mica_command_enable_id(play->commands[buffer], entity, play->ids[kind], enabled, MICA_HERE)
+                  : mica_enable_id(play->world, entity, play->ids[kind], enabled);
 }
 
 /* Half of the time an entity that this buffer or another one has spoken of before, so that changes to one entity
@@ -167,7 +167,7 @@ static void record_instance(play *play, uint32_t buffer)
         return;
     }
     model_knowledge knowledge = model_buffer_knows(&play->model, &play->buffers[buffer], entity);
-    void *staged = mica_command_add_instance_component(play->commands[buffer], entity, play->ids[kind], MICA_HERE);
+    void *staged = mica_command_add_instance_id(play->commands[buffer], entity, play->ids[kind], MICA_HERE);
     if (!expect_target(play, &knowledge, staged != NULL))
         return;
     EXPECT(play, staged && samples[kind].holds(staged, samples[kind].start));

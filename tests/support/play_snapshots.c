@@ -32,12 +32,12 @@ void play_snapshots_begin(play *play)
     EXPECT(play, play->snapshots);
 }
 
-static void forget(play *play, play_snapshot *place)
+static void forget(play *play, play_snapshot *location)
 {
-    if (place->snapshot.id)
+    if (location->snapshot.id)
         --play->snapshot_count;
-    model_free(&place->model);
-    memset(place, 0, sizeof *place);
+    model_free(&location->model);
+    memset(location, 0, sizeof *location);
 }
 
 void play_snapshots_end(play *play)
@@ -50,59 +50,60 @@ void play_snapshots_end(play *play)
 
 static void drop(play *play)
 {
-    play_snapshot *place = draw_place(play);
-    EXPECT(play, mica_snapshot_drop(play->world, place->snapshot) == (place->snapshot.id != 0));
-    forget(play, place);
+    play_snapshot *location = draw_place(play);
+    EXPECT(play, mica_snapshot_drop(play->world, location->snapshot) == (location->snapshot.id != 0));
+    forget(play, location);
 }
 
 static void take(play *play)
 {
-    play_snapshot *place = draw_place(play);
+    play_snapshot *location = draw_place(play);
     if (!can_snapshot(play))
         return;
-    if (place->snapshot.id) {
-        EXPECT(play, mica_snapshot_drop(play->world, place->snapshot));
-        forget(play, place);
+    if (location->snapshot.id) {
+        EXPECT(play, mica_snapshot_drop(play->world, location->snapshot));
+        forget(play, location);
     }
-    place->snapshot = mica_snapshot_take(play->world);
-    EXPECT(play, place->snapshot.id);
+    location->snapshot = mica_snapshot_take(play->world);
+    EXPECT(play, location->snapshot.id);
     model_mark(&play->model); /* what is written from now on is newer */
     ++play->snapshot_count;
-    place->hash = mica_world_hash(play->world);
-    model_copy(&place->model, &play->model);
-    place->heard = play->heard;
-    place->grouped = play->grouped;
-    memcpy(place->stale, play->stale, sizeof play->stale);
-    place->stale_count = play->stale_count;
+    location->hash = mica_world_hash(play->world);
+    model_copy(&location->model, &play->model);
+    location->heard = play->heard;
+    location->grouped = play->grouped;
+    memcpy(location->stale, play->stale, sizeof play->stale);
+    location->stale_count = play->stale_count;
     for (uint32_t i = 0; i < PLAY_QUERIES; ++i) {
-        place->query_serials[i] = play->queries[i].serial;
-        place->query_since[i] = play->queries[i].model.since;
+        location->query_serials[i] = play->queries[i].serial;
+        location->query_since[i] = play->queries[i].model.since;
     }
 }
 
 /* The model goes back, but for its clock of changes, which only moves on. */
-static void go_back(play *play, const play_snapshot *place)
+static void go_back(play *play, const play_snapshot *location)
 {
     uint32_t epoch = play->model.epoch;
     model_free(&play->model);
-    model_copy(&play->model, &place->model);
+    model_copy(&play->model, &location->model);
     play->model.epoch = epoch;
-    play->heard = place->heard;
-    memcpy(play->stale, place->stale, sizeof play->stale);
-    play->stale_count = place->stale_count;
+    play->heard = location->heard;
+    memcpy(play->stale, location->stale, sizeof play->stale);
+    play->stale_count = location->stale_count;
     for (uint32_t i = 0; i < PLAY_QUERIES; ++i)
-        play->queries[i].model.since = play->queries[i].serial == place->query_serials[i] ? place->query_since[i] : 0;
+        play->queries[i].model.since =
+            play->queries[i].serial == location->query_serials[i] ? location->query_since[i] : 0;
 }
 
 static void restore(play *play)
 {
-    play_snapshot *place = draw_place(play);
-    if (!place->snapshot.id || !can_snapshot(play))
+    play_snapshot *location = draw_place(play);
+    if (!location->snapshot.id || !can_snapshot(play))
         return;
-    EXPECT(play, mica_snapshot_restore(play->world, place->snapshot) == MICA_OK);
-    go_back(play, place);
-    if (place->grouped == play->grouped) /* a group that was made meanwhile brings rows to the front again */
-        EXPECT(play, mica_world_hash(play->world) == place->hash);
+    EXPECT(play, mica_snapshot_restore(play->world, location->snapshot) == MICA_OK);
+    go_back(play, location);
+    if (location->grouped == play->grouped) /* a group that was made meanwhile brings rows to the front again */
+        EXPECT(play, mica_world_hash(play->world) == location->hash);
     bool check = random_one_in(&play->random, 4 + play->model.living_count / 50);
     if (check) {
         mica_result result = mica_world_validate(play->world);

@@ -27,18 +27,18 @@ void recorded_end(void)
 
 static void move(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    const Velocity *velocity = mica_read(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i)
         position[i].x += velocity[i].x * view->dt;
 }
 
 static void age(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i) {
         if (recorded_stray_tick && view->frame->tick + 1 == recorded_stray_tick && number[i].value == STRAY_NUMBER)
-            mica_write(view, Velocity)[i].y = 1;
+            mica_view_write(view, Velocity)[i].y = 1;
         if (number[i].value % 97 == view->frame->tick)
             mica_destroy(view->world, view->entities[i]);
     }

@@ -10,9 +10,9 @@ void reports_collect(const mica_report *report, void *context)
     if (heard->count < REPORTS_MAX) {
         heard_report *kept = &heard->list[heard->count];
         kept->result = report->result;
-        kept->line = report->place.line;
+        kept->line = report->location.line;
         snprintf(kept->text, sizeof kept->text, "%s", report->text ? report->text : "");
-        snprintf(kept->file, sizeof kept->file, "%s", report->place.file ? report->place.file : "");
+        snprintf(kept->file, sizeof kept->file, "%s", report->location.file ? report->location.file : "");
     }
     ++heard->count;
 }
@@ -40,21 +40,21 @@ mica_world *open_world_of_small_chunks(reports *heard)
     return open_world_with(heard, def);
 }
 
-void expect_no_report_at(reports *heard, mica_place caller)
+void expect_no_report_at(reports *heard, mica_location caller)
 {
     if (heard->taken < heard->count && heard->taken < REPORTS_MAX)
         ck_abort_msg("%s:%d: unexpected report: %s", caller.file, caller.line, heard->list[heard->taken].text);
     ck_assert_msg(heard->taken >= heard->count, "%s:%d: more reports than the list holds", caller.file, caller.line);
 }
 
-void expect_valid_at(mica_world *world, mica_place caller)
+void expect_valid_at(mica_world *world, mica_location caller)
 {
     mica_result result = mica_world_validate(world);
     ck_assert_msg(result == MICA_OK, "%s:%d: an invariant is broken: %s", caller.file, caller.line,
                   mica_result_text(result));
 }
 
-void close_world_at(mica_world *world, reports *heard, mica_place caller)
+void close_world_at(mica_world *world, reports *heard, mica_location caller)
 {
     mica_result result = mica_world_validate(world);
     expect_no_report_at(heard, caller);
@@ -63,7 +63,7 @@ void close_world_at(mica_world *world, reports *heard, mica_place caller)
     expect_no_report_at(heard, caller);
 }
 
-const heard_report *expect_report_at(reports *heard, mica_result result, const char *fragment, mica_place caller)
+const heard_report *expect_report_at(reports *heard, mica_result result, const char *fragment, mica_location caller)
 {
     ck_assert_msg(heard->taken < heard->count, "%s:%d: no report came, expected one that says '%s'", caller.file,
                   caller.line, fragment);

@@ -38,20 +38,20 @@ mica_world *open_world_of_small_chunks(reports *heard);
 
 /* Walks every invariant, asserts that no report is left, and destroys the world. */
 #define close_world(world, heard) close_world_at((world), (heard), MICA_HERE)
-void close_world_at(mica_world *world, reports *heard, mica_place caller);
+void close_world_at(mica_world *world, reports *heard, mica_location caller);
 
 /* Takes the oldest report and asserts its result and that its text holds the fragment. Returns it. */
 #define expect_report(heard, result, fragment) expect_report_at((heard), (result), (fragment), MICA_HERE)
-const heard_report *expect_report_at(reports *heard, mica_result result, const char *fragment, mica_place caller);
+const heard_report *expect_report_at(reports *heard, mica_result result, const char *fragment, mica_location caller);
 
 #define expect_no_report(heard) expect_no_report_at((heard), MICA_HERE)
-void expect_no_report_at(reports *heard, mica_place caller);
+void expect_no_report_at(reports *heard, mica_location caller);
 
 /* Drops what was heard, where a test doesn't ask what. Returns how many there were. */
 uint32_t forget_reports(reports *heard);
 
 /* Asserts that every invariant of the world holds. */
 #define expect_valid(world) expect_valid_at((world), MICA_HERE)
-void expect_valid_at(mica_world *world, mica_place caller);
+void expect_valid_at(mica_world *world, mica_location caller);
 
 #endif

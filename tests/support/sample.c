@@ -48,26 +48,26 @@ MICA_STRUCT(SampleVector, x, y, z)
 /* Every way in which a field is taken apart, or kept whole. */
 typedef struct SampleSplit {
     uint32_t number;
-    SampleVector place;
+    SampleVector location;
     uint8_t low;
     uint16_t words[6];
     uint32_t pair[2];
 } SampleSplit;
 typedef SampleSplit SampleSwitchedSplit, SamplePoolSplit, SamplePoolDirectSplit, SamplePoolManySplit;
-MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (place, SampleVector), low, words, pair)
+MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (location, SampleVector), low, words, pair)
 MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true), number,
-                    (place, SampleVector), low, words, pair)
+                    (location, SampleVector), low, words, pair)
 MICA_POOL_WITH(SamplePoolSplit,
                (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true), number,
-               (place, SampleVector), low, words, pair)
+               (location, SampleVector), low, words, pair)
 MICA_POOL_WITH(SamplePoolDirectSplit, (.split = true, .index = MICA_INDEX_DIRECT, .toggle = true), number,
-               (place, SampleVector), low, words, pair)
+               (location, SampleVector), low, words, pair)
 MICA_POOL_WITH(SamplePoolManySplit, (.split = true, .many = true, .dying = MICA_DYING_AT_FLUSH), number,
-               (place, SampleVector), low, words, pair)
+               (location, SampleVector), low, words, pair)
 
 const sample_leaf sample_leaves[SAMPLE_LEAVES] = {
-    {offsetof(SampleSplit, number), 4},  {offsetof(SampleSplit, place.x), 4}, {offsetof(SampleSplit, place.y), 4},
-    {offsetof(SampleSplit, place.z), 4}, {offsetof(SampleSplit, low), 1},     {offsetof(SampleSplit, words), 12},
+    {offsetof(SampleSplit, number), 4},  {offsetof(SampleSplit, location.x), 4}, {offsetof(SampleSplit, location.y), 4},
+    {offsetof(SampleSplit, location.z), 4}, {offsetof(SampleSplit, low), 1},     {offsetof(SampleSplit, words), 12},
     {offsetof(SampleSplit, pair[0]), 4}, {offsetof(SampleSplit, pair[1]), 4},
 };
 
@@ -315,7 +315,7 @@ static void split_assign(void *value, uint32_t number)
 {
     SampleSplit *split = value;
     split->number = number;
-    split->place = (SampleVector){(float)(number & 0xFFFF), (float)(number >> 16), (float)(number & 0xFF)};
+    split->location = (SampleVector){(float)(number & 0xFFFF), (float)(number >> 16), (float)(number & 0xFF)};
     split->low = (uint8_t)number;
     for (uint32_t i = 0; i < 6; ++i)
         split->words[i] = (uint16_t)(number * (i + 1));

@@ -7,19 +7,19 @@ static scene *current; /* of the systems: a test plays one scene at a time */
 static void scatter(mica_view *view)
 {
     mica_random random = mica_random_of(view);
-    Velocity *velocity = mica_write(view, Velocity);
+    Velocity *velocity = mica_view_write(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i)
         velocity[i].x += mica_random_range(&random, -1, 1);
 }
 
 static void move(mica_view *view)
 {
-    Position *position = mica_write(view, Position);
-    const Velocity *velocity = mica_read(view, Velocity);
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
     for (uint32_t i = 0; i < view->count; ++i) {
         position[i].x += velocity[i].x * view->dt;
         if (position[i].x > 4 || position[i].x < -4)
-            mica_emit(current->hits, Hit, {view->entities[i], position[i].x});
+            mica_stream_push(current->hits, Hit, {view->entities[i], position[i].x});
     }
 }
 
@@ -39,7 +39,7 @@ static void live_and_die(mica_view *view)
         case 7: mica_add(view->world, self, Marked); break;
         case 8: mica_remove(view->world, self, Marked); break;
         case 9: mica_send(view->world, self, Hit, {self, 1}); break;
-        case 10: mica_request(current->questions, i % 3, self, Question, {self.index}); break;
+        case 10: mica_request_post(current->questions, i % 3, self, Question, {self.index}); break;
         case 11: mica_set(view->world, self, Light, {(float)i, 1}); break;
         default: break;
         }
@@ -54,7 +54,7 @@ static void thaw(mica_view *view)
 
 static void wither(mica_view *view)
 {
-    Poison *poison = mica_write(view, Poison);
+    Poison *poison = mica_view_write(view, Poison);
     for (uint32_t i = 0; i < view->count; ++i) {
         poison[i].strength -= 0.25f;
         if (poison[i].strength < 0)
@@ -64,28 +64,28 @@ static void wither(mica_view *view)
 
 static void cool(mica_view *view)
 {
-    Heat *heat = mica_write(view, Heat);
+    Heat *heat = mica_view_write(view, Heat);
     for (uint32_t i = 0; i < view->count; ++i)
         heat[i].degrees *= 0.5f;
 }
 
 static void count_changes(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         ++number[i].value;
 }
 
 static void count_matrices(mica_view *view)
 {
-    Age *age = mica_write(view, Age);
+    Age *age = mica_view_write(view, Age);
     for (uint32_t i = 0; i < view->count; ++i)
         ++age[i].frames;
 }
 
 static void keep_score(const mica_frame *frame)
 {
-    Score *score = mica_write_the(frame->world, Score);
+    Score *score = mica_singleton_write(frame->world, Score);
     uint32_t count;
     for (const Hit *hits; (hits = mica_stream_read(current->hits, Hit, &count));)
         for (uint32_t i = 0; i < count; ++i)
@@ -94,7 +94,7 @@ static void keep_score(const mica_frame *frame)
 
 static void swing(mica_view *view)
 {
-    mica_local *local = mica_write(view, mica_local);
+    mica_local *local = mica_view_write(view, mica_local);
     for (uint32_t i = 0; i < view->count; ++i)
         if (view->entities[i].index % 4 == view->frame->tick % 4)
             local[i].position[0] += 0.5f;
@@ -130,7 +130,7 @@ static void add_systems(scene *scene)
     mica_system_add(world, MICA_SYSTEM(count_changes, MICA_WRITE(Number), MICA_CHANGED(Position)));
     mica_system_add(world, MICA_SYSTEM_WITH(swing, (.every_frames = 3), MICA_WRITE(mica_local)));
     mica_system_add(world, MICA_SYSTEM_WITH(count_matrices, (.phase = MICA_PHASE_BEGIN), MICA_WRITE(Age),
-                                            MICA_CHANGED(mica_world_matrix)));
+                                            MICA_CHANGED(mica_global_matrix)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(keep_score, (.phase = MICA_PHASE_END, MICA_TERMS(MICA_WRITE(Score)),
                                                               MICA_USES(MICA_USE_STREAM_READ(scene->hits)))));
     mica_transform_add_system(world, MICA_PHASE_END);
@@ -151,7 +151,7 @@ void scene_open(scene *scene, uint32_t workers)
     ck_assert_int_eq(mica_flow_configure(scene->world, &flow), MICA_OK);
     scene->hits = mica_stream_create(scene->world, MICA_STREAM_WITH(Hit, (.keep_frames = 2)));
     scene->questions = mica_requests_create(scene->world, MICA_REQUESTS(Question, Number, answer, NULL));
-    scene->removals = mica_removals_create_component(scene->world, MICA_ID(Mass));
+    scene->removals = mica_removals_create_id(scene->world, MICA_ID(Mass));
     ck_assert(scene->hits && scene->questions && scene->removals);
     add_systems(scene);
     mica_entity parent = mica_nil();
@@ -163,7 +163,7 @@ void scene_open(scene *scene, uint32_t workers)
             mica_set(scene->world, made, Item, {i, parent});
         if (i % 7 == 0) {
             mica_set(scene->world, made, mica_local, MICA_LOCAL_AT((float)i, 0, 0));
-            mica_add(scene->world, made, mica_world_matrix);
+            mica_add(scene->world, made, mica_global_matrix);
             mica_set(scene->world, made, Age, {0});
             ck_assert_int_eq(mica_set_parent(scene->world, made, i % 35 ? parent : mica_nil()), MICA_OK);
             parent = made;
@@ -202,11 +202,11 @@ void scene_input(scene *scene, uint64_t number)
         switch (random_below(&random, 8)) {
         case 0: mica_set_parent(world, who, other); break;
         case 1: mica_name_set(world, who, mica_nil(), name); break;
-        case 2: mica_pool_add(mica_pool_of_component(world, MICA_ID(Item)), who); break;
+        case 2: mica_pool_add(mica_pool_of_id(world, MICA_ID(Item)), who); break;
         case 3: mica_destroy(world, who); break;
         case 4: mica_send(world, who, Hit, {other, 2}); break;
-        case 5: mica_pool_gc(mica_pool_of_component(world, MICA_ID(Item)), 20); break;
-        case 6: mica_emit(scene->hits, Hit, {other, 1}); break;
+        case 5: mica_pool_gc(mica_pool_of_id(world, MICA_ID(Item)), 20); break;
+        case 6: mica_stream_push(scene->hits, Hit, {other, 1}); break;
         default:
             for (uint32_t k = random_below(&random, 40); k > 0; --k)
                 mica_create(world, MICA_WITH(Position, {(float)k, 0, 0}), MICA_WITH(Velocity, {1, 0, 0}),
@@ -215,7 +215,7 @@ void scene_input(scene *scene, uint64_t number)
     }
     mica_entity removed[8];
     while (random_one_in(&random, 2) && mica_removals_read(scene->removals, removed, 8))
-        ++mica_write_the(world, Score)->changes;
+        ++mica_singleton_write(world, Score)->changes;
     forget_reports(&scene->heard); /* cycles and names that are taken */
 }
 

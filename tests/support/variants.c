@@ -88,13 +88,13 @@ bool item_holds(const Item *item, uint32_t number)
 uint32_t item_number(mica_world *world, mica_entity entity, mica_component component)
 {
     Item item;
-    bool there = mica_get_component_value(world, entity, component, &item);
-    REQUIRE(there == mica_has_component(world, entity, component));
+    bool there = mica_get_value_id(world, entity, component, &item);
+    REQUIRE(there == mica_has_id(world, entity, component));
     if (mica_component_type(component)->split) {
-        const float *z = mica_get_component_field(world, entity, component, offsetof(Item, at.z));
+        const float *z = mica_get_field_id(world, entity, component, offsetof(Item, at.z));
         REQUIRE((z != NULL) == there && (!there || *z == item.at.z));
     } else {
-        const Item *whole = mica_get_component(world, entity, component);
+        const Item *whole = mica_get_id(world, entity, component);
         REQUIRE((whole != NULL) == there && (!there || memcmp(whole, &item, sizeof item) == 0));
     }
     REQUIRE(!there || item_holds(&item, item.number));

@@ -224,7 +224,7 @@ START_TEST(a_component_is_defined_whole_or_not_at_all)
         ck_assert_uint_eq(type->leaf_count, cases[i].split ? 6 : 0);
         ck_assert_int_eq(type->leaves != NULL, cases[i].split);
         mica_entity entity = mica_create(world, {type->id, 0, NULL});
-        ck_assert(mica_has_component(world, entity, type->id));
+        ck_assert(mica_has_id(world, entity, type->id));
     }
     close_world(world, &heard);
 }

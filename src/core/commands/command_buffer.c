@@ -114,20 +114,21 @@ void mica_commands_set_label(mica_commands *commands, const char *label)
     commands->label = label;
 }
 
-void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_location location,
+                                const char *what)
 {
     bool alive = mica_is_alive(commands->world, entity);
-    micap_fail(commands->world, MICA_ERROR_DEAD, place, "%s%s%s: entity %u (generation %u) %s",
+    micap_fail(commands->world, MICA_ERROR_DEAD, location, "%s%s%s: entity %u (generation %u) %s",
                commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
                entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
 }
 
-bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_location location, const char *what)
 {
     const micap_target *known = micap_recording_find(&commands->recording, entity);
     if (!(known && known->destroyed) && mica_is_alive(commands->world, entity))
         return true;
-    micap_commands_report_dead(commands, entity, place, what);
+    micap_commands_report_dead(commands, entity, location, what);
     return false;
 }
 
@@ -206,7 +207,8 @@ void mica_commands_destroy(mica_commands *commands)
     if (micap_refuse_inside(world, "commands_destroy") != MICA_OK)
         return;
     if (world->hook_depth) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "commands: a buffer can't be destroyed inside a hook");
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                   "commands: a buffer can't be destroyed inside a hook");
         return;
     }
     micap_entities_drop_lane(world);

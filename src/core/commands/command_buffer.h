@@ -34,7 +34,7 @@ typedef struct micap_target {
     mica_entity entity;
     micap_command *first;
     micap_command *last;
-    mica_place place; /* of the first touch */
+    mica_location location; /* of the first touch */
     const char *label;
     bool created;
     bool destroyed;
@@ -87,7 +87,7 @@ typedef struct micap_note {
     const micap_note_ops *ops;
     struct micap_note *next;
     struct micap_note *applied_before; /* worked out by the flush */
-    mica_place place;
+    mica_location location;
     const char *label;
 } micap_note;
 
@@ -119,16 +119,19 @@ static inline bool micap_recording_is_empty(const micap_recording *recording)
 }
 
 /* Records a note, which begins a struct of that many bytes; the rest is zero. NULL with a report. */
-micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes, mica_place place);
+micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes,
+                                mica_location location);
 
 /* Forgets the notes behind one, which is the last then; NULL: all. */
 void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
 
 /* Says that a change was recorded for an entity that is dead, or that this buffer destroys. */
-void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_place place, const char *what);
+void micap_commands_report_dead(const mica_commands *commands, mica_entity entity, mica_location location,
+                                const char *what);
 
 /* Whether the entity lives as far as this buffer knows; a report when not. */
-bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_place place, const char *what);
+bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_location location,
+                                  const char *what);
 
 struct mica_commands {
     mica_world *world;

@@ -20,7 +20,7 @@ static bool accept_dead(const mica_world *world)
         return true;
     for (uint32_t i = 0; i < flush->dead_count; ++i) {
         const micap_target *target = &flush->dead[i];
-        micap_fail(world, MICA_ERROR_DEAD, target->place,
+        micap_fail(world, MICA_ERROR_DEAD, target->location,
                    "%s%sa change was recorded for entity %u (generation %u), which is not alive at the flush",
                    target->label ? target->label : "", target->label ? ": " : "", target->entity.index,
                    target->entity.generation);
@@ -378,7 +378,7 @@ static mica_result apply_rounds(mica_world *world, bool all)
             result = apply_round(world, all);
         } else {
             drop_recordings(world, all);
-            result = micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0},
+            result = micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0},
                                 "flush: hooks keep recording changes after %d rounds; the rest is dropped", ROUNDS_MAX);
         }
     }
@@ -399,7 +399,7 @@ static mica_result flush_inside(const mica_world *world, micap_here *here)
         return MICA_OK;
     }
     micap_check_door(world, "flush");
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "flush: called inside a system, whose changes are applied after its phase");
 }
 
@@ -413,7 +413,7 @@ mica_result mica_flush(mica_world *world)
             --world->recording_depth;
             return MICA_OK;
         }
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                           "flush: called inside a hook, whose changes are applied after it anyway");
     }
     if (world->recording_depth && --world->recording_depth)

@@ -53,7 +53,7 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
 static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICAP_WATCH_ENABLE | 1 << MICAP_WATCH_DISABLE };
+    enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE };
     if (!micap_has_hooks(to, AFTER))
         return;
     micap_hooks_added(world, from, spot, 1);
@@ -62,7 +62,7 @@ static void run_hooks(mica_world *world, const micap_target *target, const micap
             micap_hooks_run(world, MICA_EVENT_SET, command->type->id, spot, 1);
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->toggled)
-            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE,
+            micap_hooks_run(world, command->toggle == MICAP_TOGGLE_ON ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE,
                             command->type->id, spot, 1);
 }
 

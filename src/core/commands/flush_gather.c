@@ -158,7 +158,7 @@ static bool merge_target(mica_world *world, micap_target **slot, const micap_tar
         return false;
     into->first = into->last = NULL;
     into->destroyed = true;
-    into->place = later->place;
+    into->location = later->location;
     into->label = later->label;
     return true;
 }

@@ -2,7 +2,8 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 
-micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes, mica_place place)
+micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes,
+                                mica_location location)
 {
     mica_world *world = commands->world;
     micap_recording *recording = &commands->recording;
@@ -15,7 +16,7 @@ micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *o
     }
     memset(note, 0, bytes);
     note->ops = ops;
-    note->place = place;
+    note->location = location;
     note->label = commands->label;
     if (recording->last_note)
         recording->last_note->next = note;
@@ -33,7 +34,7 @@ void micap_recording_forget_notes(micap_recording *recording, micap_note *last)
 
 mica_result micap_note_set_aside(mica_world *world, const micap_note *note, mica_entity entity)
 {
-    micap_target dead = {.entity = entity, .place = note->place, .label = note->label};
+    micap_target dead = {.entity = entity, .location = note->location, .label = note->label};
     return micap_flush_set_aside(world, &dead) ? MICA_ERROR_DEAD : micap_fail_memory(world, "flush");
 }
 

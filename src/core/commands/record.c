@@ -37,17 +37,17 @@ static inline bool reserve_target(mica_commands *commands, uint32_t index)
 }
 
 /* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
-static inline void start_target(micap_target *target, mica_entity entity, mica_place place, const char *label)
+static inline void start_target(micap_target *target, mica_entity entity, mica_location location, const char *label)
 {
     target->entity = entity;
     target->first = target->last = NULL;
-    target->place = place;
+    target->location = location;
     target->label = label;
     target->created = target->destroyed = target->merged = false;
 }
 
 /* A target for an entity that has none yet; NULL when memory is short. */
-static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_place place)
+static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_location location)
 {
     micap_recording *recording = &commands->recording;
     micap_recorded *recorded = NULL;
@@ -59,7 +59,7 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    start_target(&recorded->target, entity, place, commands->label);
+    start_target(&recorded->target, entity, location, commands->label);
     if (recording->has_table)
         recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
     recording->targets[recording->target_count++] = &recorded->target;
@@ -67,7 +67,8 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
 }
 
 /* The target of a change to an entity that must be alive as far as this buffer knows. */
-static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_place place, const char *what)
+static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_location location,
+                                   const char *what)
 {
     if (!micap_recording_unroll(commands->world, &commands->recording)) {
         micap_fail_memory(commands->world, "command");
@@ -76,10 +77,10 @@ static micap_target *living_target(mica_commands *commands, mica_entity entity, 
     micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
     if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
-        micap_commands_report_dead(commands, entity, place, what);
+        micap_commands_report_dead(commands, entity, location, what);
         return NULL;
     }
-    return known ? known : add_target(commands, entity, place);
+    return known ? known : add_target(commands, entity, location);
 }
 
 /* The command into which a further one of that kind goes: the one of its component. Those of a component with many
@@ -126,18 +127,19 @@ static micap_command *command_of(mica_commands *commands, micap_target *target, 
     return command ? command : add_command(commands, target, type);
 }
 
-static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component, mica_place place)
+static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component,
+                                               mica_location location)
 {
     const micap_type *type = micap_type_of(component);
     if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
-        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, place,
+        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, location,
                    "command: component %s is not one that an entity can have",
                    type ? type->type.name : "without an id");
         return NULL;
     }
     if (!micap_component_find(&commands->world->components, component) &&
         micap_component_namesake(commands->world, type)) {
-        micap_fail(commands->world, MICA_ERROR_LAYOUT, place,
+        micap_fail(commands->world, MICA_ERROR_LAYOUT, location,
                    "command: this world has another component with the name %s", type->type.name);
         return NULL;
     }
@@ -147,10 +149,11 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
 }
 
 /* The type of a component that can be recorded in this world; the last one is remembered as checked. */
-static inline const micap_type *type_to_record(mica_commands *commands, mica_component component, mica_place place)
+static inline const micap_type *type_to_record(mica_commands *commands, mica_component component,
+                                               mica_location location)
 {
     const micap_type *checked = commands->checked_type;
-    return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, place);
+    return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, location);
 }
 
 /* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
@@ -181,10 +184,10 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
     return true;
 }
 
-static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_place place)
+static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_location location)
 {
-    const micap_type *type = type_to_record(commands, value->component, place);
-    if (!type || !micap_value_fits(commands->world, type, value, place))
+    const micap_type *type = type_to_record(commands, value->component, location);
+    if (!type || !micap_value_fits(commands->world, type, value, location))
         return false;
     micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value->data, value->data != NULL);
@@ -216,14 +219,14 @@ void micap_command_forget_create(mica_commands *commands, mica_entity entity)
     micap_commands_return_handle(commands, entity);
 }
 
-mica_entity mica_command_create_values(mica_commands *commands, const mica_value *values, uint32_t count,
-                                       mica_place place)
+mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
+                                   mica_location location)
 {
     micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
             if (values[i].component == values[j].component) {
-                micap_fail(commands->world, MICA_ERROR_INVALID, place, "create: a component is given twice");
+                micap_fail(commands->world, MICA_ERROR_INVALID, location, "create: a component is given twice");
                 return mica_nil();
             }
     if (commands->refusing)
@@ -233,38 +236,38 @@ mica_entity mica_command_create_values(mica_commands *commands, const mica_value
         micap_fail_memory(commands->world, "create");
         return entity;
     }
-    micap_target *target = add_target(commands, entity, place);
+    micap_target *target = add_target(commands, entity, location);
     if (!target) {
         micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
     target->created = true;
     for (uint32_t i = 0; i < count; ++i)
-        if (!record_value(commands, target, &values[i], place)) {
+        if (!record_value(commands, target, &values[i], location)) {
             micap_command_forget_create(commands, entity);
             return mica_nil();
         }
     return entity;
 }
 
-bool mica_command_destroy_entity(mica_commands *commands, mica_entity entity, mica_place place)
+bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location)
 {
     micap_check_buffer(commands);
-    micap_target *target = living_target(commands, entity, place, "destroy");
+    micap_target *target = living_target(commands, entity, location, "destroy");
     if (!target)
         return false;
     for (micap_command *command = target->first; command; command = command->next)
         micap_command_drop_value(command);
     target->first = target->last = NULL;
     target->destroyed = true;
-    target->place = place;
+    target->location = location;
     return true;
 }
 
 /* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
  * recorded last. The value lies behind the command. NULL when it has to be the long way. */
 static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                                mica_place place, size_t value_bytes)
+                                                mica_location location, size_t value_bytes)
 {
     micap_recording *recording = &commands->recording;
     const micap_type *type = commands->checked_type;
@@ -278,7 +281,7 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     if (!recorded)
         return NULL;
     recorded->command = (micap_command){.type = type, .value = recorded + 1};
-    start_target(&recorded->target, entity, place, commands->label);
+    start_target(&recorded->target, entity, location, commands->label);
     recorded->target.first = recorded->target.last = &recorded->command;
     recording->targets[recording->target_count++] = &recorded->target;
     return recorded;
@@ -301,12 +304,12 @@ static MICAP_INLINE char *append_to_strip(mica_commands *commands, mica_entity e
 
 /* The shortest way: the strip that there is goes on. NULL when it has to be another way. */
 static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
-                                          micap_operation operation, mica_place place)
+                                          micap_operation operation, mica_location location)
 {
     const micap_strip *strip = &commands->recording.strip;
     if (!strip->type || strip->type->id != component || strip->operation != operation ||
-        strip->place.file != place.file || strip->place.line != place.line || strip->label != commands->label ||
-        strip->last->count == strip->last->capacity)
+        strip->location.file != location.file || strip->location.line != location.line ||
+        strip->label != commands->label || strip->last->count == strip->last->capacity)
         return NULL;
     return append_to_strip(commands, entity);
 }
@@ -317,7 +320,7 @@ static bool stage_present(mica_commands *commands, const micap_target *target, m
 {
     const micap_type *type = command->type;
     const void *present = NULL;
-    bool in_world = mica_has_component(commands->world, target->entity, type->id);
+    bool in_world = mica_has_id(commands->world, target->entity, type->id);
     for (const micap_command *other = target->first; other; other = other->next) {
         if (other->type != type)
             continue;
@@ -329,20 +332,19 @@ static bool stage_present(mica_commands *commands, const micap_target *target, m
         }
     }
     if (in_world && !type->leaves)
-        present = mica_get_component(commands->world, target->entity, type->id);
+        present = mica_get_id(commands->world, target->entity, type->id);
     if (!stage_value(commands, command, present, false))
         return false;
     if (in_world && type->leaves) /* there is no whole value to copy: it is put together in place */
-        mica_get_component_value(commands->world, target->entity, type->id, command->value);
+        mica_get_value_id(commands->world, target->entity, type->id, command->value);
     return true;
 }
 
-void *mica_command_add_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                 mica_place place)
+void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)
 {
     micap_check_buffer(commands);
-    const micap_type *type = type_to_record(commands, component, place);
-    micap_target *target = type ? living_target(commands, entity, place, "add") : NULL;
+    const micap_type *type = type_to_record(commands, component, location);
+    micap_target *target = type ? living_target(commands, entity, location, "add") : NULL;
     micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
     if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
         return NULL;
@@ -350,53 +352,53 @@ void *mica_command_add_component(mica_commands *commands, mica_entity entity, mi
 }
 
 static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
-                                              mica_place place)
+                                              mica_location location)
 {
-    const micap_type *type = type_to_record(commands, value.component, place);
-    if (!type || !micap_value_fits(commands->world, type, &value, place))
+    const micap_type *type = type_to_record(commands, value.component, location);
+    if (!type || !micap_value_fits(commands->world, type, &value, location))
         return false;
     char *staged = NULL;
-    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, place))
+    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, location))
         staged = append_to_strip(commands, entity);
     if (staged)
         return micap_copy_few_words(staged, value.data, type->type.size_bytes), true;
-    micap_target *target = living_target(commands, entity, place, "set");
+    micap_target *target = living_target(commands, entity, location, "set");
     if (!target)
         return false;
     micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
     return command && stage_value(commands, command, value.data, true);
 }
 
-bool mica_command_set_component(mica_commands *commands, mica_entity entity, mica_value value, mica_place place)
+bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
 {
     micap_check_buffer(commands);
     char *staged = NULL;
     if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes))
-        staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, place);
+        staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
     if (MICAP_LIKELY(staged != NULL))
         return micap_copy_few_words(staged, value.data, value.size_bytes), true;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)
-        recorded = record_next(commands, entity, value.component, place, value.size_bytes);
+        recorded = record_next(commands, entity, value.component, location, value.size_bytes);
     if (!recorded)
-        return set_any(commands, entity, value, place);
+        return set_any(commands, entity, value, location);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
     return micap_copy_few_words(recorded->command.value, value.data, value.size_bytes), true;
 }
 
-void *mica_command_add_instance_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                          mica_place place)
+void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,
+                                   mica_location location)
 {
-    const micap_type *type = type_to_record(commands, component, place);
+    const micap_type *type = type_to_record(commands, component, location);
     if (type && !type->type.many) {
-        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+        micap_fail(commands->world, MICA_ERROR_INVALID, location,
                    "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
                    type->type.name);
         return NULL;
     }
-    micap_target *target = type ? living_target(commands, entity, place, "add_instance") : NULL;
+    micap_target *target = type ? living_target(commands, entity, location, "add_instance") : NULL;
     micap_command *command = target ? add_command(commands, target, type) : NULL;
     if (!command || !stage_value(commands, command, NULL, false))
         return NULL;
@@ -406,7 +408,7 @@ void *mica_command_add_instance_component(mica_commands *commands, mica_entity e
 
 bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
 {
-    mica_place nowhere = {0};
+    mica_location nowhere = {0};
     micap_target *target = living_target(commands, entity, nowhere, "clone");
     micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
     if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
@@ -436,19 +438,19 @@ static bool will_have(const mica_commands *commands, const micap_target *target,
     for (const micap_command *command = target->first; command; command = command->next)
         if (command->type->id == component && command->operation != MICAP_OPERATION_NONE)
             last = (micap_operation)command->operation;
-    return last == MICAP_OPERATION_NONE ? mica_has_component(commands->world, target->entity, component)
+    return last == MICAP_OPERATION_NONE ? mica_has_id(commands->world, target->entity, component)
                                         : last != MICAP_OPERATION_REMOVE;
 }
 
 static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
-                                                 mica_place place)
+                                                 mica_location location)
 {
-    const micap_type *type = type_to_record(commands, component, place);
+    const micap_type *type = type_to_record(commands, component, location);
     if (!type)
         return false;
-    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, place) && append_to_strip(commands, entity))
-        return mica_has_component(commands->world, entity, component);
-    micap_target *target = living_target(commands, entity, place, "remove");
+    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, location) && append_to_strip(commands, entity))
+        return mica_has_id(commands->world, entity, component);
+    micap_target *target = living_target(commands, entity, location, "remove");
     if (!target)
         return false;
     bool there = will_have(commands, target, component);
@@ -463,31 +465,31 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     return there;
 }
 
-bool mica_command_remove_component(mica_commands *commands, mica_entity entity, mica_component component,
-                                   mica_place place)
+bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
+                            mica_location location)
 {
     micap_check_buffer(commands);
-    if (MICAP_LIKELY(record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, place) != NULL))
-        return mica_has_component(commands->world, entity, component);
-    micap_recorded *recorded = record_next(commands, entity, component, place, 0);
+    if (MICAP_LIKELY(record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, location) != NULL))
+        return mica_has_id(commands->world, entity, component);
+    micap_recorded *recorded = record_next(commands, entity, component, location, 0);
     if (!recorded)
-        return remove_any(commands, entity, component, place);
+        return remove_any(commands, entity, component, location);
     recorded->command.operation = MICAP_OPERATION_REMOVE;
     recorded->command.value = NULL;
-    return mica_has_component(commands->world, entity, component);
+    return mica_has_id(commands->world, entity, component);
 }
 
-bool mica_command_enable_component(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
-                                   mica_place place)
+bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
+                            mica_location location)
 {
     micap_check_buffer(commands);
-    const micap_type *type = type_to_record(commands, component, place);
+    const micap_type *type = type_to_record(commands, component, location);
     if (type && !type->type.toggle) {
-        micap_fail(commands->world, MICA_ERROR_INVALID, place,
+        micap_fail(commands->world, MICA_ERROR_INVALID, location,
                    "component %s can't be toggled: describe it with .toggle = true", type->type.name);
         return false;
     }
-    micap_target *target = type ? living_target(commands, entity, place, "enable") : NULL;
+    micap_target *target = type ? living_target(commands, entity, location, "enable") : NULL;
     if (!target || !will_have(commands, target, component))
         return false; /* a target without commands is nothing to the flush */
     micap_command *command = command_of(commands, target, type, MICAP_OPERATION_NONE);

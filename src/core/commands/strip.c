@@ -10,11 +10,11 @@ static bool is_for_strips(const micap_type *type, uint32_t operation)
     return !type->type.many && (operation == MICAP_OPERATION_REMOVE || type->is_wordy);
 }
 
-static bool is_same(const mica_commands *commands, const micap_type *type, uint32_t operation, mica_place place)
+static bool is_same(const mica_commands *commands, const micap_type *type, uint32_t operation, mica_location location)
 {
     const micap_strip *strip = &commands->recording.strip;
-    return strip->type == type && strip->operation == operation && strip->place.file == place.file &&
-           strip->place.line == place.line && strip->label == commands->label;
+    return strip->type == type && strip->operation == operation && strip->location.file == location.file &&
+           strip->location.line == location.line && strip->label == commands->label;
 }
 
 /* Each block is twice as large as the one before it. */
@@ -39,16 +39,16 @@ static bool add_block(mica_commands *commands, micap_strip *strip)
     return true;
 }
 
-bool micap_strip_extend(mica_commands *commands, const micap_type *type, uint32_t operation, mica_place place)
+bool micap_strip_extend(mica_commands *commands, const micap_type *type, uint32_t operation, mica_location location)
 {
     micap_recording *recording = &commands->recording;
     micap_strip *strip = &recording->strip;
     if (strip->type)
-        return is_same(commands, type, operation, place) && strip->last->count == strip->last->capacity &&
+        return is_same(commands, type, operation, location) && strip->last->count == strip->last->capacity &&
                add_block(commands, strip);
     if (recording->target_count || commands->refusing || !is_for_strips(type, operation))
         return false;
-    *strip = (micap_strip){.operation = operation, .place = place, .label = commands->label};
+    *strip = (micap_strip){.operation = operation, .location = location, .label = commands->label};
     strip->bytes = operation == MICAP_OPERATION_REMOVE ? 0 : type->type.size_bytes;
     if (!add_block(commands, strip))
         return false;
@@ -70,9 +70,9 @@ bool micap_recording_unroll(mica_world *world, micap_recording *recording)
                 micap_stage_allocate(&world->memory, &recording->stage, sizeof *recorded, _Alignof(micap_recorded));
             if (!recorded)
                 return false;
-            *recorded =
-                (micap_recorded){.target = {.entity = block->entities[i], .place = strip->place, .label = strip->label},
-                                 .command = {.type = strip->type, .operation = (uint8_t)strip->operation}};
+            *recorded = (micap_recorded){
+                .target = {.entity = block->entities[i], .location = strip->location, .label = strip->label},
+                .command = {.type = strip->type, .operation = (uint8_t)strip->operation}};
             recorded->target.first = recorded->target.last = &recorded->command;
             if (strip->bytes) {
                 recorded->command.value = block->values + (size_t)i * strip->bytes;

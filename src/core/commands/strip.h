@@ -22,7 +22,7 @@ typedef struct micap_strip {
     uint32_t operation;     /* MICAP_OPERATION_VALUE by set, or _REMOVE */
     uint32_t bytes;         /* of a value; 0 of a removal */
     uint32_t last_index;    /* of the entity that was recorded last */
-    mica_place place;
+    mica_location location;
     const char *label;
     micap_strip_block *first; /* in the stage */
     micap_strip_block *last;
@@ -33,7 +33,7 @@ struct micap_recording;
 /* Begins a strip in a recording that is empty, or makes room for one more change in it; false when the change is not one for
  * it, or memory is short: then it is recorded as a target. */
 MICAP_COLD bool micap_strip_extend(mica_commands *commands, const micap_type *type, uint32_t operation,
-                                   mica_place place);
+                                   mica_location location);
 
 /* Makes targets of the strip, if there is one; false when memory is short, and the strip is as before. */
 bool micap_recording_unroll(mica_world *world, struct micap_recording *recording);

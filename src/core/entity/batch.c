@@ -49,7 +49,7 @@ static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *gro
         column_count += groups[i].column_count;
     }
     if (entity_count > UINT32_MAX || column_count > UINT32_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "batch: more than 2^32 entities or columns");
+        micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "batch: more than 2^32 entities or columns");
         return NULL;
     }
     mica_batch *batch = micap_allocate_zeroed(&world->memory, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
@@ -93,7 +93,7 @@ static bool check_pools(mica_world *world, const batch_group *group)
         mica_component component = group->columns[i].component;
         if (!micap_is_pooled(component) || micap_type_of(component)->type.dying == MICA_DYING_AT_ONCE)
             continue;
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                    "batch: rows of %s outlive their owners: it is added when the batch is over",
                    micap_type_of(component)->type.name);
         return false;

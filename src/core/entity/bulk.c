@@ -202,7 +202,7 @@ static uint32_t get_block(const mica_world *world, const mica_entity *entities, 
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const void *value = mica_get_component(world, entities[i], component);
+        const void *value = mica_get_id(world, entities[i], component);
         __builtin_prefetch(value);
         memcpy(&out[i], &value, sizeof value); /* the caller's pointers have another type */
         found += value != NULL;
@@ -218,8 +218,8 @@ static void prefetch_records(const mica_world *world, const mica_entity *entitie
             __builtin_prefetch(micap_record_at(&world->entities, entities[i].index));
 }
 
-uint32_t mica_get_many_component(const mica_world *world, const mica_entity *entities, uint32_t count,
-                                 mica_component component, const void **out_pointers)
+uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, uint32_t count,
+                          mica_component component, const void **out_pointers)
 {
     uint32_t found = 0;
     prefetch_records(world, entities, count < BLOCK ? count : BLOCK);

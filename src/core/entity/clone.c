@@ -17,12 +17,12 @@ typedef struct micap_cloning {
 static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts)
 {
     mica_component first[64], *components = first;
-    parts->count = mica_components_of(world, entity, first, 64);
+    parts->count = mica_get_components(world, entity, first, 64);
     if (parts->count > 64) {
         components = micap_allocate(&world->memory, parts->count * sizeof *components, MICAP_ARRAY_ALIGNMENT);
         if (!components)
             return false;
-        mica_components_of(world, entity, components, parts->count);
+        mica_get_components(world, entity, components, parts->count);
     }
     size_t whole_bytes = 0;
     for (uint32_t i = 0; i < parts->count; ++i)
@@ -49,13 +49,13 @@ static void find_values(const mica_world *world, mica_entity entity, const cloni
     for (uint32_t i = 0; i < parts->count; ++i) {
         mica_value *value = &parts->values[i];
         const micap_type *type = micap_type_of(value->component);
-        parts->off[i] = !mica_is_enabled_component(world, entity, value->component);
+        parts->off[i] = !mica_is_enabled_id(world, entity, value->component);
         if (type->leaves) {
-            mica_get_component_value(world, entity, value->component, whole);
+            mica_get_value_id(world, entity, value->component, whole);
             value->data = whole;
             whole += micap_align_up(type->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
         } else if (type->type.size_bytes) {
-            value->data = mica_get_component(world, entity, value->component);
+            value->data = mica_get_id(world, entity, value->component);
         }
     }
 }
@@ -150,7 +150,7 @@ static void switch_off(mica_world *world, mica_entity clone, const cloning *part
 {
     for (uint32_t i = 0; i < parts->count && mica_is_alive(world, clone); ++i)
         if (parts->off[i])
-            mica_enable_component(world, clone, parts->values[i].component, false);
+            mica_enable_id(world, clone, parts->values[i].component, false);
 }
 
 static mica_entity clone_now(mica_world *world, mica_entity entity, const cloning *parts)
@@ -162,7 +162,7 @@ static mica_entity clone_now(mica_world *world, mica_entity entity, const clonin
         return mica_nil();
     }
     find_values(world, entity, parts); /* making room may have moved them */
-    mica_entity clone = mica_create_values(world, parts->values, parts->count);
+    mica_entity clone = mica_create_id(world, parts->values, parts->count);
     add_extras(world, clone, extras);
     switch_off(world, clone, parts);
     micap_hooks_end(world);
@@ -186,7 +186,7 @@ static bool record_extras(mica_world *world, mica_entity entity, mica_entity clo
 static mica_entity record_clone(mica_world *world, mica_entity entity, const cloning *parts)
 {
     find_values(world, entity, parts);
-    mica_entity clone = mica_create_values(world, parts->values, parts->count);
+    mica_entity clone = mica_create_id(world, parts->values, parts->count);
     if (mica_is_nil(clone))
         return clone;
     if (!record_extras(world, entity, clone, parts)) {

@@ -9,7 +9,7 @@
 #include "core/world/world.h"
 #include "mica/split.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
 {
@@ -185,7 +185,7 @@ static mica_entity create_row(mica_world *world, micap_archetype *archetype, con
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
-        return mica_command_create_values(micap_recorder(world), values, count, no_place);
+        return mica_command_create_id(micap_recorder(world), values, count, no_place);
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
     if (!archetype)
         return mica_nil();
@@ -252,7 +252,7 @@ static inline bool is_ready(const mica_world *world, const micap_shape *shape)
     return shape->archetype->open && micap_entity_is_ready(&world->entities);
 }
 
-/* As mica_create_values, for lists with large or default values, and while there are snapshots. */
+/* As mica_create_id, for lists with large or default values, and while there are snapshots. */
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
@@ -271,7 +271,7 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
 
 /* The way that everybody takes: a known list of small values, and room in the chunk. Every other way is a call at the end,
  * so that this one keeps little on the stack. */
-mica_entity mica_create_values(mica_world *world, const mica_value *values, uint32_t count)
+mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_shape *shape = shape_of(world, values, count);
     if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || shape->wordy != count + 1 ||

@@ -9,7 +9,7 @@
 #include "core/world/world.h"
 #include "mica/entity.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
@@ -48,7 +48,7 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
     return micap_finder_value(finder, spot.row);
 }
 
-const void *mica_get_component(const mica_world *world, mica_entity entity, mica_component component)
+const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
@@ -60,7 +60,7 @@ const void *mica_get_component(const mica_world *world, mica_entity entity, mica
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
-void *mica_write_component(mica_world *world, mica_entity entity, mica_component component)
+void *mica_write_id(mica_world *world, mica_entity entity, mica_component component)
 {
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
@@ -76,7 +76,7 @@ void *mica_write_component(mica_world *world, mica_entity entity, mica_component
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
-bool mica_has_component(const mica_world *world, mica_entity entity, mica_component component)
+bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component)
 {
     if (micap_is_pooled(component))
         return micap_pooled_has(world, entity, component);
@@ -154,7 +154,7 @@ uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
     if (world->recording_depth)
-        return mica_command_destroy_entity(micap_recorder(world), entity, no_place);
+        return mica_command_destroy_id(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -230,13 +230,13 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
     if (micap_is_pooled(component))
         return micap_pooled_add(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
-        return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_component(world, entity, component);
+        return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_id(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
     if (value && world->hooks_recorded) {
         micap_hooks_end(world);
-        value = value == &micap_tag_value && mica_has_component(world, entity, component)
+        value = value == &micap_tag_value && mica_has_id(world, entity, component)
                     ? value
-                    : mica_write_component(world, entity, component);
+                    : mica_write_id(world, entity, component);
     }
     return value;
 }
@@ -256,10 +256,10 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
 
 static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
-    return mica_command_add_component(micap_recorder(world), entity, component, no_place);
+    return mica_command_add_id(micap_recorder(world), entity, component, no_place);
 }
 
-void *mica_add_component(mica_world *world, mica_entity entity, mica_component component)
+void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
         return add_recorded(world, entity, component);
@@ -317,7 +317,7 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
     } else if (used->type->leaves) {
         micap_row_overwrite_leaves(world, spot, used->type, value.data);
     } else if (used->type->type.size_bytes) {
-        if (!replace_value(world, used->type, mica_write_component(world, entity, value.component), value.data))
+        if (!replace_value(world, used->type, mica_write_id(world, entity, value.component), value.data))
             return false;
     }
     if (micap_is_awaited(used, MICA_EVENT_SET))
@@ -326,9 +326,9 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
     return true;
 }
 
-bool mica_set_component(mica_world *world, mica_entity entity, mica_value value)
+bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
-    return world->recording_depth ? mica_command_set_component(micap_recorder(world), entity, value, no_place)
+    return world->recording_depth ? mica_command_set_id(micap_recorder(world), entity, value, no_place)
                                   : set_now(world, entity, value);
 }
 
@@ -364,10 +364,10 @@ bool micap_remove_any(mica_world *world, mica_entity entity, mica_component comp
 
 static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
-    return mica_command_remove_component(micap_recorder(world), entity, component, no_place);
+    return mica_command_remove_id(micap_recorder(world), entity, component, no_place);
 }
 
-bool mica_remove_component(mica_world *world, mica_entity entity, mica_component component)
+bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
         return remove_recorded(world, entity, component);
@@ -391,10 +391,10 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
     return column == MICAP_COLUMN_NONE ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
 }
 
-bool mica_enable_component(mica_world *world, mica_entity entity, mica_component component, bool enabled)
+bool mica_enable_id(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
     if (MICAP_UNLIKELY(world->recording_depth))
-        return mica_command_enable_component(micap_recorder(world), entity, component, enabled, no_place);
+        return mica_command_enable_id(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");
@@ -415,13 +415,13 @@ bool mica_enable_component(mica_world *world, mica_entity entity, mica_component
     if (*byte != enabled) {
         micap_touch_value(world, spot.chunk, micap_archetype_column(spot.chunk->archetype, type->enabled), spot.row);
         *byte = enabled;
-        micap_hooks_run(world, enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE, component, spot, 1);
+        micap_hooks_run(world, enabled ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE, component, spot, 1);
         micap_hooks_end(world);
     }
     return true;
 }
 
-bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica_component component)
+bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_component component)
 {
     if (micap_is_pooled(component))
         return micap_pooled_is_enabled(world, entity, component);
@@ -432,7 +432,7 @@ bool mica_is_enabled_component(const mica_world *world, mica_entity entity, mica
     return !byte || *byte;
 }
 
-uint32_t mica_components_of(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
+uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
 {
     const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
     uint32_t count = 0;

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 static const mica_instance nil = {0, 0};
 
-mica_pool *mica_pool_of_component(mica_world *world, mica_component component)
+mica_pool *mica_pool_of_id(mica_world *world, mica_component component)
 {
     const micap_component *used = micap_component_use(world, component);
     if (!used)
@@ -47,16 +47,16 @@ static void fail_array(const mica_pool *pool, const char *why)
                pool->kind == MICAP_POOL_TAG ? "a tag has no values" : why);
 }
 
-const void *mica_pool_read_values(const mica_pool *pool)
+const void *mica_pool_read_id(const mica_pool *pool)
 {
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
         fail_array(pool, is_split);
     return pool ? micap_lend(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
 }
 
-void *mica_pool_write_values(mica_pool *pool)
+void *mica_pool_write_id(mica_pool *pool)
 {
-    void *values = (void *)mica_pool_read_values(pool);
+    void *values = (void *)mica_pool_read_id(pool);
     if (values)
         micap_pool_stamp(pool, 0, 0, pool->row_limit, micap_version(pool->world));
     return values;
@@ -70,7 +70,7 @@ static const micap_pool_lane *lane_at(const mica_pool *pool, size_t offset)
     return lane;
 }
 
-const void *mica_pool_read_column(const mica_pool *pool, size_t offset)
+const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset)
 {
     const micap_pool_lane *lane = lane_at(pool, offset);
     return lane ? lane->data : NULL;
@@ -81,7 +81,7 @@ static void stamp_lane(mica_pool *pool, const micap_pool_lane *lane, uint32_t ro
     micap_pool_stamp(pool, (uint32_t)(lane - pool->lanes) - 1, row, count, micap_version(pool->world));
 }
 
-void *mica_pool_write_column(mica_pool *pool, size_t offset)
+void *mica_pool_write_field_id(mica_pool *pool, size_t offset)
 {
     const micap_pool_lane *lane = lane_at(pool, offset);
     if (!lane)
@@ -180,7 +180,7 @@ bool mica_pool_remove(mica_pool *pool, mica_instance instance)
     return true;
 }
 
-const void *mica_instance_read_value(const mica_pool *pool, mica_instance instance)
+const void *mica_instance_read_id(const mica_pool *pool, mica_instance instance)
 {
     uint32_t row = row_of(pool, instance);
     if (row == MICAP_ROW_NONE)
@@ -191,24 +191,24 @@ const void *mica_instance_read_value(const mica_pool *pool, mica_instance instan
     return NULL;
 }
 
-void *mica_instance_write_value(mica_pool *pool, mica_instance instance)
+void *mica_instance_write_id(mica_pool *pool, mica_instance instance)
 {
-    void *value = (void *)mica_instance_read_value(pool, instance);
+    void *value = (void *)mica_instance_read_id(pool, instance);
     if (value)
         micap_pool_stamp(pool, 0, instance.private_row - 1, 1, micap_version(pool->world));
     return value;
 }
 
-const void *mica_instance_read_column(const mica_pool *pool, mica_instance instance, size_t offset)
+const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance instance, size_t offset)
 {
     uint32_t row = row_of(pool, instance);
     const micap_pool_lane *lane = row == MICAP_ROW_NONE ? NULL : lane_at(pool, offset);
     return lane ? lane->data + (size_t)row * lane->bytes : NULL;
 }
 
-void *mica_instance_write_column(mica_pool *pool, mica_instance instance, size_t offset)
+void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size_t offset)
 {
-    void *value = (void *)mica_instance_read_column(pool, instance, offset);
+    void *value = (void *)mica_instance_read_field_id(pool, instance, offset);
     if (value)
         stamp_lane(pool, micap_pool_lane_at(pool, offset), instance.private_row - 1, 1);
     return value;
@@ -331,7 +331,7 @@ static bool find_members(mica_world *world, const mica_component *components, ui
         return false;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        mica_pool *pool = mica_pool_of_component(world, components[i]);
+        mica_pool *pool = mica_pool_of_id(world, components[i]);
         if (!pool)
             return false;
         bool repeated = false;
@@ -349,7 +349,7 @@ static bool find_members(mica_world *world, const mica_component *components, ui
     return true;
 }
 
-mica_result mica_group_components(mica_world *world, const mica_component *components, uint32_t count)
+mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count)
 {
     mica_result result = micap_refuse_while_recording(world, "group");
     if (result != MICA_OK)

@@ -4,7 +4,7 @@
 #include "core/world/report.h"
 #include "core/events/watch.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static void fail_split(const mica_world *world, const mica_pool *pool)
 {
@@ -164,7 +164,7 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
         micap_pool_keep(pool, row, 1);
         pool->enabled[row] = enabled;
     }
-    mica_event_kind kind = enabled ? MICAP_WATCH_ENABLE : MICAP_WATCH_DISABLE;
+    mica_event_kind kind = enabled ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE;
     if (changed && pool->hook_mask & 1 << kind)
         micap_pools_run_hook(world, kind, pool, first, 1);
     return true;

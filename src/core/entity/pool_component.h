@@ -24,7 +24,7 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component);
 
-/* What mica_add_component and mica_remove_component do outside of recording: by a short way, or by the long one. */
+/* What mica_add_id and mica_remove_id do outside of recording: by a short way, or by the long one. */
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component);
 

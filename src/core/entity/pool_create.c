@@ -4,7 +4,7 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 /* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
 static size_t offset_in(const mica_pool *pool, const char *from)

@@ -3,17 +3,17 @@
 #include "core/world/access_check.h"
 #include "core/world/world.h"
 
-const void *mica_ref_read_value(const mica_world *world, mica_ref *ref)
+const void *mica_ref_read_id(const mica_world *world, mica_ref *ref)
 {
     micap_check_access(world, ref->entity, ref->component, false);
     if (!ref->private_value || ref->private_structure != world->structure) {
-        ref->private_value = (void *)mica_get_component(world, ref->entity, ref->component);
+        ref->private_value = (void *)mica_get_id(world, ref->entity, ref->component);
         ref->private_structure = world->structure;
     }
     return ref->private_value;
 }
 
-void *mica_ref_write_value(mica_world *world, mica_ref *ref)
+void *mica_ref_write_id(mica_world *world, mica_ref *ref)
 {
-    return mica_write_component(world, ref->entity, ref->component);
+    return mica_write_id(world, ref->entity, ref->component);
 }

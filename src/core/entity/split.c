@@ -6,7 +6,7 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static void *leaf_of(micap_spot spot, const micap_leaf *leaf)
 {
@@ -39,20 +39,20 @@ void micap_row_gather(micap_spot spot, const micap_type *type, void *out)
 }
 
 /* The leaf at an offset; NULL with a report. */
-static const micap_leaf *find_leaf(const mica_world *world, mica_component component, size_t offset, mica_place place)
+static const micap_leaf *find_leaf(const mica_world *world, mica_component component, size_t offset,
+                                   mica_location location)
 {
     const micap_type *type = micap_type_of(component);
     const micap_leaf *leaf = type ? micap_type_leaf(type, (uint32_t)offset) : NULL;
     if (!leaf)
-        micap_fail(world, MICA_ERROR_INVALID, place, "no field of component %s has a column at offset %zu: %s",
+        micap_fail(world, MICA_ERROR_INVALID, location, "no field of component %s has a column at offset %zu: %s",
                    type ? type->type.name : "without an id", offset,
                    type && type->leaves ? "it is inside an array that is kept whole, or not described"
                                         : "it is not split, describe it with .split = true");
     return leaf;
 }
 
-const void *mica_get_component_field(const mica_world *world, mica_entity entity, mica_component component,
-                                     size_t offset)
+const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_component component, size_t offset)
 {
     const micap_leaf *leaf = find_leaf(world, component, offset, no_place);
     if (!leaf)
@@ -65,9 +65,9 @@ const void *mica_get_component_field(const mica_world *world, mica_entity entity
     return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
 }
 
-void *mica_write_component_field(mica_world *world, mica_entity entity, mica_component component, size_t offset)
+void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component component, size_t offset)
 {
-    void *value = (void *)mica_get_component_field(world, entity, component, offset);
+    void *value = (void *)mica_get_field_id(world, entity, component, offset);
     if (!value)
         return NULL;
     if (micap_is_pooled(component)) {
@@ -82,10 +82,10 @@ void *mica_write_component_field(mica_world *world, mica_entity entity, mica_com
     return value;
 }
 
-bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_component component, void *out_value)
+bool mica_get_value_id(const mica_world *world, mica_entity entity, mica_component component, void *out_value)
 {
     const micap_type *type = micap_type_of(component);
-    if (!type || !mica_has_component(world, entity, component))
+    if (!type || !mica_has_id(world, entity, component))
         return false;
     if (micap_is_pooled(component)) {
         const mica_pool *pool = micap_pool_of(world, component);
@@ -95,7 +95,7 @@ bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_
     } else if (type->leaves) {
         micap_row_gather(micap_locate(world, entity), type, out_value);
     } else if (type->type.size_bytes) {
-        memcpy(out_value, mica_get_component(world, entity, component), type->type.size_bytes);
+        memcpy(out_value, mica_get_id(world, entity, component), type->type.size_bytes);
     }
     return true;
 }
@@ -103,7 +103,7 @@ bool mica_get_component_value(const mica_world *world, mica_entity entity, mica_
 /* The term that reads, or writes, the component; the number of terms when none does. */
 static uint32_t term_of(const mica_view *view, mica_component component, bool write)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     uint32_t term = 0;
     for (; term < query->term_count; ++term) {
         mica_access access = query->terms[term].access;
@@ -112,7 +112,7 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
             break;
     }
     if (term == query->term_count)
-        micap_fail(view->world, MICA_ERROR_INVALID, query->place, "%s: it does not %s component %s", query->name,
+        micap_fail(view->world, MICA_ERROR_INVALID, query->location, "%s: it does not %s component %s", query->name,
                    write ? "write" : "read", micap_type_of(component)->type.name);
     return term;
 }
@@ -120,26 +120,26 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
 /* The column of a leaf from the view's first row on; and for whom to stamp it. */
 static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *leaf)
 {
-    if (!micap_is_pooled(view->query->terms[term].component))
-        return leaf_of((micap_spot){view->chunk, view->row}, leaf);
-    const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
+    if (!micap_is_pooled(view->private_.query->terms[term].component))
+        return leaf_of((micap_spot){view->private_.chunk, view->private_.row}, leaf);
+    const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
     const micap_pool_lane *lane = micap_pool_lane_at(pool, leaf->offset);
     uint32_t row = micap_join_row(view, term);
     return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
 }
 
-const void *mica_view_read_field(const mica_view *view, mica_component component, size_t offset)
+const void *mica_view_read_field_id(const mica_view *view, mica_component component, size_t offset)
 {
-    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->query->place);
-    uint32_t term = leaf ? term_of(view, component, false) : view->query->term_count;
-    return term < view->query->term_count ? column_of(view, term, leaf) : NULL;
+    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->private_.query->location);
+    uint32_t term = leaf ? term_of(view, component, false) : view->private_.query->term_count;
+    return term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
 }
 
-void *mica_view_write_field(mica_view *view, mica_component component, size_t offset)
+void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset)
 {
-    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->query->place);
-    uint32_t term = leaf ? term_of(view, component, true) : view->query->term_count;
-    void *column = term < view->query->term_count ? column_of(view, term, leaf) : NULL;
+    const micap_leaf *leaf = find_leaf(view->world, component, offset, view->private_.query->location);
+    uint32_t term = leaf ? term_of(view, component, true) : view->private_.query->term_count;
+    void *column = term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
     if (!column)
         return NULL;
     mica_version version = micap_view_version(view);
@@ -148,7 +148,8 @@ void *mica_view_write_field(mica_view *view, mica_component component, size_t of
         MICAP_ASSERT(pool, "the query has the term");
         micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
     } else {
-        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, leaf->component)->column, view->row,
+        micap_touch_column(view->world, view->private_.chunk,
+                           micap_chunk_find(view->private_.chunk, leaf->component)->column, view->private_.row,
                            view->count, version);
     }
     return column;

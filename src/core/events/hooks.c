@@ -4,14 +4,14 @@
 #include "core/events/watch.h"
 #include "mica/hook.h"
 
-mica_result mica_hook_set_component(mica_world *world, mica_component component, mica_event_kind kind, mica_hook_fn fn,
-                                    void *context)
+mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind, mica_event_fn fn,
+                             void *context)
 {
     mica_result refused = micap_refuse_inside(world, "hook");
     if (refused != MICA_OK)
         return refused;
     if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "hook: the destroy event goes with component 0, the others with a component");
     micap_hook *hook = &world->destroy_hook;
     if (component) {

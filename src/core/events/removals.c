@@ -11,7 +11,7 @@ static void update_hooks(mica_world *world, const micap_component *component)
         micap_archetype_update_hooks(world, component->archetypes[i]);
 }
 
-mica_removals *mica_removals_create_component(mica_world *world, mica_component component)
+mica_removals *mica_removals_create_id(mica_world *world, mica_component component)
 {
     if (micap_refuse_inside(world, "removals") != MICA_OK)
         return NULL;
@@ -45,7 +45,7 @@ void mica_removals_destroy(mica_removals *removals)
         return;
     mica_world *world = removals->world;
     if (world->hook_depth) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "removals: a list can't be destroyed inside a hook");
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "removals: a list can't be destroyed inside a hook");
         return;
     }
     micap_component *used = micap_component_of(&world->components, removals->component);

@@ -6,8 +6,8 @@
 #include "core/world/world.h"
 
 /* Events beyond those that have hooks. */
-#define MICAP_WATCH_ENABLE ((mica_event_kind)MICA_EVENT_KINDS)
-#define MICAP_WATCH_DISABLE ((mica_event_kind)(MICA_EVENT_KINDS + 1))
+#define MICA_EVENT_ENABLE ((mica_event_kind)MICA_EVENT_KINDS)
+#define MICA_EVENT_DISABLE ((mica_event_kind)(MICA_EVENT_KINDS + 1))
 
 /* The first member of what keeps more. As in a hook, what is changed through the world meanwhile is recorded. */
 typedef struct micap_watch {

@@ -105,7 +105,7 @@ static bool check_instances(mica_world *world, const mica_query_def *def, const 
         fine = def->terms[i].component == def->instances_of && micap_access_demands(def->terms[i].access) &&
                micap_type_of(def->instances_of)->type.many && !def->compare;
     if (!fine)
-        micap_fail(world, MICA_ERROR_INVALID, def->place,
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "%s: it shows the instances of %s, which must be a pool for many that it asks for, without an order",
                    name, component_name(def->instances_of));
     return fine;
@@ -115,11 +115,11 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
 {
     const char *name = def && def->name ? def->name : "query";
     if (!def || (def->term_count && !def->terms)) {
-        micap_fail(world, MICA_ERROR_INVALID, def ? def->place : (mica_place){0}, "%s: it has no terms", name);
+        micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0}, "%s: it has no terms", name);
         return false;
     }
     if (def->term_count > MICA_TERMS_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, def->place, "%s: %u terms, the limit is %d", name, def->term_count,
+        micap_fail(world, MICA_ERROR_LIMIT, def->location, "%s: %u terms, the limit is %d", name, def->term_count,
                    MICA_TERMS_MAX);
         return false;
     }
@@ -127,7 +127,7 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
     for (uint32_t i = 0; i < def->term_count; ++i) {
         micap_problem problem;
         if (!check_term(world, def, i, &problem)) {
-            micap_fail(world, problem.result, def->place, "%s: term %u (%s): %s", name, i,
+            micap_fail(world, problem.result, def->location, "%s: term %u (%s): %s", name, i,
                        component_name(def->terms[i].component), problem.text);
             return false;
         }
@@ -135,7 +135,7 @@ static bool check_terms(mica_world *world, const mica_query_def *def)
                    !is_singleton(def->order_by) && !micap_type_of(def->order_by)->leaves;
     }
     if (!ordered)
-        micap_fail(world, MICA_ERROR_INVALID, def->place,
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "%s: it is ordered by %s, which it neither reads nor writes as a whole", name,
                    component_name(def->order_by));
     return ordered && check_instances(world, def, name);
@@ -365,7 +365,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->term_count = def->term_count;
     if (def->term_count)
         memcpy(query->terms, def->terms, def->term_count * sizeof *def->terms);
-    query->place = def->place;
+    query->location = def->location;
     query->order_by = def->order_by;
     query->compare = def->compare;
     query->context = def->context;
@@ -379,7 +379,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     }
     for (uint32_t i = 0; i < def->term_count; ++i)
         if (is_singleton(def->terms[i].component))
-            mica_singleton_get(world, def->terms[i].component); /* which is prepared: it is there from now on */
+            mica_singleton_get_id(world, def->terms[i].component); /* which is prepared: it is there from now on */
     query->index = queries->count;
     query->id = queries->made++;
     queries->all[queries->count++] = query;

@@ -70,7 +70,7 @@ struct mica_query {
     uint32_t index; /* in the world's list of queries */
     uint64_t id;    /* of no other query of this world */
     char *name;
-    mica_place place;
+    mica_location location;
 
     mica_component order_by;
     mica_compare_fn compare;

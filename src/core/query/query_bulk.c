@@ -64,7 +64,7 @@ static void keep_if(mica_world *world, selection *selected, mica_component compo
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < selected->count; ++i)
-        if (mica_has_component(world, selected->entities[i], component) == has)
+        if (mica_has_id(world, selected->entities[i], component) == has)
             selected->entities[kept++] = selected->entities[i];
     selected->count = kept;
 }
@@ -180,7 +180,7 @@ static void run_hooks(mica_world *world, mica_pool *pool, mica_event_kind kind, 
         micap_pools_run_hook(world, kind, pool, micap_pool_row(pool, selected->entities[i]), 1);
 }
 
-mica_result mica_query_add_component(mica_query *query, mica_value value)
+mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
     if (!query)
         return MICA_ERROR_INVALID;
@@ -189,7 +189,7 @@ mica_result mica_query_add_component(mica_query *query, mica_value value)
     if (result != MICA_OK)
         return result;
     const micap_type *type = micap_type_for_entities(world, value.component);
-    if (!type || !micap_value_fits(world, type, &value, (mica_place){0}))
+    if (!type || !micap_value_fits(world, type, &value, (mica_location){0}))
         return micap_failure(world);
     mica_pool *pool = micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL;
     selection selected;
@@ -222,7 +222,7 @@ mica_result mica_query_add_component(mica_query *query, mica_value value)
     return done ? MICA_OK : micap_failure(world);
 }
 
-mica_result mica_query_remove_component(mica_query *query, mica_component component)
+mica_result mica_remove_all_id(mica_query *query, mica_component component)
 {
     if (!query)
         return MICA_ERROR_INVALID;
@@ -269,7 +269,7 @@ static void run_destroy_hooks(mica_world *world, const selection *selected)
     }
 }
 
-mica_result mica_query_destroy_entities(mica_query *query)
+mica_result mica_destroy_all(mica_query *query)
 {
     if (!query)
         return MICA_ERROR_INVALID;

@@ -110,15 +110,15 @@ static void *join_column(const micap_join *join, uint32_t row)
 void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count)
 {
     view->count = count;
-    view->chunk = first->spot.chunk;
-    view->row = first->spot.row;
+    view->private_.chunk = first->spot.chunk;
+    view->private_.row = first->spot.row;
     uint32_t join = 0;
     for (uint32_t i = 0; i < query->term_count; ++i) {
         if (micap_is_pooled(query->terms[i].component)) {
-            view->columns[i] = join_column(&query->joins[join], first->rows[join]);
+            view->private_.columns[i] = join_column(&query->joins[join], first->rows[join]);
             ++join;
         } else {
-            view->columns[i] = query->term_bytes[i] ? micap_join_chunk_column(view, query, i) : NULL;
+            view->private_.columns[i] = query->term_bytes[i] ? micap_join_chunk_column(view, query, i) : NULL;
         }
     }
 }
@@ -172,17 +172,17 @@ void micap_join_begin(mica_view *view, const mica_query *query)
             fewest = join->pool->count;
         }
     }
-    view->driver = driver;
-    view->cursor = 0;
-    view->walk = MICAP_WALK_SEARCH;
-    view->fitting = NULL;
+    view->private_.driver = driver;
+    view->private_.cursor = 0;
+    view->private_.walk = MICAP_WALK_SEARCH;
+    view->private_.fitting = NULL;
     if (!driver)
         return;
-    view->end = driver->kind == MICAP_POOL_TAG ? driver->present_words * 64 : driver->row_limit;
+    view->private_.end = driver->kind == MICAP_POOL_TAG ? driver->present_words * 64 : driver->row_limit;
     const micap_pool_group *group = driver->group && covers(query, driver->group) ? driver->group : NULL;
     if (group)
-        view->end = group->count;
-    view->walk = (uint8_t)choose_walk(query, driver, group);
+        view->private_.end = group->count;
+    view->private_.walk = (uint8_t)choose_walk(query, driver, group);
 }
 
 static mica_entity owner_at(const mica_query *query, const mica_pool *driver, uint32_t at)
@@ -200,7 +200,7 @@ static bool is_shown(const mica_query *query, const mica_pool *driver, uint32_t 
 /* Looks at row `at` of the driver. */
 static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, micap_found *out)
 {
-    const mica_pool *driver = view->driver;
+    const mica_pool *driver = view->private_.driver;
     out->entity = owner_at(query, driver, at);
     if (query->asks_chunks || driver->dead_count || driver->kind == MICAP_POOL_TAG) {
         out->spot = micap_locate(query->world, out->entity);
@@ -208,10 +208,11 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
             return false;
         if (query->asks_chunks &&
             (!micap_join_fits(view, query, out->spot.chunk->archetype) ||
-             (query->filter_count && !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->since))))
+             (query->filter_count &&
+              !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->private_.since))))
             return false;
     }
-    return is_shown(query, driver, at) && find_joins(query, driver, at, view->since, out);
+    return is_shown(query, driver, at) && find_joins(query, driver, at, view->private_.since, out);
 }
 
 /* Whether row at + count of the driver continues a run of `count` rows. Where chunks are read, its record says so at once,
@@ -219,7 +220,7 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
 static bool extends(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count,
                     micap_found *found)
 {
-    const mica_pool *driver = view->driver;
+    const mica_pool *driver = view->private_.driver;
     if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
         return find_driven(view, query, at + count, found) && continues(query, first, found, count);
     MICAP_ASSERT(first->spot.chunk, "it was located");
@@ -227,47 +228,48 @@ static bool extends(mica_view *view, const mica_query *query, uint32_t at, const
     found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
     uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);
     return *micap_record_at(&query->world->entities, found->entity.index) == expected &&
-           (!query->filter_count || micap_query_row_passes(query, found->spot.chunk, found->spot.row, view->since)) &&
-           is_shown(query, driver, at + count) && find_joins(query, driver, at + count, view->since, found) &&
+           (!query->filter_count ||
+            micap_query_row_passes(query, found->spot.chunk, found->spot.row, view->private_.since)) &&
+           is_shown(query, driver, at + count) && find_joins(query, driver, at + count, view->private_.since, found) &&
            continues(query, first, found, count);
 }
 
 static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count)
 {
-    const mica_pool *driver = view->driver;
+    const mica_pool *driver = view->private_.driver;
     micap_join_show(view, query, first, count);
     view->entities = driver->owners ? driver->owners + at : micap_chunk_entities(first->spot.chunk) + first->spot.row;
-    view->cursor = at + count;
+    view->private_.cursor = at + count;
 }
 
 /* Plain arrays: whole runs of rows without a look at them. */
 static bool next_plain(mica_view *view, const mica_query *query)
 {
-    uint32_t at = micap_pool_next_used(view->driver, view->cursor);
-    if (at >= view->end)
+    uint32_t at = micap_pool_next_used(view->private_.driver, view->private_.cursor);
+    if (at >= view->private_.end)
         return false;
-    uint32_t end = micap_pool_run_end(view->driver, at);
-    micap_found first = {.entity = view->driver->owners[at]};
+    uint32_t end = micap_pool_run_end(view->private_.driver, at);
+    micap_found first = {.entity = view->private_.driver->owners[at]};
     for (uint32_t i = 0; i < query->join_count; ++i)
         first.rows[i] = at;
-    show_driven(view, query, at, &first, (end < view->end ? end : view->end) - at);
+    show_driven(view, query, at, &first, (end < view->private_.end ? end : view->private_.end) - at);
     return true;
 }
 
 /* The rows of a pool, one by one. */
 static bool next_driven(mica_view *view, const mica_query *query)
 {
-    const mica_pool *driver = view->driver;
+    const mica_pool *driver = view->private_.driver;
     micap_found first, found;
     first.spot = (micap_spot){0};
-    uint32_t at = micap_pool_next_used(driver, view->cursor);
-    while (at < view->end && !find_driven(view, query, at, &first))
+    uint32_t at = micap_pool_next_used(driver, view->private_.cursor);
+    while (at < view->private_.end && !find_driven(view, query, at, &first))
         at = micap_pool_next_used(driver, at + 1);
-    if (at >= view->end)
+    if (at >= view->private_.end)
         return false;
     uint32_t end = micap_pool_run_end(driver, at), count = 1;
-    if (end > view->end)
-        end = view->end;
+    if (end > view->private_.end)
+        end = view->private_.end;
     while (at + count < end && extends(view, query, at, &first, count, &found))
         ++count;
     show_driven(view, query, at, &first, count);
@@ -327,7 +329,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
             return 0;
         first->entity = entities[at];
         first->spot = (micap_spot){chunk, at};
-        if (find_joins(query, NULL, 0, view->since, first))
+        if (find_joins(query, NULL, 0, view->private_.since, first))
             break;
     }
     *row = at;
@@ -338,7 +340,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
         found.spot = (micap_spot){chunk, at + count};
-        if (!find_joins(query, NULL, 0, view->since, &found) || !continues(query, first, &found, count))
+        if (!find_joins(query, NULL, 0, view->private_.since, &found) || !continues(query, first, &found, count))
             break;
     }
     return count;
@@ -348,7 +350,7 @@ bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk 
 {
     micap_found first;
     uint32_t run;
-    while ((run = micap_query_next_run(query, chunk, row, end, view->since))) {
+    while ((run = micap_query_next_run(query, chunk, row, end, view->private_.since))) {
         uint32_t at = *row, count = next_joined_run(view, query, chunk, &at, *row + run, &first);
         if (!count) {
             *row += run;
@@ -365,11 +367,13 @@ bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk 
 /* Archetype by archetype, chunk by chunk. */
 static bool next_in_chunks(mica_view *view, const mica_query *query)
 {
-    for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, view->cursor = 0) {
-        const micap_archetype *archetype = query->archetypes[view->match];
-        for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, view->cursor = 0) {
-            micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            if (micap_join_next_rows(view, query, chunk, &view->cursor, chunk->count))
+    for (; view->private_.match < query->match_count;
+         ++view->private_.match, view->private_.chunk_index = 0, view->private_.cursor = 0) {
+        const micap_archetype *archetype = query->archetypes[view->private_.match];
+        for (; view->private_.chunk_index < archetype->chunk_count;
+             ++view->private_.chunk_index, view->private_.cursor = 0) {
+            micap_chunk *chunk = archetype->chunks[view->private_.chunk_index];
+            if (micap_join_next_rows(view, query, chunk, &view->private_.cursor, chunk->count))
                 return true;
         }
     }
@@ -378,9 +382,9 @@ static bool next_in_chunks(mica_view *view, const mica_query *query)
 
 bool micap_join_next(mica_view *view, mica_query *query)
 {
-    if (!view->driver)
+    if (!view->private_.driver)
         return next_in_chunks(view, query);
-    switch (view->walk) {
+    switch (view->private_.walk) {
     case MICAP_WALK_PLAIN: return next_plain(view, query);
     case MICAP_WALK_CHUNKS: return micap_join_next_owner(view, query);
     default: return next_driven(view, query);
@@ -390,22 +394,22 @@ bool micap_join_next(mica_view *view, mica_query *query)
 /* In a sorted query `chunk_index` is the place in the order, which lists the rows of matching archetypes. */
 bool micap_join_next_sorted(mica_view *view, mica_query *query)
 {
-    for (; view->chunk_index < query->order_count; ++view->chunk_index) {
-        const micap_order *order = &query->order[view->chunk_index];
+    for (; view->private_.chunk_index < query->order_count; ++view->private_.chunk_index) {
+        const micap_order *order = &query->order[view->private_.chunk_index];
         micap_found first, found;
-        if (!micap_join_find(query, micap_chunk_entities(order->chunk)[order->row], view->since, &first))
+        if (!micap_join_find(query, micap_chunk_entities(order->chunk)[order->row], view->private_.since, &first))
             continue;
         uint32_t count = 1;
-        for (; view->chunk_index + count < query->order_count; ++count) {
+        for (; view->private_.chunk_index + count < query->order_count; ++count) {
             const micap_order *next = &order[count];
             if (next->chunk != order->chunk || next->row != order->row + count ||
-                !micap_join_find(query, micap_chunk_entities(next->chunk)[next->row], view->since, &found) ||
+                !micap_join_find(query, micap_chunk_entities(next->chunk)[next->row], view->private_.since, &found) ||
                 !continues(query, &first, &found, count))
                 break;
         }
         micap_join_show(view, query, &first, count);
         view->entities = micap_chunk_entities(order->chunk) + order->row;
-        view->chunk_index += count;
+        view->private_.chunk_index += count;
         return true;
     }
     return false;
@@ -413,36 +417,37 @@ bool micap_join_next_sorted(mica_view *view, mica_query *query)
 
 void *micap_join_write(mica_view *view, uint32_t term)
 {
-    void *values = view->columns[term];
-    mica_component component = view->query->terms[term].component;
+    void *values = view->private_.columns[term];
+    mica_component component = view->private_.query->terms[term].component;
     mica_version version = micap_view_version(view);
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)
             micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
-    } else if (view->query->chunk_steps[term]) {
-        micap_touch_column(view->world, view->chunk, micap_chunk_find(view->chunk, component)->column, view->row,
-                           view->count, version);
+    } else if (view->private_.query->chunk_steps[term]) {
+        micap_touch_column(view->world, view->private_.chunk, micap_chunk_find(view->private_.chunk, component)->column,
+                           view->private_.row, view->count, version);
     }
     return values;
 }
 
 uint32_t micap_join_row(const mica_view *view, uint32_t term)
 {
-    const mica_pool *pool = micap_pool_of(view->world, view->query->terms[term].component);
-    const char *column = view->columns[term];
+    const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
+    const char *column = view->private_.columns[term];
     if (column)
         return (uint32_t)((size_t)(column - pool->values) / pool->value_bytes);
-    return pool == view->driver ? view->cursor - view->count : micap_pooled_row(view->world, pool, view->entities[0]);
+    return pool == view->private_.driver ? view->private_.cursor - view->count
+                                         : micap_pooled_row(view->world, pool, view->entities[0]);
 }
 
 uint64_t micap_join_count(mica_query *query)
 {
     uint64_t count = 0;
-    mica_view view = {.world = query->world, .query = query, .since = query->last_mark};
+    mica_view view = {.world = query->world, .private_.query = query, .private_.since = query->last_mark};
     micap_join_begin(&view, query);
-    if (view.walk == MICAP_WALK_PLAIN && !view.driver->present)
-        return view.end;
+    if (view.private_.walk == MICAP_WALK_PLAIN && !view.private_.driver->present)
+        return view.private_.end;
     while (micap_join_next(&view, query))
         count += view.count;
     return count;

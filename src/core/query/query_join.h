@@ -26,11 +26,11 @@ void *micap_join_chunk_column(const mica_view *view, const mica_query *query, ui
 /* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
 static inline bool micap_join_fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
 {
-    if (MICAP_LIKELY(view->fitting == archetype))
+    if (MICAP_LIKELY(view->private_.fitting == archetype))
         return true;
     if (!micap_query_matches_archetype(query, archetype))
         return false;
-    view->fitting = archetype;
+    view->private_.fitting = archetype;
     return true;
 }
 

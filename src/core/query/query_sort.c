@@ -211,10 +211,10 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
         return result;
     const micap_type *type = micap_type_of(component);
     if (!type)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, query->place, "%s: sort_rows: there is no component with id %u",
+        return micap_fail(world, MICA_ERROR_UNKNOWN, query->location, "%s: sort_rows: there is no component with id %u",
                           query->name, component);
     if (!compare || !is_in_every_match(query, component))
-        return micap_fail(world, MICA_ERROR_INVALID, query->place,
+        return micap_fail(world, MICA_ERROR_INVALID, query->location,
                           "%s: sort_rows needs a compare function and a component with data that the query reads or "
                           "writes, not %s%s",
                           query->name, type->type.name,

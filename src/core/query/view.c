@@ -20,18 +20,18 @@ static mica_view begin(mica_query *query, mica_version since)
 {
     mica_view view;
     /* Not the columns: each step writes those the query has, and zeroing the rest cost more than a small loop. */
-    memset(&view, 0, offsetof(mica_view, columns));
+    memset(&view, 0, offsetof(mica_view, private_.columns));
     if (!query) /* it could not be made, which was reported: nothing matches */
         return view;
     view.world = query->world;
-    view.query = query;
-    view.structure = query->world->structure;
-    view.since = since;
+    view.private_.query = query;
+    view.private_.structure = query->world->structure;
+    view.private_.since = since;
     const micap_here *here = micap_here_of(query->world);
-    view.version = here ? here->version : 0;
+    view.private_.version = here ? here->version : 0;
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
-        view.query = NULL;
+        view.private_.query = NULL;
     }
     if (query->join_count && !query->compare) /* an order drives by itself */
         micap_join_begin(&view, query);
@@ -54,12 +54,12 @@ mica_view mica_query_begin(mica_query *query)
 /* Chunk by chunk, and within a chunk from run to run of rows that pass. */
 static bool next_filtered(mica_view *view, mica_query *query)
 {
-    uint32_t row = view->row + view->count;
-    for (; view->match < query->match_count; ++view->match, view->chunk_index = 0, row = 0) {
-        const micap_archetype *archetype = query->archetypes[view->match];
-        for (; view->chunk_index < archetype->chunk_count; ++view->chunk_index, row = 0) {
-            micap_chunk *chunk = archetype->chunks[view->chunk_index];
-            uint32_t count = micap_query_next_run(query, chunk, &row, chunk->count, view->since);
+    uint32_t row = view->private_.row + view->count;
+    for (; view->private_.match < query->match_count; ++view->private_.match, view->private_.chunk_index = 0, row = 0) {
+        const micap_archetype *archetype = query->archetypes[view->private_.match];
+        for (; view->private_.chunk_index < archetype->chunk_count; ++view->private_.chunk_index, row = 0) {
+            micap_chunk *chunk = archetype->chunks[view->private_.chunk_index];
+            uint32_t count = micap_query_next_run(query, chunk, &row, chunk->count, view->private_.since);
             if (count) {
                 micap_view_show(view, query, chunk, row, count);
                 return true;
@@ -74,9 +74,9 @@ static bool next_sorted(mica_view *view, mica_query *query)
 {
     if (query->join_count)
         return micap_join_next_sorted(view, query);
-    uint32_t at = view->chunk_index;
+    uint32_t at = view->private_.chunk_index;
     while (at < query->order_count &&
-           !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->since))
+           !micap_query_row_passes(query, query->order[at].chunk, query->order[at].row, view->private_.since))
         ++at;
     if (at == query->order_count)
         return false;
@@ -84,10 +84,10 @@ static bool next_sorted(mica_view *view, mica_query *query)
     uint32_t count = 1;
     while (at + count < query->order_count && first[count].chunk == first->chunk &&
            first[count].row == first->row + count &&
-           micap_query_row_passes(query, first->chunk, first[count].row, view->since))
+           micap_query_row_passes(query, first->chunk, first[count].row, view->private_.since))
         ++count;
-    view->chunk_index = at + count;
-    view->match = first->match;
+    view->private_.chunk_index = at + count;
+    view->private_.match = first->match;
     micap_view_show(view, query, first->chunk, first->row, count);
     return true;
 }
@@ -96,13 +96,13 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
 {
     if (!query)
         return false;
-    if (view->structure == MICAP_STRUCTURE_NONE) {
-        micap_fail(view->world, MICA_ERROR_INVALID, query->place,
+    if (view->private_.structure == MICAP_STRUCTURE_NONE) {
+        micap_fail(view->world, MICA_ERROR_INVALID, query->location,
                    "%s: the view of a system shows all it has; there is no next one", query->name);
         return false;
     }
-    if (view->structure != view->world->structure) {
-        micap_fail(view->world, MICA_ERROR_REFUSED, query->place,
+    if (view->private_.structure != view->world->structure) {
+        micap_fail(view->world, MICA_ERROR_REFUSED, query->location,
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
                    "mica_defer or mica_commands",
                    query->name);
@@ -174,10 +174,10 @@ static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
 /* Whole chunks, one after the other. */
 static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *query)
 {
-    step at = {view->match, view->chunk_index};
+    step at = {view->private_.match, view->private_.chunk_index};
     micap_chunk *chunk = next_chunk(query, &at);
-    view->match = at.match;
-    view->chunk_index = at.chunk_index;
+    view->private_.match = at.match;
+    view->private_.chunk_index = at.chunk_index;
     if (!chunk)
         return false;
     if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
@@ -189,83 +189,83 @@ static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *qu
 /* Each way is a call at the end, so that this keeps nothing on the stack. */
 bool mica_view_next(mica_view *view)
 {
-    mica_query *query = view->query;
-    if (MICAP_UNLIKELY(!query || view->structure != view->world->structure))
+    mica_query *query = view->private_.query;
+    if (MICAP_UNLIKELY(!query || view->private_.structure != view->world->structure))
         return next_special(view, query);
     if (!query->special)
         return next_whole(view, query);
-    return view->walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
+    return view->private_.walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
 }
 
 static void report_column(const mica_view *view, mica_component component, bool write)
 {
     micap_check_column(view, component, write);
     const micap_type *type = micap_type_of(component);
-    micap_fail(view->world, MICA_ERROR_INVALID, view->query->place, "%s: it does not %s component %s",
-               view->query->name, write ? "write" : "read", type ? type->type.name : "?");
+    micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location, "%s: it does not %s component %s",
+               view->private_.query->name, write ? "write" : "read", type ? type->type.name : "?");
 }
 
 /* There is no column: because the component is not there, which is fine, or because it is split. */
 static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
 {
-    const micap_type *type = micap_type_of(view->query->terms[term].component);
+    const micap_type *type = micap_type_of(view->private_.query->terms[term].component);
     if (type->leaves)
-        micap_fail(view->world, MICA_ERROR_INVALID, view->query->place,
-                   "%s: component %s is split: use mica_read_field or mica_write_field", view->query->name,
-                   type->type.name);
+        micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location,
+                   "%s: component %s is split: use mica_view_read_field or mica_write_field",
+                   view->private_.query->name, type->type.name);
     return NULL;
 }
 
 static inline const void *read_term(const mica_view *view, uint32_t term)
 {
-    return MICAP_LIKELY(view->columns[term] != NULL) ? view->columns[term] : no_column(view, term);
+    return MICAP_LIKELY(view->private_.columns[term] != NULL) ? view->private_.columns[term] : no_column(view, term);
 }
 
 /* Of a match whose columns are known, since the view shows it. */
 static inline uint32_t column_of(const mica_view *view, uint32_t term)
 {
-    size_t at = (size_t)view->match * view->query->term_count + term;
-    return __atomic_load_n(&view->query->columns[at], __ATOMIC_RELAXED);
+    size_t at = (size_t)view->private_.match * view->private_.query->term_count + term;
+    return __atomic_load_n(&view->private_.query->columns[at], __ATOMIC_RELAXED);
 }
 
 void micap_ready_fill(micap_ready *ready, mica_view *view)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     *ready = (micap_ready){0};
-    view->ready = ready;
+    view->private_.ready = ready;
     for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
         uint32_t column = column_of(view, i);
-        if (!view->columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
+        if (!view->private_.columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
             continue;
         ready->components[i] = query->terms[i].component;
-        ready->terms[i].values = view->columns[i];
-        if (micap_access_writes(query->terms[i].access) && view->row + view->count <= MICA_SLICE_ROWS)
-            ready->terms[i].stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
+        ready->terms[i].values = view->private_.columns[i];
+        if (micap_access_writes(query->terms[i].access) && view->private_.row + view->count <= MICA_SLICE_ROWS)
+            ready->terms[i].stamp = &micap_chunk_stamps(view->private_.chunk, 0)[1 + column];
     }
 }
 
 /* NULL when it is not ready, as in most views. */
 static inline const void *read_ready(const mica_view *view, uint32_t term)
 {
-    if (!view->ready || term >= MICAP_READY_TERMS)
+    if (!view->private_.ready || term >= MICAP_READY_TERMS)
         return NULL;
-    return micap_lend_column(view, term, view->ready->terms[term].values);
+    return micap_lend_column(view, term, view->private_.ready->terms[term].values);
 }
 
 static inline void *write_ready(const mica_view *view, uint32_t term)
 {
-    if (!view->ready || term >= MICAP_READY_TERMS || !view->ready->terms[term].stamp)
+    if (!view->private_.ready || term >= MICAP_READY_TERMS || !view->private_.ready->terms[term].stamp)
         return NULL;
-    if (micap_is_older(view->world, view->ready->terms[term].stamp))
+    if (micap_is_older(view->world, view->private_.ready->terms[term].stamp))
         return NULL;
-    micap_stamp(view->ready->terms[term].stamp, view->version);
-    return micap_lend_column(view, term, view->ready->terms[term].values);
+    micap_stamp(view->private_.ready->terms[term].stamp, view->private_.version);
+    return micap_lend_column(view, term, view->private_.ready->terms[term].values);
 }
 
-const void *mica_view_read(const mica_view *view, mica_component component)
+const void *mica_view_read_id(const mica_view *view, mica_component component)
 {
     micap_check_view(view);
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
             return micap_lend_column(view, i, read_term(view, i));
@@ -276,37 +276,37 @@ const void *mica_view_read(const mica_view *view, mica_component component)
 /* Of a loop with pools: views of one row must be cheap. */
 static inline void *write_joined(mica_view *view, uint32_t term)
 {
-    if (MICAP_UNLIKELY(!view->query->chunk_steps[term] || view->count > 1))
+    if (MICAP_UNLIKELY(!view->private_.query->chunk_steps[term] || view->count > 1))
         return micap_join_write(view, term);
-    uint32_t column = micap_chunk_find(view->chunk, view->query->terms[term].component)->column;
-    mica_version *stamp = &micap_chunk_stamps(view->chunk, view->row)[1 + column];
+    uint32_t column = micap_chunk_find(view->private_.chunk, view->private_.query->terms[term].component)->column;
+    mica_version *stamp = &micap_chunk_stamps(view->private_.chunk, view->private_.row)[1 + column];
     if (micap_is_older(view->world, stamp))
         return micap_join_write(view, term);
     micap_stamp(stamp, micap_view_version(view));
-    return view->columns[term];
+    return view->private_.columns[term];
 }
 
 /* A call at the end, so that a view of one slice keeps nothing on the stack. */
 static __attribute__((noinline)) void *write_slices(mica_view *view, uint32_t column, void *values,
                                                     mica_version version)
 {
-    micap_touch_column(view->world, view->chunk, column, view->row, view->count, version);
+    micap_touch_column(view->world, view->private_.chunk, column, view->private_.row, view->count, version);
     return values;
 }
 
 static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
 {
-    void *values = view->columns[term];
+    void *values = view->private_.columns[term];
     if (MICAP_UNLIKELY(!values))
         return no_column(view, term);
-    if (MICAP_UNLIKELY(view->query->join_count))
+    if (MICAP_UNLIKELY(view->private_.query->join_count))
         return write_joined(view, term);
     uint32_t column = column_of(view, term);
     if (MICAP_UNLIKELY(column == MICAP_COLUMN_SINGLETON))
         return values;
     mica_version version = micap_view_version(view);
-    mica_version *stamp = &micap_chunk_stamps(view->chunk, 0)[1 + column];
-    if (MICAP_UNLIKELY(view->row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+    mica_version *stamp = &micap_chunk_stamps(view->private_.chunk, 0)[1 + column];
+    if (MICAP_UNLIKELY(view->private_.row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
         return write_slices(view, column, values, version);
     micap_stamp(stamp, version);
     return values;
@@ -314,13 +314,13 @@ static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
 
 void *micap_view_write_term(mica_view *view, uint32_t term)
 {
-    return view->columns[term] ? write_term(view, term) : NULL;
+    return view->private_.columns[term] ? write_term(view, term) : NULL;
 }
 
-void *mica_view_write(mica_view *view, mica_component component)
+void *mica_view_write_id(mica_view *view, mica_component component)
 {
     micap_check_view(view);
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))
             return micap_lend_column(view, i, write_term(view, i));
@@ -334,9 +334,11 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
     const void *ready = read_ready(view, term);
     if (ready)
         return ready;
-    if (MICAP_LIKELY(term < view->query->term_count && micap_access_reads(view->query->terms[term].access)))
+    if (MICAP_LIKELY(term < view->private_.query->term_count &&
+                     micap_access_reads(view->private_.query->terms[term].access)))
         return micap_lend_column(view, term, read_term(view, term));
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, false);
+    report_column(view, term < view->private_.query->term_count ? view->private_.query->terms[term].component : 0,
+                  false);
     return NULL;
 }
 
@@ -346,9 +348,11 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
     void *ready = write_ready(view, term);
     if (ready)
         return ready;
-    if (MICAP_LIKELY(term < view->query->term_count && micap_access_writes(view->query->terms[term].access)))
+    if (MICAP_LIKELY(term < view->private_.query->term_count &&
+                     micap_access_writes(view->private_.query->terms[term].access)))
         return micap_lend_column(view, term, write_term(view, term));
-    report_column(view, term < view->query->term_count ? view->query->terms[term].component : 0, true);
+    report_column(view, term < view->private_.query->term_count ? view->private_.query->terms[term].component : 0,
+                  true);
     return NULL;
 }
 
@@ -401,10 +405,10 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term) {
             bool writes = micap_access_writes(query->terms[term].access);
-            columns[term] =
-                micap_lend_column(&view, term, writes ? micap_view_write_term(&view, term) : view.columns[term]);
+            columns[term] = micap_lend_column(
+                &view, term, writes ? micap_view_write_term(&view, term) : view.private_.columns[term]);
         }
-        for (uint32_t row = 0; row < view.count && view.structure == query->world->structure; ++row) {
+        for (uint32_t row = 0; row < view.count && view.private_.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)
                 if (columns[term] && !is_singleton_term(query, term))

@@ -10,21 +10,22 @@
 static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
 {
     view->count = count;
-    view->row = row;
-    view->chunk = chunk;
+    view->private_.row = row;
+    view->private_.chunk = chunk;
     view->entities = micap_chunk_entities(chunk) + row;
     if (!query->term_count)
         return;
-    const uint16_t *columns = micap_query_columns(query, view->match);
+    const uint16_t *columns = micap_query_columns(query, view->private_.match);
     const micap_lane *lanes = micap_chunk_lanes(chunk);
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
-            view->columns[i] = lanes[column].values + row * lanes[column].bytes;
+            view->private_.columns[i] = lanes[column].values + row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
-            view->columns[i] = micap_component_of(&view->world->components, query->terms[i].component)->singleton;
+            view->private_.columns[i] =
+                micap_component_of(&view->world->components, query->terms[i].component)->singleton;
         else
-            view->columns[i] = NULL;
+            view->private_.columns[i] = NULL;
     }
 }
 
@@ -47,19 +48,19 @@ void micap_ready_fill(micap_ready *ready, mica_view *view);
 /* A view that shows nothing yet, for micap_view_show. */
 static inline void micap_view_init(mica_view *view, mica_query *query, mica_version since, mica_version version)
 {
-    memset(view, 0, offsetof(mica_view, columns));
+    memset(view, 0, offsetof(mica_view, private_.columns));
     view->world = query->world;
-    view->query = query;
-    view->structure = MICAP_STRUCTURE_NONE;
-    view->since = since;
-    view->version = version;
+    view->private_.query = query;
+    view->private_.structure = MICAP_STRUCTURE_NONE;
+    view->private_.since = since;
+    view->private_.version = version;
 }
 
 /* What is stamped on what is written through a view: the version of the piece of work it is for, else that of the world by
  * now, since a mark may have been placed after the loop began. */
 static inline mica_version micap_view_version(const mica_view *view)
 {
-    return view->version ? view->version : micap_version(view->world);
+    return view->private_.version ? view->private_.version : micap_version(view->world);
 }
 
 /* Whether terms look at what happened since a mark: CHANGED or ADDED. */

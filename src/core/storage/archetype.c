@@ -163,12 +163,12 @@ static micap_archetype *create(mica_world *world, const mica_component *componen
         row_bytes += micap_has_column(component->type) ? component->type->type.size_bytes : 0;
     }
     if (count > MICA_ENTITY_COMPONENTS_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0}, "an entity has at most %d components, not %u",
+        micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "an entity has at most %d components, not %u",
                    MICA_ENTITY_COMPONENTS_MAX, count);
         return NULL;
     }
     if (row_bytes > ROW_BYTES_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, (mica_place){0},
+        micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0},
                    "an entity with these %u components is too big: %llu bytes, the limit is %u", count,
                    (unsigned long long)row_bytes, (unsigned)ROW_BYTES_MAX);
         return NULL;
@@ -199,7 +199,7 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
     if (archetype)
         return archetype;
     if (world->archetypes.sealed) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                    "the world is sealed and has no archetype with these %u components", count);
         return NULL;
     }

@@ -49,7 +49,7 @@ const micap_type *micap_type_for_entities(mica_world *world, mica_component comp
     if (!used)
         return NULL;
     if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "component %s is not one that an entity can have",
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "component %s is not one that an entity can have",
                    used->type->type.name);
         return NULL;
     }

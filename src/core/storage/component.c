@@ -66,8 +66,8 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
             other->type.size_bytes, (unsigned long long)other->layout_hash);
         return NULL;
     }
-    micap_component **place = reserve_place(world, type->id);
-    if (place)
+    micap_component **location = reserve_place(world, type->id);
+    if (location)
         component = micap_allocate_zeroed(&world->memory, sizeof *component, MICAP_ARRAY_ALIGNMENT);
     if (component && micap_is_pooled(type->id) && !micap_pools_add(world, type)) {
         micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
@@ -79,7 +79,7 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
         return NULL;
     }
     component->type = type;
-    *place = component;
+    *location = component;
     ++world->components.used;
     return component;
 }
@@ -110,15 +110,15 @@ micap_component *micap_component_use(mica_world *world, mica_component id)
     micap_problem problem;
     micap_component *component = micap_component_try(world, id, &problem);
     if (!component)
-        micap_fail(world, problem.result, (mica_place){0}, "%s", problem.text);
+        micap_fail(world, problem.result, (mica_location){0}, "%s", problem.text);
     return component;
 }
 
-bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place)
+bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location)
 {
     if (!value->size_bytes || value->size_bytes == type->type.size_bytes)
         return true;
-    micap_fail(world, MICA_ERROR_INVALID, place, "a value of %u bytes was given for component %s, which has %u",
+    micap_fail(world, MICA_ERROR_INVALID, location, "a value of %u bytes was given for component %s, which has %u",
                value->size_bytes, type->type.name, type->type.size_bytes);
     return false;
 }
@@ -149,7 +149,7 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
-        micap_fail(world, micap_type_problem_result(problem), (mica_place){0}, "component %s can't be used: %s",
+        micap_fail(world, micap_type_problem_result(problem), (mica_location){0}, "component %s can't be used: %s",
                    type && type->name ? type->name : "without a name", problem);
         return 0;
     }

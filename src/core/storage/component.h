@@ -10,7 +10,7 @@
 #include "mica/world.h"
 
 typedef struct micap_hook {
-    mica_hook_fn fn;
+    mica_event_fn fn;
     void *context;
 } micap_hook;
 
@@ -75,7 +75,7 @@ micap_component *micap_component_try(mica_world *world, mica_component id, micap
 /* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
 /* Whether the size that a value is given with is that of its component; a report when not. */
-bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_place place);
+bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Another component of this world with the same name, or NULL. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
 void micap_components_free(mica_world *world);

@@ -4,7 +4,7 @@
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 
-static const mica_place no_place = {0};
+static const mica_location no_place = {0};
 
 static uint64_t hash_of(mica_entity scope, const char *text, size_t length)
 {
@@ -183,7 +183,7 @@ mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity sco
     return add_entry(world, entity, scope, name);
 }
 
-const char *mica_name_of(const mica_world *world, mica_entity entity)
+const char *mica_name_get(const mica_world *world, mica_entity entity)
 {
     const micap_name *name = find_entity(&world->names, entity);
     return name ? name->text : NULL;
@@ -196,15 +196,15 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
     return name != NULL;
 }
 
-mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place)
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location)
 {
     micap_names *names = &world->names;
     micap_name *name = find_entity(names, entity);
     MICAP_ASSERT(name, "the entity has a name");
     const micap_name *taken = find_text(names, scope, name->text, strlen(name->text));
     if (taken && taken != name)
-        return micap_fail(world, MICA_ERROR_EXISTS, place, "name \"%.200s\" belongs to entity %u already", name->text,
-                          taken->entity.index);
+        return micap_fail(world, MICA_ERROR_EXISTS, location, "name \"%.200s\" belongs to entity %u already",
+                          name->text, taken->entity.index);
     uint32_t index = (uint32_t)(name - names->entries);
     if (world->keeper.before)
         micap_keep_name(world, entity);
@@ -214,7 +214,7 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
     return MICA_OK;
 }
 
-mica_entity mica_name_scope_of(const mica_world *world, mica_entity entity)
+mica_entity mica_name_get_scope(const mica_world *world, mica_entity entity)
 {
     const micap_name *name = find_entity(&world->names, entity);
     return name ? name->scope : mica_nil();
@@ -297,7 +297,7 @@ void micap_name_give_up(mica_world *world, micap_kept *kept)
 
 static mica_entity owner_of(const micap_kept *kept)
 {
-    return (mica_entity){(uint32_t)kept->place, (uint32_t)(kept->place >> 32)};
+    return (mica_entity){(uint32_t)kept->location, (uint32_t)(kept->location >> 32)};
 }
 
 void micap_name_clear(mica_world *world, const micap_kept *kept)

@@ -34,7 +34,7 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
 
 /* Moves the name of an entity, which has one, to another scope; needs no memory. MICA_ERROR_EXISTS with a report when the name
  * is taken there. */
-mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_place place);
+mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location);
 
 /* Names that snapshots kept: makes a text ready, so that restoring can't fail, or gives it up; takes away what the entity is called
  * now, then gives back what it was called. */

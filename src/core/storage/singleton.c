@@ -11,7 +11,7 @@ micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
         return component;
     const micap_type *type = component->type;
     if (type->type.storage != MICA_STORAGE_SINGLETON) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                    "component %s is not a singleton: describe it with MICA_SINGLETON", type->type.name);
         return NULL;
     }
@@ -34,14 +34,14 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
     return component;
 }
 
-const void *mica_singleton_get(mica_world *world, mica_component component)
+const void *mica_singleton_get_id(mica_world *world, mica_component component)
 {
     micap_check_access(world, mica_nil(), component, false);
     const micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
 }
 
-void *mica_singleton_write(mica_world *world, mica_component component)
+void *mica_singleton_write_id(mica_world *world, mica_component component)
 {
     micap_check_access(world, mica_nil(), component, true);
     micap_component *used = singleton_of(world, component);

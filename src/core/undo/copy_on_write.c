@@ -102,7 +102,7 @@ void micap_keep_record(const micap_entities *entities, uint32_t index)
 
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)
 {
-    const micap_chunk *chunk = micap_chunk_in_use(world, (uint32_t)(kept->place >> 32));
+    const micap_chunk *chunk = micap_chunk_in_use(world, (uint32_t)(kept->location >> 32));
     return chunk && chunk->born == kept->part ? chunk : NULL;
 }
 
@@ -110,21 +110,21 @@ void micap_keep_again(mica_world *world, const micap_kept *kept)
 {
     const micap_chunk *chunk;
     switch ((micap_keep_kind)kept->kind) {
-    case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->place]); break;
+    case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->location]); break;
     case MICAP_KEEP_ROWS:
     case MICAP_KEEP_COLUMN:
         /* One that was given up may come back: then it had no rows here. */
-        chunk = world->chunks.by_number[kept->place >> 32];
+        chunk = world->chunks.by_number[kept->location >> 32];
         if (!((uintptr_t)chunk & 1) && chunk->born == kept->part)
-            micap_keep_rows(world, chunk, micap_place_row(kept->place), 1);
+            micap_keep_rows(world, chunk, micap_place_row(kept->location), 1);
         break;
     case MICAP_KEEP_RECORDS:
     case MICAP_KEEP_PAGE:
         micap_keep_record(&world->entities,
-                          (uint32_t)kept->place << (kept->kind == MICAP_KEEP_PAGE ? MICAP_PAGE_SHIFT : 6));
+                          (uint32_t)kept->location << (kept->kind == MICAP_KEEP_PAGE ? MICAP_PAGE_SHIFT : 6));
         break;
     case MICAP_KEEP_NAME:
-        micap_keep_name(world, (mica_entity){(uint32_t)kept->place, (uint32_t)(kept->place >> 32)});
+        micap_keep_name(world, (mica_entity){(uint32_t)kept->location, (uint32_t)(kept->location >> 32)});
         break;
     case MICAP_KEEP_POOL:
     case MICAP_KEEP_MAP:
@@ -134,10 +134,10 @@ void micap_keep_again(mica_world *world, const micap_kept *kept)
     }
 }
 
-static bool broken(const mica_world *world, const char *what, uint64_t place, uint32_t part)
+static bool broken(const mica_world *world, const char *what, uint64_t location, uint32_t part)
 {
-    micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%llu, %u)", what,
-               (unsigned long long)place, part);
+    micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "broken invariant: %s (%llu, %u)", what,
+               (unsigned long long)location, part);
     return false;
 }
 

@@ -17,14 +17,14 @@ static inline uint64_t micap_slice_place(const micap_chunk *chunk, uint32_t row,
     return (uint64_t)chunk->number << 32 | (uint64_t)(row / MICA_SLICE_ROWS) << 16 | column;
 }
 
-static inline uint32_t micap_place_row(uint64_t place)
+static inline uint32_t micap_place_row(uint64_t location)
 {
-    return (uint32_t)(place >> 16 & 0xFFFF) * MICA_SLICE_ROWS;
+    return (uint32_t)(location >> 16 & 0xFFFF) * MICA_SLICE_ROWS;
 }
 
-static inline uint32_t micap_place_column(uint64_t place)
+static inline uint32_t micap_place_column(uint64_t location)
 {
-    return place & 0xFFFF;
+    return location & 0xFFFF;
 }
 
 /* The chunk of a place, when some archetype has it. */

@@ -16,15 +16,15 @@ static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!kept->is_owned || !chunk)
         return;
-    uint32_t row = micap_place_row(kept->place);
+    uint32_t row = micap_place_row(kept->location);
     if (micap_slice_count(chunk, row))
-        micap_values_destruct(kept->type, micap_chunk_value(chunk, micap_place_column(kept->place), row),
+        micap_values_destruct(kept->type, micap_chunk_value(chunk, micap_place_column(kept->location), row),
                               micap_slice_count(chunk, row));
 }
 
 static void restore_records(const micap_restoring *restoring, micap_kept *kept)
 {
-    uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->place * count;
+    uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->location * count;
     uint64_t *records = micap_record_at(&restoring->world->entities, first);
     memcpy(records, kept->data, kept->bytes);
     micap_handles_clear_fresh(restoring->handles, first, records, count);
@@ -32,7 +32,7 @@ static void restore_records(const micap_restoring *restoring, micap_kept *kept)
 
 static void restore_page(const micap_restoring *restoring, micap_kept *kept)
 {
-    micap_page *page = &restoring->world->entities.pages[kept->place];
+    micap_page *page = &restoring->world->entities.pages[kept->location];
     const micap_page *old = kept->data;
     page->next = old->next;
     page->first_free = old->first_free;
@@ -41,7 +41,7 @@ static void restore_page(const micap_restoring *restoring, micap_kept *kept)
 static void restore_archetype(const micap_restoring *restoring, micap_kept *kept)
 {
     mica_world *world = restoring->world;
-    micap_archetype *archetype = world->archetypes.by_id[kept->place];
+    micap_archetype *archetype = world->archetypes.by_id[kept->location];
     micap_chunk *const *chunks = kept->data;
     uint32_t same = 0;
     while (same < kept->count && same < archetype->chunk_count && chunks[same] == archetype->chunks[same])
@@ -69,7 +69,7 @@ static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk) /* it was made later, or given up before and taken back since */
         return;
-    uint32_t first = micap_place_row(kept->place);
+    uint32_t first = micap_place_row(kept->location);
     const mica_entity *entities = kept->data;
     micap_chunk_stamps(chunk, first)[0] = kept->stamp;
     if (!kept->count)
@@ -85,7 +85,7 @@ static void restore_column(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
         return;
-    uint32_t first = micap_place_row(kept->place), column = micap_place_column(kept->place);
+    uint32_t first = micap_place_row(kept->location), column = micap_place_column(kept->location);
     micap_chunk_stamps(chunk, first)[1 + column] = kept->stamp;
     if (!kept->count)
         return;

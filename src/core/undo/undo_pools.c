@@ -59,12 +59,12 @@ void micap_pools_drop_state(mica_world *world, micap_pools_state *state)
 
 static mica_pool *pool_of(const mica_world *world, const micap_kept *kept)
 {
-    return micap_pool_of(world, (mica_component)(kept->place >> 32));
+    return micap_pool_of(world, (mica_component)(kept->location >> 32));
 }
 
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 {
-    uint32_t part = (uint32_t)kept->place;
+    uint32_t part = (uint32_t)kept->location;
     if (kept->kind == MICAP_KEEP_MASKS)
         micap_map_keep(&world->pools.masks, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_MAP)
@@ -77,7 +77,7 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 
 static void restore_block(const micap_index *index, const micap_kept *kept)
 {
-    uint64_t *block = micap_map_at(index, (uint32_t)kept->place * MICAP_MAP_BLOCK);
+    uint64_t *block = micap_map_at(index, (uint32_t)kept->location * MICAP_MAP_BLOCK);
     MICAP_ASSERT(block, "blocks stay while a snapshot lives");
     memcpy(block, kept->data, kept->bytes);
 }
@@ -172,7 +172,7 @@ static bool clone_groups(mica_world *to, const mica_world *from)
         mica_component members[MICA_GROUP_POOLS_MAX];
         for (uint32_t k = 0; k < group->pool_count; ++k)
             members[k] = group->pools[k]->type->id;
-        if (mica_group_components(to, members, group->pool_count) != MICA_OK)
+        if (mica_group_id(to, members, group->pool_count) != MICA_OK)
             return false;
     }
     return true;

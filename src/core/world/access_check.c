@@ -9,14 +9,14 @@
 #    include <stdio.h>
 #    include <stdlib.h>
 
-static _Thread_local mica_place noted;
+static _Thread_local mica_location noted;
 
-void mica_note_place(const char *file, int line)
+void mica_note_location(const char *file, int line)
 {
-    noted = (mica_place){file, line};
+    noted = (mica_location){file, line};
 }
 
-mica_place micap_noted_place(void)
+mica_location micap_noted_place(void)
 {
     return noted;
 }
@@ -31,7 +31,7 @@ void micap_violation(const mica_world *world, const char *format, ...)
     const micap_here *here = micap_here_now;
     if (here && here->world == world)
         snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", here->label,
-                 here->place.file ? here->place.file : "?", here->place.line, what);
+                 here->location.file ? here->location.file : "?", here->location.line, what);
     else
         snprintf(text, sizeof text, "violation: the program %s", what);
     /* Printed whatever the handler of the world does with it: it is the last that is heard. */
@@ -85,8 +85,8 @@ void micap_check_view(const mica_view *view)
     if (view->frame) {
         if (!here || here->view != view)
             micap_violation(view->world, "uses a view of a system whose function has returned");
-    } else if (view->world && view->count && view->structure != view->world->structure &&
-               view->structure != UINT64_MAX) {
+    } else if (view->world && view->count && view->private_.structure != view->world->structure &&
+               view->private_.structure != UINT64_MAX) {
         micap_violation(view->world, "uses a view from before the last change of structure");
     }
 }
@@ -108,9 +108,9 @@ void micap_check_door(const mica_world *world, const char *what)
         micap_violation(world, "calls %s, which only an exclusive system may do", what);
 }
 
-void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place)
+void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location)
 {
-    noted = place;
+    noted = location;
     micap_violation(world,
                     write ? "writes stream %s, which it does not declare: its readers would not wait for it"
                           : "reads stream %s, which it does not declare: those that write it may not be done",
@@ -142,7 +142,7 @@ void micap_check_stages(const mica_world *world)
 
 #else
 
-void mica_note_place(const char *file, int line)
+void mica_note_location(const char *file, int line)
 {
     (void)file, (void)line;
 }

@@ -19,7 +19,7 @@ void micap_check_column(const mica_view *view, mica_component component, bool wr
 /* Something is about to be done that nobody may do inside a system. */
 void micap_check_door(const mica_world *world, const char *what);
 /* A system writes or reads a stream that it does not declare: its writers may not be done. */
-void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place);
+void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location);
 /* A buffer of a system is used by the piece of work it belongs to. */
 void micap_check_buffer(const mica_commands *commands);
 /* Nobody has written to what was staged for earlier flushes. */
@@ -35,7 +35,7 @@ void micap_lend_end(const mica_world *world);
 /* The world goes. */
 void micap_lend_drop(const mica_world *world);
 /* The place that was noted last in this thread. */
-mica_place micap_noted_place(void);
+mica_location micap_noted_place(void);
 
 #else
 
@@ -59,9 +59,9 @@ static inline void micap_check_door(const mica_world *world, const char *what)
     (void)world, (void)what;
 }
 
-static inline void micap_check_stream(const mica_world *world, const char *name, bool write, mica_place place)
+static inline void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location)
 {
-    (void)world, (void)name, (void)write, (void)place;
+    (void)world, (void)name, (void)write, (void)location;
 }
 
 static inline void micap_check_buffer(const mica_commands *commands)

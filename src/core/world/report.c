@@ -28,20 +28,20 @@ void micap_report_to(const mica_world_def *def, const mica_report *report)
 {
     if (def->report)
         def->report(report, def->report_context);
-    else if (report->place.file)
-        fprintf(stderr, "mica: %s:%d: %s\n", report->place.file, report->place.line, report->text);
+    else if (report->location.file)
+        fprintf(stderr, "mica: %s:%d: %s\n", report->location.file, report->location.line, report->text);
     else
         fprintf(stderr, "mica: %s\n", report->text);
 }
 
-mica_result micap_fail(const mica_world *world, mica_result result, mica_place place, const char *format, ...)
+mica_result micap_fail(const mica_world *world, mica_result result, mica_location location, const char *format, ...)
 {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    mica_report report = {result, text, place};
+    mica_report report = {result, text, location};
     /* Looking something up may fail too: noting that is no change of the world. */
     atomic_store_explicit(&((mica_world *)world)->last_error, result, memory_order_relaxed);
     micap_report_to(&world->def, &report);
@@ -51,22 +51,22 @@ mica_result micap_fail(const mica_world *world, mica_result result, mica_place p
 
 mica_result micap_fail_memory(const mica_world *world, const char *what)
 {
-    return micap_fail(world, MICA_ERROR_MEMORY, (mica_place){0}, "%s: out of memory", what);
+    return micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0}, "%s: out of memory", what);
 }
 
 mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what)
 {
     if (mica_is_alive(world, entity))
-        return micap_fail(world, MICA_ERROR_DEAD, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_DEAD, (mica_location){0},
                           "%s: the creation of entity %u (generation %u) is recorded, not applied yet: flush first",
                           what, entity.index, entity.generation);
-    return micap_fail(world, MICA_ERROR_DEAD, (mica_place){0}, "%s: entity %u (generation %u) is not alive", what,
+    return micap_fail(world, MICA_ERROR_DEAD, (mica_location){0}, "%s: entity %u (generation %u) is not alive", what,
                       entity.index, entity.generation);
 }
 
 mica_result mica_world_report(const mica_world *world, mica_result result, const char *text)
 {
-    return micap_fail(world, result, (mica_place){0}, "%s", text);
+    return micap_fail(world, result, (mica_location){0}, "%s", text);
 }
 
 mica_result mica_world_take_error(mica_world *world)
@@ -79,7 +79,7 @@ mica_result micap_refuse_inside(const mica_world *world, const char *what)
     micap_check_door(world, what);
     if (!micap_here_of(world))
         return MICA_OK;
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "%s: refused inside a system; only an exclusive one may do that", what);
 }
 
@@ -88,5 +88,5 @@ mica_result micap_refuse_while_recording(const mica_world *world, const char *wh
     micap_check_door(world, what);
     if (!world->recording_depth)
         return MICA_OK;
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "%s can't be recorded: flush first", what);
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "%s can't be recorded: flush first", what);
 }

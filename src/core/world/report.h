@@ -6,7 +6,7 @@
 #include "mica/world.h"
 
 /* Notes the error and reports it; returns the result for the caller to pass on. The text is built with printf. */
-mica_result micap_fail(const mica_world *world, mica_result result, mica_place place, const char *format, ...)
+mica_result micap_fail(const mica_world *world, mica_result result, mica_location location, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 mica_result micap_fail_memory(const mica_world *world, const char *what);
 mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what);

@@ -22,7 +22,7 @@ typedef struct micap_loan {
     mica_entity entity; /* the first */
     mica_component component;
     const char *label; /* of the system; NULL: the program */
-    mica_place place;
+    mica_location location;
 } loan;
 
 static loan loans[LOANS_KEPT];
@@ -43,7 +43,7 @@ static void stop(const void *owner, const void *address)
         const loan *old = &loans[(next_loan - i) % LOANS_KEPT];
         if ((const char *)address < old->begin || (const char *)address >= old->begin + old->bytes)
             continue;
-        mica_note_place(old->place.file, old->place.line);
+        mica_note_location(old->location.file, old->location.line);
         const micap_type *type = micap_type_of(old->component);
         micap_violation(world,
                         "uses a pointer from before the flush: component %s, %zu bytes into the values that begin with "
@@ -102,7 +102,7 @@ void *micap_lend_column(const mica_view *view, uint32_t term, const void *values
 {
     if (!values || !view->count)
         return (void *)(uintptr_t)values;
-    return micap_lend(view->world, view->entities[0], view->query->terms[term].component, values, view->count);
+    return micap_lend(view->world, view->entities[0], view->private_.query->terms[term].component, values, view->count);
 }
 
 void micap_lend_end(const mica_world *world)

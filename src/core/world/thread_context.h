@@ -20,7 +20,7 @@ typedef struct micap_here {
 #ifdef MICA_CHECKED
     micap_allowed (*allows)(const struct micap_here *here, mica_component component, bool write);
     const char *label; /* of the system, and where it was added */
-    mica_place place;
+    mica_location location;
     const mica_view *view; /* that its function has been given; NULL when it runs once */
 #endif
 } micap_here;

@@ -5,7 +5,7 @@
 
 static bool broken(const mica_world *world, const char *what, uint64_t a, uint64_t b)
 {
-    micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (%llu, %llu)", what,
+    micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "broken invariant: %s (%llu, %llu)", what,
                (unsigned long long)a, (unsigned long long)b);
     return false;
 }
@@ -174,7 +174,7 @@ mica_result mica_world_validate(mica_world *world)
     const mica_pool *pool;
     const char *problem = micap_pools_check(world, &pool);
     if (problem) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "broken invariant: %s (pool %s)", problem,
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "broken invariant: %s (pool %s)", problem,
                    pool->type->type.name);
         return MICA_ERROR_INVALID;
     }

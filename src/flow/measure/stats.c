@@ -161,8 +161,9 @@ static void frame_end(mica_world *world, void *state)
         return;
     measured_frame *kept = &stats->ring[stats->frames++ % stats->ring_count];
     kept->system_limit = stats->system_limit;
-    kept->frame = (mica_frame_stats){
-        .frame = mica_time_of(world).frame, .time_ns = micap_clock_ns() - stats->begin_ns, .flush_ns = stats->flush_ns};
+    kept->frame = (mica_frame_stats){.frame = mica_time_get(world).frame,
+                                     .time_ns = micap_clock_ns() - stats->begin_ns,
+                                     .flush_ns = stats->flush_ns};
     for (uint32_t id = 0; id < stats->system_limit; ++id) {
         kept->systems[id] = total_of(stats, id);
         kept->frame.busy_ns += kept->systems[id].time_ns;
@@ -213,7 +214,7 @@ mica_result mica_stats_enable(mica_world *world, uint32_t frame_count)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "stats_enable: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "stats_enable: refused inside a frame");
     stats *old = micap_listener_state(world, MICAP_LISTENER_STATS), *fresh = NULL;
     if (frame_count && !(fresh = make_stats(world, frame_count)))
         return micap_fail_memory(world, "stats");
@@ -231,7 +232,7 @@ static const measured_frame *measured_frame_of(const mica_world *world, uint32_t
     return &stats->ring[(stats->frames - 1 - frames_ago) % stats->ring_count];
 }
 
-bool mica_stats_of_system(const mica_world *world, mica_system system, uint32_t frames_ago, mica_system_stats *out)
+bool mica_stats_get_system(const mica_world *world, mica_system system, uint32_t frames_ago, mica_system_stats *out)
 {
     const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (!kept || !system.id || system.id >= kept->system_limit)
@@ -240,12 +241,12 @@ bool mica_stats_of_system(const mica_world *world, mica_system system, uint32_t 
     return true;
 }
 
-bool mica_stats_of_system_total(const mica_world *world, mica_system system, mica_system_stats *out)
+bool mica_stats_get_system_total(const mica_world *world, mica_system system, mica_system_stats *out)
 {
     mica_system_stats total = {0}, one;
     bool found = false;
     for (uint32_t ago = 0; measured_frame_of(world, ago); ++ago) {
-        if (!mica_stats_of_system(world, system, ago, &one))
+        if (!mica_stats_get_system(world, system, ago, &one))
             continue;
         found = true;
         total.runs += one.runs;
@@ -261,7 +262,7 @@ bool mica_stats_of_system_total(const mica_world *world, mica_system system, mic
     return found;
 }
 
-bool mica_stats_of_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out)
+bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out)
 {
     const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (kept)
@@ -273,7 +274,7 @@ static void print_system(const mica_world *world, const micap_system *system, ui
                          FILE *out)
 {
     mica_system_stats total;
-    if (!mica_stats_of_system_total(world, (mica_system){system->id}, &total))
+    if (!mica_stats_get_system_total(world, (mica_system){system->id}, &total))
         return;
     fprintf(out, "%-28.28s %9.3f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n", system->def.name,
             (double)total.time_ns / 1e6 / frames, busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0,

@@ -67,7 +67,7 @@ static void frame_end(mica_world *world, void *state)
 {
     trace *trace = state;
     add_event(world, &trace->logs[trace->log_count - 1],
-              &(event){.rows = mica_time_of(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
+              &(event){.rows = mica_time_get(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
 }
 
 /* Stores the name of a system, which may be removed before the trace is written. */
@@ -113,7 +113,7 @@ mica_result mica_trace_start(mica_world *world)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping || micap_listener_state(world, MICAP_LISTENER_TRACE))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace_start: %s",
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_start: %s",
                           flow->is_stepping ? "refused inside a frame" : "a trace was already started");
     trace *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
@@ -202,7 +202,7 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     const micap_flow *flow = micap_flow_get(world);
     trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
     if (!trace || flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace_stop: %s",
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_stop: %s",
                           trace ? "refused inside a frame" : "no trace was started");
     for (uint32_t i = 0; i < flow->system_count; ++i)
         store_name(world, trace, flow->systems[i]);
@@ -214,7 +214,7 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     bool failed = path && (!file || ferror(file) != 0);
     failed |= file && fclose(file) != 0;
     if (failed)
-        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "trace: %s: %s", path, strerror(errno));
+        result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s: %s", path, strerror(errno));
     free_trace(world, trace);
     return result;
 }

@@ -129,10 +129,10 @@ static bool fill_mailboxes(micap_messages *messages, micap_segment *segment)
     mica_world *world = messages->world;
     for (uint32_t i = 0; i < segment->system_count; ++i) {
         const micap_system *system = segment->systems[i];
-        mica_view walk = {.world = world, .query = system->query};
+        mica_view walk = {.world = world, .private_.query = system->query};
         if (system->query->join_count)
             micap_join_begin(&walk, system->query);
-        system->deliveries->driver = walk.driver;
+        system->deliveries->driver = walk.private_.driver;
     }
     uint32_t number = 0;
     micap_queue_span *span = NULL;
@@ -154,7 +154,7 @@ static bool fill_mailboxes(micap_messages *messages, micap_segment *segment)
 
 static mica_result run_round(micap_messages *messages, micap_segment *segment)
 {
-    mica_time time = mica_time_of(messages->world);
+    mica_time time = mica_time_get(messages->world);
     uint64_t end = messages->queue.end;
     mica_result result = MICA_OK;
     segment->dt = time.dt;

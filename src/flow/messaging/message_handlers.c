@@ -289,29 +289,31 @@ bool micap_messages_update(micap_messages *messages)
 }
 
 /* Whether handlers can't be changed now, with a report. */
-static bool is_refused(const mica_world *world, mica_place place)
+static bool is_refused(const mica_world *world, mica_location location)
 {
     const micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     micap_check_door(world, "handler_add or handler_remove");
     const micap_flow *flow = micap_flow_get(world);
     if (!(flow && flow->is_stepping) && !(messages && messages->is_delivering))
         return false;
-    micap_fail(world, MICA_ERROR_REFUSED, place,
+    micap_fail(world, MICA_ERROR_REFUSED, location,
                "handler: handlers can't be added or removed inside a frame or a handler");
     return true;
 }
 
 mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
 {
-    mica_place place = handler ? handler->place : (mica_place){0};
+    mica_location location = handler ? handler->location : (mica_location){0};
     if (!handler || !handler->component || !handler->message || !handler->fn)
-        return micap_fail(world, MICA_ERROR_INVALID, place, "handler: it needs a component, a message and a function");
-    if (is_refused(world, place))
+        return micap_fail(world, MICA_ERROR_INVALID, location,
+                          "handler: it needs a component, a message and a function");
+    if (is_refused(world, location))
         return MICA_ERROR_REFUSED;
     mica_component message = mica_type_id(handler->message);
     const micap_type *type = micap_type_for_entities(world, mica_type_id(handler->component));
     if (!type || !message)
-        return type ? micap_fail(world, MICA_ERROR_INVALID, place, "handler: the description of the message is invalid")
+        return type ? micap_fail(world, MICA_ERROR_INVALID, location,
+                                 "handler: the description of the message is invalid")
                     : micap_failure(world);
     micap_messages *messages = micap_messages_of(world);
     micap_handler wanted = {.fn = handler->fn,
@@ -327,7 +329,7 @@ bool mica_handler_remove(mica_world *world, mica_component component, mica_compo
     micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     const micap_message_kind *kind = messages ? micap_message_kind_of(messages, message) : NULL;
     micap_handler_list *list = kind ? find_list(kind, component) : NULL;
-    if (!list || is_refused(world, (mica_place){0}))
+    if (!list || is_refused(world, (mica_location){0}))
         return false;
     micap_handler *handler = list->first;
     while (handler && (handler->fn != fn || handler->is_described))
@@ -337,13 +339,13 @@ bool mica_handler_remove(mica_world *world, mica_component component, mica_compo
     return handler != NULL;
 }
 
-mica_result mica_message_every_frame_kind(mica_world *world, mica_component message, mica_phase phase)
+mica_result mica_message_every_frame_id(mica_world *world, mica_component message, mica_phase phase)
 {
-    if (is_refused(world, (mica_place){0}))
+    if (is_refused(world, (mica_location){0}))
         return MICA_ERROR_REFUSED;
     const micap_type *type = micap_type_of(message);
     if (!type || !type->type.size_bytes)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
                           "message_every_frame: there is no such message, or it has no data");
     micap_messages *messages = micap_messages_of(world);
     if (!messages || !micap_messages_update(messages))
@@ -352,7 +354,7 @@ mica_result mica_message_every_frame_kind(mica_world *world, mica_component mess
     if (!kind)
         return micap_fail_memory(world, "message");
     if (kind->zero)
-        return micap_fail(world, MICA_ERROR_EXISTS, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0},
                           "message_every_frame: %s is already sent every frame", type->type.name);
     kind->zero = micap_allocate_zeroed(&world->memory, kind->message_bytes, type->type.alignment);
     if (!kind->zero)

@@ -11,7 +11,7 @@ bool micap_message_queue_add(micap_queue *queue, mica_world *world, const micap_
 {
     const micap_running_job *job = micap_running_job_of(world);
     if (job && job->sequence == MICAP_SEQUENCE_NONE) {
-        micap_fail(world, MICA_ERROR_REFUSED, message->place,
+        micap_fail(world, MICA_ERROR_REFUSED, message->location,
                    "system %s: messages can't be sent inside a parallel for, because they would have no order",
                    job->system->def.name);
         return false;

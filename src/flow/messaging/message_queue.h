@@ -12,7 +12,7 @@ typedef struct micap_queued_message {
     uint32_t kind; /* of a message: how many handlers led to it; of a user event: the event */
     mica_component component;
     mica_entity entity; /* nil: all */
-    mica_place place;
+    mica_location location;
 } micap_queued_message;
 
 enum { MICAP_MESSAGE_ALIGNMENT = 16 };

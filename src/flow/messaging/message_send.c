@@ -7,7 +7,7 @@
 /* Returns the frame that handlers see outside of systems. */
 static mica_frame frame_now(mica_world *world)
 {
-    mica_time time = mica_time_of(world);
+    mica_time time = mica_time_get(world);
     return (mica_frame){
         .world = world, .dt = time.dt, .alpha = time.alpha, .seconds = time.seconds, .tick = time.frame};
 }
@@ -19,10 +19,10 @@ static void deliver_to_one(const micap_message_kind *kind, mica_message *message
     message->entities = target;
     for (uint32_t i = 0; i < kind->list_count; ++i) {
         const micap_handler_list *list = kind->lists[i];
-        if (!mica_is_enabled_component(world, *target, list->component))
+        if (!mica_is_enabled_id(world, *target, list->component))
             continue;
         message->component = list->component;
-        message->values = list->mailbox->has_values ? mica_write_component(world, *target, list->component) : NULL;
+        message->values = list->mailbox->has_values ? mica_write_id(world, *target, list->component) : NULL;
         micap_handler_list_call(list, message);
     }
 }
@@ -81,11 +81,11 @@ static void deliver_all(micap_messages *messages)
     micap_queue_drop(&messages->queue, messages->queue.end);
 }
 
-static bool send(mica_world *world, mica_entity target, mica_value message, mica_place place)
+static bool send(mica_world *world, mica_entity target, mica_value message, mica_location location)
 {
     const micap_type *type = micap_type_of(message.component);
     if (!type || !message.data || (message.size_bytes && message.size_bytes != type->type.size_bytes)) {
-        micap_fail(world, MICA_ERROR_INVALID, place,
+        micap_fail(world, MICA_ERROR_INVALID, location,
                    "message: it has no description or no data, or its size is not the one described");
         return false;
     }
@@ -93,7 +93,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
     if (!messages && !(messages = micap_messages_of(world))) /* mica_step creates them: a system can't */
         return false;
     if (messages->is_delivering && messages->generation >= MICAP_GENERATIONS_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, place,
+        micap_fail(world, MICA_ERROR_LIMIT, location,
                    "message: handlers still send messages after %d rounds; %s is dropped", MICAP_GENERATIONS_MAX,
                    type->type.name);
         return false;
@@ -102,7 +102,7 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
                                    .component = message.component,
                                    .data_bytes = type->type.size_bytes,
                                    .entity = target,
-                                   .place = place};
+                                   .location = location};
     if (!micap_message_queue_add(&messages->queue, world, &queued, message.data))
         return false;
     if (!micap_running_job_of(world) && !messages->is_awaited)
@@ -110,17 +110,17 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
     return true;
 }
 
-bool mica_message_send(mica_world *world, mica_entity target, mica_value message, mica_place place)
+bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mica_location location)
 {
     if (!mica_is_alive(world, target)) {
-        micap_fail(world, MICA_ERROR_DEAD, place, "message: entity %u (generation %u) is not alive", target.index,
+        micap_fail(world, MICA_ERROR_DEAD, location, "message: entity %u (generation %u) is not alive", target.index,
                    target.generation);
         return false;
     }
-    return send(world, target, message, place);
+    return send(world, target, message, location);
 }
 
-bool mica_message_broadcast(mica_world *world, mica_value message, mica_place place)
+bool mica_broadcast_id(mica_world *world, mica_value message, mica_location location)
 {
-    return send(world, mica_nil(), message, place);
+    return send(world, mica_nil(), message, location);
 }

@@ -15,9 +15,9 @@ typedef struct observer {
     /* Whether the filter matches the archetype of the last event: mostly the next event has the same. */
     const micap_archetype *last_archetype;
     bool last_matches;
-    mica_observe event;
+    mica_event_kind event;
     mica_component component;
-    mica_observer_fn fn;
+    mica_event_fn fn;
     void *context;
     uint32_t id;
 } observer;
@@ -29,9 +29,9 @@ typedef struct observers {
 } observers;
 
 /* Calls an observer for a part of the entities of an event. */
-static void call_part(const observer *observer, const mica_observation *all, uint32_t begin, uint32_t count)
+static void call_part(const observer *observer, const mica_event *all, uint32_t begin, uint32_t count)
 {
-    mica_observation some = *all;
+    mica_event some = *all;
     some.count = count;
     some.entities = all->entities + begin;
     if (all->values)
@@ -40,7 +40,7 @@ static void call_part(const observer *observer, const mica_observation *all, uin
 }
 
 /* Calls an observer for consecutive rows of a chunk that pass its filter. */
-static void call_filtered_rows(observer *observer, const mica_observation *seen, micap_spot spot, uint32_t begin,
+static void call_filtered_rows(observer *observer, const mica_event *seen, micap_spot spot, uint32_t begin,
                                uint32_t count)
 {
     const mica_query *filter = observer->filter;
@@ -60,7 +60,7 @@ static void call_filtered_rows(observer *observer, const mica_observation *seen,
 }
 
 /* Entities that are rows of one chunk are filtered together; those of a pool, which may be anywhere, one by one. */
-static void call_filtered(observer *observer, const mica_observation *seen)
+static void call_filtered(observer *observer, const mica_event *seen)
 {
     for (uint32_t begin = 0, step; begin < seen->count; begin += step) {
         micap_spot spot = micap_locate(observer->world, seen->entities[begin]);
@@ -74,7 +74,7 @@ static void call_filtered(observer *observer, const mica_observation *seen)
     }
 }
 
-static void call_observer(observer *observer, mica_observation *seen)
+static void call_observer(observer *observer, mica_event *seen)
 {
     seen->world = observer->world;
     seen->context = observer->context;
@@ -86,11 +86,11 @@ static void call_observer(observer *observer, mica_observation *seen)
 
 static void watch_seen(micap_watch *watch, const mica_event *event)
 {
-    mica_observation seen = {.event = (mica_observe)event->kind,
-                             .component = event->component,
-                             .count = event->count,
-                             .entities = event->entities,
-                             .values = event->values};
+    mica_event seen = {.event = (mica_event_kind)event->kind,
+                       .component = event->component,
+                       .count = event->count,
+                       .entities = event->entities,
+                       .values = event->values};
     call_observer((observer *)watch, &seen);
 }
 
@@ -110,11 +110,11 @@ static void call_observers(mica_world *world, observers *observers, const micap_
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != event->kind || (observer->component && observer->component != event->component))
             continue;
-        mica_observation seen = {.event = event->kind, .component = event->component, .data = data};
+        mica_event seen = {.event = event->kind, .component = event->component, .data = data};
         seen.count = !mica_is_nil(event->entity);
         seen.entities = seen.count ? &event->entity : NULL;
         if (seen.count && event->component && micap_type_of(event->component)->type.size_bytes)
-            seen.values = mica_write_component(world, event->entity, event->component);
+            seen.values = mica_write_id(world, event->entity, event->component);
         call_observer(observer, &seen);
     }
     --world->hook_depth;
@@ -195,9 +195,9 @@ static const micap_listener_ops listener = {
     .free = free_observers,
 };
 
-static bool is_of_world(mica_observe event)
+static bool is_of_world(mica_event_kind event)
 {
-    return event <= MICA_OBSERVE_DISABLE;
+    return event <= MICA_EVENT_DISABLE;
 }
 
 /* Whether the def is valid, with a report if not. */
@@ -206,24 +206,24 @@ static bool is_valid(mica_world *world, const mica_observer_def *def)
     const char *name = def->name ? def->name : "observer";
     micap_check_door(world, "observer_add");
     if (world->hook_depth || micap_is_running(world)) {
-        micap_fail(world, MICA_ERROR_REFUSED, def->place,
+        micap_fail(world, MICA_ERROR_REFUSED, def->location,
                    "observer %s: it can't be added inside a system, hook or observer", name);
         return false;
     }
-    if (!def->fn || (!is_of_world(def->event) && def->event < MICA_OBSERVE_USER)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place, "observer %s: a function and an event are required", name);
+    if (!def->fn || (!is_of_world(def->event) && def->event < MICA_EVENT_USER)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "observer %s: a function and an event are required", name);
         return false;
     }
-    if (is_of_world(def->event) && (def->event == MICA_OBSERVE_DESTROY) != (def->component == 0)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place,
+    if (is_of_world(def->event) && (def->event == MICA_EVENT_DESTROY) != (def->component == 0)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "observer %s: DESTROY must have no component, the other events must have one", name);
         return false;
     }
     if (!def->component)
         return true;
     const micap_type *type = micap_type_for_entities(world, def->component);
-    if (type && !type->type.toggle && (def->event == MICA_OBSERVE_ENABLE || def->event == MICA_OBSERVE_DISABLE)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->place,
+    if (type && !type->type.toggle && (def->event == MICA_EVENT_ENABLE || def->event == MICA_EVENT_DISABLE)) {
+        micap_fail(world, MICA_ERROR_INVALID, def->location,
                    "observer %s: %s can't be enabled or disabled: describe it with .toggle", name, type->type.name);
         return false;
     }
@@ -248,7 +248,7 @@ static observer *make(mica_world *world, const mica_observer_def *def)
     fresh->filter = mica_query_create(world, &(mica_query_def){.name = def->name ? def->name : "observer",
                                                                .terms = def->terms,
                                                                .term_count = def->term_count,
-                                                               .place = def->place});
+                                                               .location = def->location});
     if (fresh->filter)
         return fresh;
     release_observer(world, fresh);
@@ -277,7 +277,7 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     micap_check_door(world, "observer_remove");
     if (world->hook_depth || micap_is_running(world)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                    "observer_remove: refused inside a system, hook or observer");
         return false;
     }
@@ -296,12 +296,12 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
     return true;
 }
 
-bool mica_observe_emit(mica_world *world, mica_observe event, mica_component component, mica_entity entity,
-                       mica_value data)
+bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
+                     mica_value data)
 {
-    if (event < MICA_OBSERVE_USER) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
-                   "observe_emit: event %u is an event of the world; user events begin at MICA_OBSERVE_USER", event);
+    if (event < MICA_EVENT_USER) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                   "observe_emit: event %u is an event of the world; user events begin at MICA_EVENT_USER", event);
         return false;
     }
     if (!mica_is_nil(entity) && !mica_is_alive(world, entity)) {

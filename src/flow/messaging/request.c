@@ -37,7 +37,7 @@ struct mica_requests {
     uint32_t question_offset;
     bool in_order;
     bool is_handling;
-    mica_place place;
+    mica_location location;
     /* Scratch memory that is reused. All by index in the sorted list. */
     question_entry *entries, *scratch;
     uint32_t entry_capacity, scratch_capacity;
@@ -193,9 +193,9 @@ static void give_answer(mica_requests *requests, mica_entity asker, const void *
 {
     uint32_t bytes = requests->answer->type.size_bytes;
     if (requests->answers)
-        mica_stream_push(requests->answers, value, bytes, requests->place);
+        mica_stream_push_id(requests->answers, value, bytes, requests->location);
     else if (mica_is_alive(requests->world, asker))
-        mica_set_component(requests->world, asker, (mica_value){requests->answer->id, bytes, value});
+        mica_set_id(requests->world, asker, (mica_value){requests->answer->id, bytes, value});
 }
 
 static void give_answers(mica_requests *requests, uint32_t count)
@@ -296,7 +296,7 @@ static bool is_valid(mica_world *world, const mica_requests_def *def)
     else if (micap_is_running(world))
         problem = "they can't be created inside a system";
     if (problem)
-        micap_fail(world, MICA_ERROR_INVALID, def ? def->place : (mica_place){0}, "requests %s: %s",
+        micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0}, "requests %s: %s",
                    def && def->name ? def->name : "without a name", problem);
     else if (answer && !def->as_stream && !micap_type_for_entities(world, answer->id))
         return false;
@@ -309,7 +309,7 @@ static bool create_streams(mica_requests *requests, const mica_requests_def *def
     alignment = alignment > _Alignof(queued_question) ? alignment : (uint32_t) _Alignof(queued_question);
     requests->question_offset = (uint32_t)micap_align_up(sizeof(queued_question), requests->question->type.alignment);
     micap_stream_shape shape = {
-        .name = name, .alignment = alignment, .application = true, .is_owned = true, .place = def->place};
+        .name = name, .alignment = alignment, .application = true, .is_owned = true, .location = def->location};
     shape.message_bytes =
         (uint32_t)micap_align_up(requests->question_offset + (size_t)requests->question->type.size_bytes, alignment);
     requests->questions = micap_stream_create(requests->world, &shape);
@@ -343,7 +343,7 @@ mica_requests *mica_requests_create(mica_world *world, const mica_requests_def *
     requests->fn = def->fn;
     requests->context = def->context;
     requests->in_order = def->in_order;
-    requests->place = def->place;
+    requests->location = def->location;
     requests->question = type_of(def->question);
     requests->answer = type_of(def->answer);
     if (!create_streams(requests, def, def->name ? def->name : requests->question->type.name)) {
@@ -365,7 +365,7 @@ void mica_requests_destroy(mica_requests *requests)
     users += requests->answers ? micap_stream_user_count(world, requests->answers) : 0;
     if (users || micap_is_running(world) || requests->is_handling) {
         micap_fail(
-            world, MICA_ERROR_REFUSED, requests->place,
+            world, MICA_ERROR_REFUSED, requests->location,
             "requests %s: they can't be destroyed inside a system or their handler, or while a system declares them",
             requests->questions->name);
         return;
@@ -383,16 +383,17 @@ void mica_requests_destroy(mica_requests *requests)
     free_one(requests);
 }
 
-bool mica_request_post(mica_requests *requests, uint64_t key, mica_entity asker, mica_value question, mica_place place)
+bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity asker, mica_value question,
+                          mica_location location)
 {
     if (!requests)
         return false;
     if (!question.data || (question.component && question.component != requests->question->id)) {
-        micap_fail(requests->world, MICA_ERROR_INVALID, place, "requests %s: the question has no data, or another type",
-                   requests->questions->name);
+        micap_fail(requests->world, MICA_ERROR_INVALID, location,
+                   "requests %s: the question has no data, or another type", requests->questions->name);
         return false;
     }
-    queued_question *room = mica_stream_append(requests->questions, 1, place);
+    queued_question *room = mica_stream_push_many_id(requests->questions, 1, location);
     if (!room)
         return false;
     *room = (queued_question){key, asker};
@@ -406,7 +407,7 @@ mica_result mica_requests_handle(mica_requests *requests)
         return MICA_ERROR_INVALID;
     micap_check_door(requests->world, "requests_handle");
     if (micap_is_running(requests->world) || requests->is_handling)
-        return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->place,
+        return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->location,
                           "requests %s: they can't be handled inside a system or their handler",
                           requests->questions->name);
     return handle(requests);

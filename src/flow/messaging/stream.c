@@ -34,7 +34,7 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
         return false;
     stream->name_bytes = name_bytes;
     memcpy(stream->name, shape->name, name_bytes);
-    stream->place = shape->place;
+    stream->location = shape->location;
     stream->is_owned = shape->is_owned;
     stream->type = shape->type;
     stream->message_bytes = shape->message_bytes;
@@ -80,30 +80,30 @@ void micap_stream_remove(mica_stream *stream)
 }
 
 /* Whether systems span, with a report: streams are created and destroyed between phases only. */
-static bool is_refused(const mica_world *world, mica_place place, const char *what)
+static bool is_refused(const mica_world *world, mica_location location, const char *what)
 {
     micap_check_door(world, what);
     if (!micap_is_running(world))
         return false;
-    micap_fail(world, MICA_ERROR_REFUSED, place, "%s: refused inside a system", what);
+    micap_fail(world, MICA_ERROR_REFUSED, location, "%s: refused inside a system", what);
     return true;
 }
 
 mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
 {
-    mica_place place = def ? def->place : (mica_place){0};
+    mica_location location = def ? def->location : (mica_location){0};
     if (!def || !def->type || !def->type->size_bytes) {
-        micap_fail(world, MICA_ERROR_INVALID, place,
+        micap_fail(world, MICA_ERROR_INVALID, location,
                    "stream_create: the type of the messages must be described and have data");
         return NULL;
     }
     if (def->type->copy || def->type->destruct || def->type->move) {
-        micap_fail(world, MICA_ERROR_INVALID, place,
+        micap_fail(world, MICA_ERROR_INVALID, location,
                    "stream_create: messages are copied as bytes, but %s has a copy, move or destruct function",
                    def->type->name);
         return NULL;
     }
-    if (is_refused(world, place, "stream_create"))
+    if (is_refused(world, location, "stream_create"))
         return NULL;
     return micap_stream_create(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
                                                             .type = micap_type_of(mica_type_id(def->type)),
@@ -112,21 +112,21 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
                                                             .capacity = def->capacity,
                                                             .keep_frames = def->keep_frames,
                                                             .application = def->application,
-                                                            .place = place});
+                                                            .location = location});
 }
 
 void mica_stream_destroy(mica_stream *stream)
 {
-    if (!stream || is_refused(stream->world, stream->place, "stream_destroy"))
+    if (!stream || is_refused(stream->world, stream->location, "stream_destroy"))
         return;
     uint32_t users = micap_stream_user_count(stream->world, stream);
     if (users) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->place,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
                    "stream_destroy: %s: %u systems declare it: remove them first", stream->name, users);
         return;
     }
     if (stream->is_owned) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->place,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
                    "stream_destroy: %s belongs to requests: destroy those instead", stream->name);
         return;
     }
@@ -134,20 +134,20 @@ void mica_stream_destroy(mica_stream *stream)
 }
 
 /* Whether this job may write or read the stream, with a report if not. Called once for a span. */
-static bool may_use(const mica_stream *stream, const micap_running_job *job, bool write, mica_place place)
+static bool may_use(const mica_stream *stream, const micap_running_job *job, bool write, mica_location location)
 {
     const char *verb = write ? "write" : "read";
     const char *label = job->system->def.name;
     if (job->sequence == MICAP_SEQUENCE_NONE) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, place,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, location,
                    "stream %s: system %s can't %s it inside a parallel for, because nothing has an order there",
                    stream->name, label, verb);
         return false;
     }
     bool is_declared = micap_system_uses_stream(job->system, stream, write);
     if (!is_declared && !(write && micap_system_may_write_undeclared(job->system, stream))) {
-        micap_check_stream(stream->world, stream->name, write, place);
-        micap_fail(stream->world, MICA_ERROR_REFUSED, place,
+        micap_check_stream(stream->world, stream->name, write, location);
+        micap_fail(stream->world, MICA_ERROR_REFUSED, location,
                    "stream %s: system %s does not declare that it will %s it (.uses)", stream->name, label, verb);
         return false;
     }
@@ -166,10 +166,10 @@ void micap_stream_bound(mica_stream *stream)
 static MICAP_COLD void miss(mica_stream *stream, uint32_t count)
 {
     atomic_fetch_add_explicit(&stream->missed, count, memory_order_relaxed);
-    micap_fail(stream->world, MICA_ERROR_MEMORY, stream->place, "stream %s: out of memory", stream->name);
+    micap_fail(stream->world, MICA_ERROR_MEMORY, stream->location, "stream %s: out of memory", stream->name);
 }
 
-void *mica_stream_append(mica_stream *stream, uint32_t count, mica_place place)
+void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location)
 {
     if (!stream || !count)
         return NULL;
@@ -178,7 +178,7 @@ void *mica_stream_append(mica_stream *stream, uint32_t count, mica_place place)
     void *room;
     if (job) {
         if (MICAP_UNLIKELY(!micap_queue_is_open(&stream->queue, job->worker, job->sequence)) &&
-            !may_use(stream, job, true, place))
+            !may_use(stream, job, true, location))
             return NULL;
         room = micap_queue_append(&stream->queue, job->worker, job->sequence, bytes);
     } else {
@@ -190,30 +190,31 @@ void *mica_stream_append(mica_stream *stream, uint32_t count, mica_place place)
     return room;
 }
 
-static MICAP_COLD bool push_slowly(mica_stream *stream, const void *message, size_t message_bytes, mica_place place)
+static MICAP_COLD bool push_slowly(mica_stream *stream, const void *message, size_t message_bytes,
+                                   mica_location location)
 {
     if (stream && message_bytes != stream->message_bytes) {
-        micap_fail(stream->world, MICA_ERROR_LAYOUT, place, "stream %s: a message of %zu bytes instead of %u",
+        micap_fail(stream->world, MICA_ERROR_LAYOUT, location, "stream %s: a message of %zu bytes instead of %u",
                    stream->name, message_bytes, stream->message_bytes);
         return false;
     }
-    void *room = mica_stream_append(stream, 1, place);
+    void *room = mica_stream_push_many_id(stream, 1, location);
     if (room)
         memcpy(room, message, message_bytes);
     return room != NULL;
 }
 
 /* The fast path, a million times in a frame: the job has a span open that has room. */
-bool mica_stream_push(mica_stream *stream, const void *message, size_t message_bytes, mica_place place)
+bool mica_stream_push_id(mica_stream *stream, const void *message, size_t message_bytes, mica_location location)
 {
     const micap_here *here = micap_here_now;
     if (MICAP_UNLIKELY(!stream || !here || here->world != stream->world || message_bytes != stream->message_bytes))
-        return push_slowly(stream, message, message_bytes, place);
+        return push_slowly(stream, message, message_bytes, location);
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
     micap_queue_writer *writer = &stream->queue.writers[job->worker];
     char *room = writer->at;
     if (MICAP_UNLIKELY(writer->sequence != job->sequence || (size_t)(writer->limit - room) < message_bytes))
-        return push_slowly(stream, message, message_bytes, place);
+        return push_slowly(stream, message, message_bytes, location);
     writer->at = writer->span->end = room + message_bytes;
     micap_copy_fresh_bytes(room, message, (uint32_t)message_bytes);
     return true;
@@ -309,7 +310,7 @@ static const void *read_next(mica_stream *stream, micap_stream_reader *reader, u
     return NULL;
 }
 
-const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, mica_place place)
+const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_location location)
 {
     *out_count = 0;
     if (!stream)
@@ -317,10 +318,10 @@ const void *mica_stream_read_messages(mica_stream *stream, uint32_t *out_count, 
     uint32_t sequence_limit;
     micap_stream_reader *reader = reader_here(stream, &sequence_limit);
     const micap_running_job *job = micap_running_job_of(stream->world);
-    if (job && (job->sequence == MICAP_SEQUENCE_NONE || !reader) && !may_use(stream, job, false, place))
+    if (job && (job->sequence == MICAP_SEQUENCE_NONE || !reader) && !may_use(stream, job, false, location))
         return NULL;
     if (!reader) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, place,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, location,
                    "stream %s: the application can't read it: create it with .application = true", stream->name);
         return NULL;
     }

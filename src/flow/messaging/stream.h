@@ -28,7 +28,7 @@ struct mica_stream {
     uint64_t number;   /* unique in the world: an address may be reused, a number is not */
     char *name;
     size_t name_bytes;
-    mica_place place;
+    mica_location location;
     micap_queue queue;
     bool is_owned;          /* by requests */
     const micap_type *type; /* of its messages; NULL: they are questions of requests */
@@ -52,7 +52,7 @@ typedef struct micap_stream_shape {
     uint32_t keep_frames;
     bool application;
     bool is_owned; /* by requests: users don't destroy it */
-    mica_place place;
+    mica_location location;
 } micap_stream_shape;
 
 /* Returns NULL with a report if memory is short. */

@@ -182,7 +182,7 @@ static bool validate(mica_world *world, void *state)
         for (uint32_t i = 0; i < stream->reader_count; ++i)
             sound = sound && stream->readers[i].position <= stream->queue.end;
         if (!sound) {
-            micap_fail(world, MICA_ERROR_INVALID, stream->place, "stream %s: broken invariant", stream->name);
+            micap_fail(world, MICA_ERROR_INVALID, stream->location, "stream %s: broken invariant", stream->name);
             return false;
         }
     }

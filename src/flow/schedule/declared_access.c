@@ -24,7 +24,7 @@ void micap_declared_access_begin(micap_running_job *job)
 {
     job->here.allows = allows;
     job->here.label = job->system->def.name;
-    job->here.place = job->system->def.place;
+    job->here.location = job->system->def.location;
 }
 
 void micap_declared_access_show(micap_running_job *job, const mica_view *view)

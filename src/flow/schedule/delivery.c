@@ -19,7 +19,7 @@ bool micap_delivery_add(mica_world *world, micap_delivery_list *list, mica_entit
                         micap_delivery delivery)
 {
     micap_spot spot = micap_locate(world, target);
-    if (!micap_is_row(spot) || !mica_has_component(world, target, component))
+    if (!micap_is_row(spot) || !mica_has_id(world, target, component))
         return true;
     delivery.chunk = list->driver ? NULL : spot.chunk;
     delivery.row = list->driver ? micap_pooled_row(world, list->driver, target) : spot.row;

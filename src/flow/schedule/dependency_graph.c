@@ -195,7 +195,7 @@ static void report_unknown_names(const micap_flow *flow)
             bool before = j < MICA_SYSTEM_ORDERS_MAX;
             const char *name = before ? system->def.before[j] : system->def.after[j - MICA_SYSTEM_ORDERS_MAX];
             if (name && !mica_system_find(flow->world, name).id)
-                micap_fail(flow->world, MICA_ERROR_UNKNOWN, system->def.place,
+                micap_fail(flow->world, MICA_ERROR_UNKNOWN, system->def.location,
                            "system %s: .%s names %s, which does not exist", system->def.name,
                            before ? "before" : "after", name);
         }

@@ -154,12 +154,12 @@ mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
 {
     const char *problem = problem_of(def);
     if (problem)
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0}, "flow_configure: %s", problem);
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "flow_configure: %s", problem);
     micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "flow_configure: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "flow_configure: refused inside a frame");
     micap_worker_pool *pool = micap_worker_pool_create(&world->memory, worker_count_of(def), def->scheduler);
     if (!pool)
         return micap_fail_memory(world, "flow");

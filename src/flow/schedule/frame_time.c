@@ -1,4 +1,4 @@
-/* The time of a world: pause, scale, and what mica_time_of returns. */
+/* The time of a world: pause, scale, and what mica_time_get returns. */
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
 
@@ -24,13 +24,13 @@ mica_result mica_time_set_scale(mica_world *world, double scale)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (!(scale >= 0 && scale <= 1e6))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "time_set_scale: the scale must be from 0 to 1e6, not %g", scale);
     flow->scale = scale;
     return MICA_OK;
 }
 
-mica_time mica_time_of(const mica_world *world)
+mica_time mica_time_get(const mica_world *world)
 {
     const micap_flow *flow = micap_flow_get(world);
     return flow ? flow->time : (mica_time){0};

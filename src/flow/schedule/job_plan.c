@@ -21,11 +21,11 @@ static uint64_t partition_rows_for(uint64_t rows)
     return partition > PARTITION_ROWS_MIN ? partition : PARTITION_ROWS_MIN;
 }
 
-/* Returns how many rows a job of a system with MICA_SPLIT_EVERY has. */
+/* Returns how many rows a job of a system with MICA_PARALLEL_EVERY has. */
 static uint64_t split_rows_for(const mica_system_def *def, uint64_t rows)
 {
     uint64_t least = (rows + OWN_JOBS_MAX - 1) / OWN_JOBS_MAX;
-    return def->split_rows > least ? def->split_rows : least;
+    return def->parallel_rows > least ? def->parallel_rows : least;
 }
 
 static bool plan_partitions(micap_flow *flow)
@@ -166,7 +166,7 @@ static uint64_t row_bound(const mica_query *query)
 static bool plan_pool_jobs(mica_world *world, micap_chain *chain, uint64_t rows)
 {
     const mica_system_def *def = &chain->systems[0]->def;
-    uint64_t job_rows = def->split == MICA_SPLIT_EVERY ? split_rows_for(def, rows) : partition_rows_for(rows);
+    uint64_t job_rows = def->parallel == MICA_PARALLEL_EVERY ? split_rows_for(def, rows) : partition_rows_for(rows);
     if (job_rows < chain->view_rows)
         chain->view_rows = (uint32_t)job_rows;
     chain->has_own_partitions = true;
@@ -197,12 +197,12 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
     }
     bool has_only_deliveries = first->deliveries && !first->deliveries->broadcast_count;
     if (first->query->join_count) {
-        mica_view walk = {.world = segment->world, .query = first->query};
+        mica_view walk = {.world = segment->world, .private_.query = first->query};
         micap_join_begin(&walk, first->query);
-        chain->driver = walk.driver;
-        chain->driver_walk = walk.walk;
-        if (walk.driver && !has_only_deliveries)
-            return plan_pool_jobs(segment->world, chain, walk.end);
+        chain->driver = walk.private_.driver;
+        chain->driver_walk = walk.private_.walk;
+        if (walk.private_.driver && !has_only_deliveries)
+            return plan_pool_jobs(segment->world, chain, walk.private_.end);
     }
     if (!list_archetypes(segment->world, chain))
         return false;
@@ -212,7 +212,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
     if (!chain->row_count)
         return true;
     uint64_t own_rows = 0;
-    if (def->split == MICA_SPLIT_EVERY) {
+    if (def->parallel == MICA_PARALLEL_EVERY) {
         own_rows = split_rows_for(def, chain->row_count);
         chain->has_own_partitions = true;
         if (own_rows < chain->view_rows)

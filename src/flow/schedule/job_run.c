@@ -39,7 +39,7 @@ mica_commands *micap_running_job_open_buffer(micap_here *here)
     const micap_flow *flow = micap_flow_get(world);
     if (job->sequence == MICAP_SEQUENCE_NONE) {
         micap_check_door(world, "for a change inside a parallel for");
-        micap_fail(world, MICA_ERROR_REFUSED, system->def.place,
+        micap_fail(world, MICA_ERROR_REFUSED, system->def.location,
                    "system %s: changes can't be recorded inside a parallel for, because they would have no order",
                    system->def.name);
         return NULL;
@@ -78,21 +78,21 @@ mica_commands *mica_frame_commands(const mica_frame *frame)
 /* Fills in the columns in the order of the terms, and stamps those that are written. */
 static void fill_columns(mica_view *view, void **columns)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i) {
         bool writes = micap_access_writes(query->terms[i].access);
-        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->columns[i]);
+        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
     }
 }
 
 static bool is_singleton_term(const mica_view *view, uint32_t term)
 {
-    return micap_type_of(view->query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
+    return micap_type_of(view->private_.query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
 static void call_each(const micap_system *system, mica_view *view)
 {
-    const mica_query *query = view->query;
+    const mica_query *query = view->private_.query;
     void *columns[MICA_TERMS_MAX];
     uint32_t steps[MICA_TERMS_MAX];
     fill_columns(view, columns);
@@ -153,7 +153,8 @@ static void run_chunk_rows(const micap_segment *segment, system_run *run, micap_
         call_system(segment, run);
         return;
     }
-    for (uint32_t count; (count = micap_query_next_run(query, chunk, &row, end, run->view.since)); row += count) {
+    for (uint32_t count; (count = micap_query_next_run(query, chunk, &row, end, run->view.private_.since));
+         row += count) {
         run->view.slice = slice + base + row;
         micap_view_show(&run->view, query, chunk, row, count);
         call_system(segment, run);
@@ -164,13 +165,13 @@ static void run_chunk_rows(const micap_segment *segment, system_run *run, micap_
 static void run_pool_rows(const micap_chain *chain, system_run *run, uint32_t begin, uint32_t end)
 {
     mica_view *view = &run->view;
-    view->driver = chain->driver;
-    view->walk = chain->driver_walk;
-    view->cursor = begin;
-    view->chunk = NULL; /* the loop starts again */
-    view->end = end;
+    view->private_.driver = chain->driver;
+    view->private_.walk = chain->driver_walk;
+    view->private_.cursor = begin;
+    view->private_.chunk = NULL; /* the loop starts again */
+    view->private_.end = end;
     while (micap_join_next(view, run->job.system->query)) {
-        view->slice = ((uint64_t)chain->driver->type->id << 32) + view->cursor - view->count;
+        view->slice = ((uint64_t)chain->driver->type->id << 32) + view->private_.cursor - view->count;
         call_system(chain->segment, run);
     }
 }
@@ -198,7 +199,7 @@ static void run_delivery_rows(const micap_chain *chain, system_run *run, const m
         run_pool_rows(chain, run, row, end);
         return;
     }
-    run->view.match = entry_of(chain, chunk->archetype);
+    run->view.private_.match = entry_of(chain, chunk->archetype);
     run_chunk_rows(chain->segment, run, chunk, row, end, base);
 }
 
@@ -242,7 +243,7 @@ static void run_view_rows(const micap_chain *chain, system_run *runs, uint32_t r
         uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + indices[i]] : entry;
         if (match == MICAP_CHAIN_NO_MATCH)
             continue;
-        runs[i].view.match = match;
+        runs[i].view.private_.match = match;
         if (MICAP_UNLIKELY(runs[i].job.system->deliveries != NULL))
             run_delivery_block(chain, &runs[i], chunk, row, end, base);
         else

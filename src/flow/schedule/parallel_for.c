@@ -128,7 +128,7 @@ mica_result mica_reduce_range(mica_world *world, uint32_t count, uint32_t grain,
                               void *out_sum)
 {
     if (!is_valid(how, out_sum) || !how->range)
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_place){0},
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "reduce_range: the reduction needs zero, combine, range and a size of at most %d bytes",
                           MICA_REDUCTION_BYTES_MAX);
     grain = grain_for(count, grain);
@@ -167,13 +167,13 @@ static void reduce_view(user_work *work, uint32_t job)
     mica_view view;
     mica_version version = micap_here_now ? micap_here_now->version : micap_version(work->world);
     micap_view_init(&view, query, query->last_mark, version);
-    view.match = start->entry;
+    view.private_.match = start->entry;
     while (query->join_count && micap_join_next_rows(&view, query, chunk, &row, end)) {
         view.slice = ((uint64_t)archetype->id << 32) + start->base + row - view.count;
         work->how->view(&view, sum, work->how->context);
     }
     for (uint32_t count; !query->join_count && row < end; row += count) {
-        count = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.since) : end - row;
+        count = query->filter_count ? micap_query_next_run(query, chunk, &row, end, view.private_.since) : end - row;
         if (!count)
             break;
         view.slice = ((uint64_t)archetype->id << 32) + start->base + row;
@@ -188,7 +188,7 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     if (!is_valid(how, out_sum) || !how->view)
-        return micap_fail(world, MICA_ERROR_INVALID, query->place,
+        return micap_fail(world, MICA_ERROR_INVALID, query->location,
                           "reduce_query: %s: the reduction needs zero, combine, view and a size of at most %d bytes",
                           query->name, MICA_REDUCTION_BYTES_MAX);
     uint32_t count = list_views(query, NULL);

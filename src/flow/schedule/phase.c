@@ -63,17 +63,18 @@ void micap_phase_free(micap_flow *flow, micap_phase *phase)
 static mica_result check(micap_flow *flow, const mica_phase_def *def)
 {
     mica_world *world = flow->world;
-    mica_place place = def ? def->place : (mica_place){0};
+    mica_location location = def ? def->location : (mica_location){0};
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, place, "phase_add: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, location, "phase_add: refused inside a frame");
     if (!def || !def->name)
-        return micap_fail(world, MICA_ERROR_INVALID, place, "phase_add: the phase needs a name");
+        return micap_fail(world, MICA_ERROR_INVALID, location, "phase_add: the phase needs a name");
     if (!(def->fixed_seconds >= 0) || def->fixed_seconds > 1e9)
-        return micap_fail(world, MICA_ERROR_INVALID, place, "phase %s: fixed_seconds must be from 0 to 1e9", def->name);
+        return micap_fail(world, MICA_ERROR_INVALID, location, "phase %s: fixed_seconds must be from 0 to 1e9",
+                          def->name);
     if (mica_phase_find(world, def->name) != MICA_PHASE_NONE)
-        return micap_fail(world, MICA_ERROR_EXISTS, place, "phase %s: another phase has this name", def->name);
+        return micap_fail(world, MICA_ERROR_EXISTS, location, "phase %s: another phase has this name", def->name);
     if (!micap_phase_find_id(flow, def->beside))
-        return micap_fail(world, MICA_ERROR_UNKNOWN, place, "phase %s: the phase to put it beside does not exist",
+        return micap_fail(world, MICA_ERROR_UNKNOWN, location, "phase %s: the phase to put it beside does not exist",
                           def->name);
     return MICA_OK;
 }
@@ -106,7 +107,8 @@ bool mica_phase_remove(mica_world *world, mica_phase phase)
     if (!found || phase < MICAP_BUILT_IN_PHASES)
         return false;
     if (flow->is_stepping) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "phase_remove: %s: refused inside a frame", found->name);
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "phase_remove: %s: refused inside a frame",
+                   found->name);
         return false;
     }
     for (uint32_t i = 0; i < flow->system_count; ++i)

@@ -66,7 +66,7 @@ static inline void run_fast(const micap_segment *segment, micap_chain *chain)
     frame->tick = segment->phase->tick;
     mica_view *view = &chain->fast_view;
     micap_here *here = &chain->fast_job.here;
-    here->version = view->version = segment->base + 1 + chain->order;
+    here->version = view->private_.version = segment->base + 1 + chain->order;
     here->commands = NULL;
     here->defers = 0;
     view->dt = segment->dt;
@@ -184,10 +184,10 @@ static bool is_worth_splitting(const micap_chain *chain)
     const micap_system *first = chain->systems[0];
     if (first->is_single)
         return false;
-    switch (first->def.split) {
-    case MICA_SPLIT_EVEN:
-    case MICA_SPLIT_EVERY: return true;
-    case MICA_SPLIT_THRESHOLD: return chain->row_count >= first->def.split_rows;
+    switch (first->def.parallel) {
+    case MICA_PARALLEL_EVEN:
+    case MICA_PARALLEL_EVERY: return true;
+    case MICA_PARALLEL_THRESHOLD: return chain->row_count >= first->def.parallel_rows;
     default: return cost_of(chain) >= SPLIT_NS;
     }
 }
@@ -234,9 +234,9 @@ static bool is_worth_running_parallel(const micap_segment *segment)
         const micap_chain *chain = &segment->chains[i];
         if (!chain->job_count)
             continue;
-        mica_split split = chain->systems[0]->def.split;
+        mica_parallel parallel = chain->systems[0]->def.parallel;
         cost += cost_of(chain);
-        if (cost >= PARALLEL_NS || split == MICA_SPLIT_EVEN || split == MICA_SPLIT_EVERY)
+        if (cost >= PARALLEL_NS || split == MICA_PARALLEL_EVEN || split == MICA_PARALLEL_EVERY)
             return true;
     }
     return false;

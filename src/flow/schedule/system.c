@@ -41,17 +41,17 @@ static void classify(micap_system *system)
     }
     bool is_joined = !def->once && system->query->join_count; /* its jobs may be rows of a pool, not of chunks */
     system->is_sorted = !def->once && def->compare;
-    system->is_single = def->once || def->split == MICA_SPLIT_NONE || system->is_sorted || reads_streams ||
+    system->is_single = def->once || def->parallel == MICA_PARALLEL_NONE || system->is_sorted || reads_streams ||
                         micap_system_conflicts_with_itself(system);
-    system->is_local =
-        !system->is_single && !uses_components && !is_joined && def->split != MICA_SPLIT_EVERY && !system->deliveries;
+    system->is_local = !system->is_single && !uses_components && !is_joined && def->parallel != MICA_PARALLEL_EVERY &&
+                       !system->deliveries;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
     system->is_marked = system->query && micap_query_is_marked(system->query);
 }
 
 static mica_result fail(mica_world *world, mica_result result, const mica_system_def *def, const char *problem)
 {
-    return micap_fail(world, result, def->place, "system %s: %s", def->name, problem);
+    return micap_fail(world, result, def->location, "system %s: %s", def->name, problem);
 }
 
 static const char *problem_of(const mica_system_def *def)
@@ -65,10 +65,10 @@ static const char *problem_of(const mica_system_def *def)
         return "an exclusive system must use .once";
     if (def->use_count > MICAP_USES_MAX || (def->use_count && !def->uses))
         return "it has too many .uses, or none where .use_count says so";
-    if ((uint32_t)def->split > MICA_SPLIT_THRESHOLD)
-        return "its .split is unknown";
-    if ((def->split == MICA_SPLIT_EVERY || def->split == MICA_SPLIT_THRESHOLD) && !def->split_rows)
-        return "its .split needs .split_rows";
+    if ((uint32_t)def->parallel > MICA_PARALLEL_THRESHOLD)
+        return "its .parallel is unknown";
+    if ((def->parallel == MICA_PARALLEL_EVERY || def->parallel == MICA_PARALLEL_THRESHOLD) && !def->parallel_rows)
+        return "its .parallel needs .parallel_rows";
     if (!(def->every_seconds >= 0))
         return ".every_seconds must not be negative";
     for (uint32_t i = 0; i < def->use_count; ++i)
@@ -82,7 +82,8 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, micap_sys
 {
     mica_world *world = flow->world;
     if (!def || !def->name)
-        return micap_fail(world, MICA_ERROR_INVALID, def ? def->place : (mica_place){0}, "system: it needs a name");
+        return micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0},
+                          "system: it needs a name");
     const char *problem = problem_of(def);
     if (problem)
         return fail(world, MICA_ERROR_INVALID, def, problem);
@@ -105,7 +106,7 @@ static void change_systems(micap_flow *flow, const mica_system_def *def)
 {
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (def->uses[i].component && is_singleton(def->uses[i].component))
-            mica_singleton_get(flow->world, def->uses[i].component);
+            mica_singleton_get_id(flow->world, def->uses[i].component);
     flow->is_stale = true;
     ++flow->systems_version;
 }
@@ -178,7 +179,7 @@ static mica_query *create_query(mica_world *world, const mica_system_def *def)
     return mica_query_create(world, &(mica_query_def){.name = def->name,
                                                       .terms = def->terms,
                                                       .term_count = def->term_count,
-                                                      .place = def->place,
+                                                      .location = def->location,
                                                       .order_by = def->order_by,
                                                       .compare = def->compare,
                                                       .context = def->compare_context});
@@ -221,7 +222,7 @@ static mica_result refuse_inside(const mica_world *world, const micap_flow *flow
     micap_check_door(world, what);
     if (!flow->running)
         return MICA_OK;
-    return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "%s: refused while systems run: only an exclusive system may call it", what);
 }
 
@@ -261,9 +262,9 @@ mica_result micap_system_replace(mica_world *world, mica_system system, const mi
     micap_flow *flow = micap_flow_get(world);
     micap_system *old = micap_system_find_id(flow, system);
     if (!old)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_place){0}, "system_replace: there is no such system");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_replace: there is no such system");
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0}, "system_replace: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "system_replace: refused inside a frame");
     mica_result result = check(flow, def, old->kind, old);
     if (result != MICA_OK)
         return result;
@@ -295,7 +296,7 @@ static bool is_of_handlers(const mica_world *world, mica_system system, const ch
     const micap_system *found = micap_system_find_id(micap_flow_get(world), system);
     if (!found || found->kind == MICAP_SYSTEM_OF_USER)
         return false;
-    micap_fail(world, MICA_ERROR_REFUSED, (mica_place){0},
+    micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                "%s: %s runs message handlers: add or remove the handlers instead", what, found->def.name);
     return true;
 }

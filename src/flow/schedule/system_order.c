@@ -95,7 +95,7 @@ static void report_cycle(mica_world *world, micap_system *const *systems, const 
     size_t used = 0;
     for (uint32_t i = length; i-- > start && used < sizeof text;)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s before ", systems[trail[i]]->def.name);
-    micap_fail(world, MICA_ERROR_INVALID, systems[trail[start]]->def.place,
+    micap_fail(world, MICA_ERROR_INVALID, systems[trail[start]]->def.location,
                "systems: before and after form a loop: %s%s", text, systems[trail[length - 1]]->def.name);
 }
 
@@ -150,7 +150,7 @@ static bool contradicts_phases(const micap_flow *flow, micap_system *const *syst
             uint32_t index = index_of_phase(flow, systems[other]->def.phase);
             if (before ? index >= own : index <= own)
                 continue;
-            micap_fail(flow->world, MICA_ERROR_INVALID, def->place,
+            micap_fail(flow->world, MICA_ERROR_INVALID, def->location,
                        "system %s: it can't run %s %s, because phase %s runs %s phase %s", def->name,
                        before ? "before" : "after", name, flow->phases[index]->name, before ? "before" : "after",
                        flow->phases[own]->name);

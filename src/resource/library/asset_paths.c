@@ -78,7 +78,7 @@ const char *mica_resource_asset_path(const mica_resource *resource, mica_asset a
     return record ? micap_text(resource, record->path) : NULL;
 }
 
-const void *mica_resource_instances(const mica_resource *resource, const mica_type *type, uint32_t *out_count)
+const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count)
 {
     uint64_t name_hash = micap_hash_text(type->name);
     *out_count = 0;

@@ -53,7 +53,7 @@ static bool place_known(micap_reloading *work, uint32_t index, const mica_entity
         siblings->position = position;
         return true;
     }
-    return mica_command_place_behind(work->commands, entity, last) || fail_memory(work);
+    return mica_command_place_after(work->commands, entity, last) || fail_memory(work);
 }
 
 static bool place_new(micap_reloading *work, uint32_t index, const mica_entity *entities)
@@ -66,7 +66,7 @@ static bool place_new(micap_reloading *work, uint32_t index, const mica_entity *
         return true;
     if (mica_resource_parent(work->after.resource, index) == MICA_NO_PARENT)
         first = mica_nil(); /* the parent has other children than those of this file */
-    bool fine = !mica_is_nil(last)    ? mica_command_place_behind(work->commands, entity, last)
+    bool fine = !mica_is_nil(last)    ? mica_command_place_after(work->commands, entity, last)
                 : !mica_is_nil(first) ? mica_command_place_before(work->commands, entity, first)
                                       : mica_command_set_parent(work->commands, entity, parent);
     return fine || fail_memory(work);
@@ -105,7 +105,7 @@ bool micap_reload_create(micap_reloading *work, uint32_t copy)
         bool is_root = mica_resource_parent(resource, index) == MICA_NO_PARENT;
         if (!mica_is_alive(work->world, parent) && !(is_root && mica_is_nil(parent)))
             continue;
-        entities[index] = mica_command_create_values(work->commands, NULL, 0, MICA_HERE);
+        entities[index] = mica_command_create_id(work->commands, NULL, 0, MICA_HERE);
         if (mica_is_nil(entities[index]))
             return fail_memory(work);
         ++work->stats.created_count;
@@ -123,7 +123,7 @@ bool micap_reload_destroy(micap_reloading *work, uint32_t copy)
         mica_entity entity = micap_reload_old(work, copy)[index];
         if (work->new_of_old[index] != MICAP_NONE || !mica_is_alive(work->world, entity))
             continue;
-        if (!mica_command_destroy_entity(work->commands, entity, MICA_HERE))
+        if (!mica_command_destroy_id(work->commands, entity, MICA_HERE))
             return fail_memory(work);
         ++work->stats.destroyed_count;
     }
@@ -221,7 +221,7 @@ static bool record(micap_reloading *work)
     if (!work->commands)
         return fail_memory(work);
     mica_commands_set_label(work->commands, "reload");
-    work->probe = mica_command_create_values(work->commands, NULL, 0, MICA_HERE);
+    work->probe = mica_command_create_id(work->commands, NULL, 0, MICA_HERE);
     bool fine = !mica_is_nil(work->probe) || fail_memory(work);
     for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
         fine = micap_reload_create(work, copy);

@@ -19,13 +19,13 @@ typedef struct matching {
 /* A step of a path: below which entity of the old file, under which name or at which place. */
 typedef struct step {
     uint32_t parent;
-    uint32_t place;
+    uint32_t location;
     const char *name;
 } step;
 
 static uint64_t hash_step(const step *step)
 {
-    return micap_hash_mix((step->name ? micap_hash_text(step->name) : step->place) * 31 + step->parent);
+    return micap_hash_mix((step->name ? micap_hash_text(step->name) : step->location) * 31 + step->parent);
 }
 
 static bool is_at(const matching *match, uint32_t entity, const step *step)
@@ -33,7 +33,7 @@ static bool is_at(const matching *match, uint32_t entity, const step *step)
     const char *name = mica_resource_name(match->old, entity);
     if (mica_resource_parent(match->old, entity) != step->parent || !name != !step->name)
         return false;
-    return name ? strcmp(name, step->name) == 0 : match->places[entity] == step->place;
+    return name ? strcmp(name, step->name) == 0 : match->places[entity] == step->location;
 }
 
 static uint32_t *find_slot(const matching *match, const step *step)
@@ -53,7 +53,7 @@ static void fill_table(matching *match)
         uint32_t parent = mica_resource_parent(match->old, entity);
         step at = {.parent = parent, .name = mica_resource_name(match->old, entity)};
         if (!at.name)
-            at.place = match->places[entity] = match->counts[parent == MICA_NO_PARENT ? count : parent]++;
+            at.location = match->places[entity] = match->counts[parent == MICA_NO_PARENT ? count : parent]++;
         *find_slot(match, &at) = entity + 1;
     }
 }
@@ -67,7 +67,7 @@ static void look_up(const matching *match, micap_reloading *work)
         uint32_t parent = mica_resource_parent(resource, entity);
         step at = {.parent = MICA_NO_PARENT, .name = mica_resource_name(resource, entity)};
         if (!at.name)
-            at.place = match->counts[parent == MICA_NO_PARENT ? count : parent]++;
+            at.location = match->counts[parent == MICA_NO_PARENT ? count : parent]++;
         if (parent != MICA_NO_PARENT && (at.parent = work->old_of_new[parent]) == MICAP_NONE)
             continue;
         uint32_t found = *find_slot(match, &at);

@@ -101,18 +101,17 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     mica_component component = entry->component;
     mica_spawn_run run = {work->world, component, 1, &at->entity, NULL, NULL};
     if (entry->block->role == MICAP_ROLE_TAG) {
-        if (!mica_command_add_component(work->commands, at->entity, component, MICA_HERE))
+        if (!mica_command_add_id(work->commands, at->entity, component, MICA_HERE))
             return refused(work);
         return !entry->has_spawn || run_spawn(work, entry, run);
     }
     char *value = read_value(entry, from, at->new_entities, work->values);
     if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many)
-        return mica_command_set_component(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
+        return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
                refused(work);
     run.instances = value;
-    run.values = entry->type->many
-                     ? mica_command_add_instance_component(work->commands, at->entity, component, MICA_HERE)
-                     : mica_command_add_component(work->commands, at->entity, component, MICA_HERE);
+    run.values = entry->type->many ? mica_command_add_instance_id(work->commands, at->entity, component, MICA_HERE)
+                                   : mica_command_add_id(work->commands, at->entity, component, MICA_HERE);
     if (!run.values)
         return refused(work);
     if (entry->has_spawn)
@@ -127,8 +126,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
 static bool throw_switch(micap_reloading *work, const component_of *at)
 {
     mica_component component = at->entry->component;
-    return mica_command_enable_component(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) ||
-           refused(work);
+    return mica_command_enable_id(work->commands, at->entity, component, !at->is_disabled, MICA_HERE) || refused(work);
 }
 
 static bool add(micap_reloading *work, const component_of *at)
@@ -147,8 +145,8 @@ static bool add(micap_reloading *work, const component_of *at)
 static bool make_anew(micap_reloading *work, const component_of *at)
 {
     ++work->stats.updated_count;
-    return mica_command_remove_component(work->commands, at->entity, at->entry->component, MICA_HERE) ? add(work, at)
-                                                                                                      : refused(work);
+    return mica_command_remove_id(work->commands, at->entity, at->entry->component, MICA_HERE) ? add(work, at)
+                                                                                               : refused(work);
 }
 
 static bool did_file_change(const micap_reloading *work, const component_of *at)
@@ -166,13 +164,13 @@ static bool did_file_change(const micap_reloading *work, const component_of *at)
 /* Whether the instances of a pool for many are what the old file says. */
 static bool is_as_spawned(micap_reloading *work, const component_of *at)
 {
-    const mica_pool *pool = mica_pool_of_component(work->world, at->entry->component);
+    const mica_pool *pool = mica_pool_of_id(work->world, at->entry->component);
     mica_instance instance = mica_pool_find(pool, at->entity);
     uint32_t count = 0;
     for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
         const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
         if (!is_same_value(at->leaves, read_value(at->old_entry, old, at->old_entities, work->values),
-                           mica_instance_read_value(pool, instance)))
+                           mica_instance_read_id(pool, instance)))
             return false;
         instance = mica_pool_next(pool, instance);
     }
@@ -187,17 +185,17 @@ static bool update_fields(micap_reloading *work, const component_of *at)
     char *current = work->values + 2 * work->value_bytes;
     if (!micap_is_plain(at->entry->type)) {
         /* A staged value is a copy made by the component's own function. */
-        current = mica_command_add_component(work->commands, at->entity, component, MICA_HERE);
+        current = mica_command_add_id(work->commands, at->entity, component, MICA_HERE);
         if (!current)
             return refused(work);
         work->stats.updated_count += merge(work, at->leaves, current, old, new);
         return true;
     }
-    mica_get_component_value(work->world, at->entity, component, current);
+    mica_get_value_id(work->world, at->entity, component, current);
     if (!merge(work, at->leaves, current, old, new))
         return true;
     ++work->stats.updated_count;
-    return mica_command_set_component(work->commands, at->entity, (mica_value){component, 0, current}, MICA_HERE) ||
+    return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, current}, MICA_HERE) ||
            refused(work);
 }
 
@@ -205,7 +203,7 @@ static bool update_switch(micap_reloading *work, const component_of *at)
 {
     mica_component component = at->entry->component;
     if (!at->entry->type->toggle || at->was_disabled == at->is_disabled ||
-        mica_is_enabled_component(work->world, at->entity, component) == at->was_disabled)
+        mica_is_enabled_id(work->world, at->entity, component) == at->was_disabled)
         return true;
     ++work->stats.updated_count;
     return throw_switch(work, at);
@@ -259,9 +257,9 @@ static bool remove_dropped(micap_reloading *work, uint32_t old_entity, uint32_t 
         uint32_t new_e = work->new_entry[e];
         if (!component || !mica_resource_value_count(work->before.resource, old_entity, e) ||
             (new_e != MICAP_NONE && mica_resource_value_count(work->after.resource, new_entity, new_e)) ||
-            !mica_has_component(work->world, entity, component))
+            !mica_has_id(work->world, entity, component))
             continue;
-        if (!mica_command_remove_component(work->commands, entity, component, MICA_HERE))
+        if (!mica_command_remove_id(work->commands, entity, component, MICA_HERE))
             return refused(work);
         ++work->stats.removed_count;
     }
@@ -278,7 +276,7 @@ static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
         component_of at = find_component(work, e, index, copy);
         if (!at.entry->component || !at.new_count)
             continue;
-        bool is_there = old != MICAP_NONE && mica_has_component(work->world, entity, at.entry->component);
+        bool is_there = old != MICAP_NONE && mica_has_id(work->world, entity, at.entry->component);
         if (at.old_count && is_there && !update(work, &at))
             return false;
         if (at.old_count || is_there) /* or what the program did with it stands */
@@ -339,7 +337,7 @@ void micap_reload_singletons(micap_reloading *work)
             micap_spawn_move_singleton(work->world, entry);
             ++work->stats.updated_count;
         } else if (!entry->has_spawn && did_singleton_change(work, e, &old, &new)) {
-            void *value = mica_singleton_write(work->world, entry->component);
+            void *value = mica_singleton_write_id(work->world, entry->component);
             work->stats.updated_count += merge(work, &work->leaves[e], value, old, new);
         }
     }

@@ -119,7 +119,7 @@ static bool find_repeats(micap_grouping *grouping, mica_draft *draft)
         for (uint32_t run = 0; part->role != MICAP_ROLE_SINGLETON && run < part->run_count; ++run) {
             uint32_t end = stretch_index(grouping, part->runs[run].entity + part->runs[run].count);
             for (uint32_t at = stretch_index(grouping, part->runs[run].entity); at < end; ++at) {
-                uint32_t *stamp = &grouping->stretches[at].place; /* not in use yet */
+                uint32_t *stamp = &grouping->stretches[at].location; /* not in use yet */
                 part->repeats = part->repeats || *stamp == i + 1;
                 *stamp = i + 1;
             }
@@ -190,9 +190,9 @@ static bool number_entities(micap_grouping *grouping, mica_draft *draft)
     grouping->in_order = true;
     for (uint32_t i = 0; i < grouping->stretch_count; ++i) {
         micap_stretch *stretch = &grouping->stretches[i];
-        stretch->place = grouping->group_first[stretch->group];
+        stretch->location = grouping->group_first[stretch->group];
         grouping->group_first[stretch->group] += stretch[1].first - stretch->first;
-        grouping->in_order = grouping->in_order && stretch->place == stretch->first;
+        grouping->in_order = grouping->in_order && stretch->location == stretch->first;
     }
     for (uint32_t i = 0; i < grouping->group_count; ++i)
         grouping->group_first[i] -= grouping->group_size[i];

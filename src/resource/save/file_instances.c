@@ -66,8 +66,8 @@ static bool list_repeated(const micap_source *source, uint32_t *owners, uint32_t
         return false;
     for (const micap_draft_run *run = part->runs; run < part->runs + part->run_count; ++run)
         for (uint32_t i = 0; i < run->count; ++i, ++instance) {
-            uint32_t place = micap_place_of(source->grouping, run->entity + i), target = next[place]++;
-            owners[target] = place;
+            uint32_t location = micap_place_of(source->grouping, run->entity + i), target = next[location]++;
+            owners[target] = location;
             if (disabled_count < part->disabled_count && part->disabled[disabled_count] == instance)
                 disabled[disabled_count++] = target;
         }

@@ -15,7 +15,7 @@
 /* Entities that follow each other in the draft and have the same components: they do so in the file too. */
 typedef struct micap_stretch {
     uint32_t first;
-    uint32_t place; /* of the first in the file */
+    uint32_t location; /* of the first in the file */
     uint32_t group;
     uint32_t position; /* among the stretches of the group */
 } micap_stretch;
@@ -63,7 +63,7 @@ static inline uint32_t micap_place_of(const micap_grouping *grouping, uint32_t e
     if (grouping->in_order)
         return entity;
     const micap_stretch *stretch = micap_stretch_of(grouping, entity);
-    return stretch->place + (entity - stretch->first);
+    return stretch->location + (entity - stretch->first);
 }
 
 /* Whether the entities of a group have a component that is a column of groups. */

@@ -117,16 +117,16 @@ static bool save_value(micap_saving *work, mica_entity entity, uint32_t index, m
     if (!(is_made(type, rule_for(work, component)) ? make_value(work, entity, index, component, value)
                                                    : lend_values(work, index, part, value, 1)))
         return false;
-    return !type->toggle || mica_is_nil(entity) || mica_is_enabled_component(work->world, entity, component) ||
+    return !type->toggle || mica_is_nil(entity) || mica_is_enabled_id(work->world, entity, component) ||
            mica_draft_disable(work->draft, part);
 }
 
 /* Several instances, in the order they were added. */
 static bool save_many(micap_saving *work, mica_entity entity, uint32_t index, mica_component component)
 {
-    const mica_pool *pool = mica_pool_of_component(work->world, component);
+    const mica_pool *pool = mica_pool_of_id(work->world, component);
     for (mica_instance at = mica_pool_find(pool, entity); !mica_instance_is_nil(at); at = mica_pool_next(pool, at))
-        if (!save_value(work, entity, index, component, mica_instance_read_value(pool, at)))
+        if (!save_value(work, entity, index, component, mica_instance_read_id(pool, at)))
             return false;
     return true;
 }
@@ -140,11 +140,11 @@ static bool save_component(micap_saving *work, mica_entity entity, uint32_t inde
     if (type->many)
         return save_many(work, entity, index, component);
     if (!type->split)
-        return save_value(work, entity, index, component, mica_get_component(work->world, entity, component));
+        return save_value(work, entity, index, component, mica_get_id(work->world, entity, component));
     char *whole = micap_allocate(work->memory, type->size_bytes, type->alignment);
     if (!whole)
         return fail_memory(work);
-    mica_get_component_value(work->world, entity, component, whole);
+    mica_get_value_id(work->world, entity, component, whole);
     bool fine = save_value(work, entity, index, component, whole);
     micap_release(work->memory, whole, type->size_bytes, type->alignment);
     return fine;
@@ -162,12 +162,12 @@ static bool is_column(const micap_saving *work, mica_component component)
 /* The components that an entity has in its chunk, and in pools behind them; NULL when memory is short. */
 static const mica_component *components_of(micap_saving *work, mica_entity entity, uint32_t *out_count)
 {
-    *out_count = mica_components_of(work->world, entity, work->components, work->component_capacity);
+    *out_count = mica_get_components(work->world, entity, work->components, work->component_capacity);
     if (*out_count <= work->component_capacity && work->components)
         return work->components;
     if (!MICAP_RESERVE(work->memory, work->components, &work->component_capacity, (uint64_t)*out_count + 1))
         return fail_memory(work), NULL;
-    mica_components_of(work->world, entity, work->components, *out_count);
+    mica_get_components(work->world, entity, work->components, *out_count);
     return work->components;
 }
 
@@ -181,8 +181,8 @@ uint32_t micap_saving_run(micap_saving *work, const mica_entity *entities, uint3
         uint32_t size_bytes = mica_component_type(components[i])->size_bytes;
         if (!is_column(work, components[i]) || !size_bytes)
             continue;
-        const char *next = mica_get_component(work->world, entities[0], components[i]);
-        while (run < count && mica_get_component(work->world, entities[run], components[i]) == (next += size_bytes))
+        const char *next = mica_get_id(work->world, entities[0], components[i]);
+        while (run < count && mica_get_id(work->world, entities[run], components[i]) == (next += size_bytes))
             ++run;
         break; /* values that lie one after the other are of one chunk, and so is the rest */
     }
@@ -208,7 +208,7 @@ static bool know_view(micap_saving *work, micap_saved_view *view)
             if (column.part == MICA_DRAFT_NONE)
                 return false;
             if (type->size_bytes)
-                column.values = mica_get_component(work->world, view->entities[0], components[i]);
+                column.values = mica_get_id(work->world, view->entities[0], components[i]);
         }
         work->columns[work->column_count++] = column;
         ++view->column_count;
@@ -222,7 +222,7 @@ static bool save_switches(micap_saving *work, const micap_saved_column *column, 
 {
     uint32_t first = work->draft->parts[column->part].count - count;
     for (uint32_t i = 0; i < count; ++i)
-        if (!mica_is_enabled_component(work->world, entities[i], column->component) &&
+        if (!mica_is_enabled_id(work->world, entities[i], column->component) &&
             !micap_draft_disable_instance(work->draft, column->part, first + i))
             return false;
     return true;
@@ -292,7 +292,7 @@ static bool save_pool_rows(micap_saving *work, const mica_pool *pool, mica_compo
 {
     const mica_type *type = mica_component_type(component);
     const mica_entity *owners = mica_pool_owners(pool);
-    const char *values = type->split ? NULL : mica_pool_read_values(pool);
+    const char *values = type->split ? NULL : mica_pool_read_id(pool);
     for (uint32_t row = 0; row < mica_pool_row_count(pool); ++row) {
         uint32_t index = micap_saving_find(work, owners[row]);
         if (index == MICAP_NONE)
@@ -309,7 +309,7 @@ static bool save_pool_owners(micap_saving *work, mica_component component)
     for (uint32_t i = 0; i < work->view_count; ++i)
         for (uint32_t row = 0; row < work->views[i].count; ++row) {
             mica_entity entity = work->views[i].entities[row];
-            if (mica_has_component(work->world, entity, component) &&
+            if (mica_has_id(work->world, entity, component) &&
                 !save_component(work, entity, micap_saving_find(work, entity), component))
                 return false;
         }
@@ -320,7 +320,7 @@ static bool save_pools(micap_saving *work)
 {
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
-        const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_component(work->world, id) : NULL;
+        const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_id(work->world, id) : NULL;
         if (!mica_pool_count(pool))
             continue;
         /* What an entity has several of is in the order it came only from entity to entity; a tag has no rows. */
@@ -336,7 +336,7 @@ static bool save_singletons(micap_saving *work)
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
         if (work->def->skip_singletons || mica_component_type(id)->storage != MICA_STORAGE_SINGLETON)
             continue;
-        const void *value = mica_singleton_get(work->world, id);
+        const void *value = mica_singleton_get_id(work->world, id);
         if (!value)
             return fail_memory(work);
         if (!save_value(work, mica_nil(), 0, id, value))

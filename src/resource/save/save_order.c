@@ -106,7 +106,7 @@ static mica_entity parent_of(const micap_saving *work, mica_entity entity)
     if (work->def->parent)
         return work->def->parent(work->world, entity, work->def->parent_context);
     mica_entity parent = mica_parent(work->world, entity);
-    return mica_is_nil(parent) ? mica_name_scope_of(work->world, entity) : parent;
+    return mica_is_nil(parent) ? mica_name_get_scope(work->world, entity) : parent;
 }
 
 uint32_t micap_saving_find(const micap_saving *work, mica_entity entity)
@@ -200,7 +200,7 @@ static bool draft_entities(micap_saving *work, const uint32_t *parents)
     for (uint32_t i = 0; i < work->count; ++i) {
         uint32_t at = work->order ? work->order[i] : i, parent = parents[at];
         uint32_t above = parent == MICAP_NONE ? MICA_NO_PARENT : micap_saving_find(work, work->entities[parent]);
-        if (mica_draft_entity(work->draft, above, mica_name_of(work->world, work->entities[at])) == MICA_DRAFT_NONE)
+        if (mica_draft_entity(work->draft, above, mica_name_get(work->world, work->entities[at])) == MICA_DRAFT_NONE)
             return false;
         enter(work, work->entities[at], i);
     }

@@ -81,7 +81,7 @@ bool micap_spawn_make_singleton(micap_entry *entry)
 void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
 {
     const mica_type *type = entry->type;
-    void *value = mica_singleton_write(world, entry->component);
+    void *value = mica_singleton_write_id(world, entry->component);
     if (type->destruct)
         type->destruct(value, 1, type->context);
     if (type->move)
@@ -202,9 +202,9 @@ static bool link_parents(micap_spawning *work, uint32_t copy)
 static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_entity owner)
 {
     if (!entry->type->many)
-        return mica_add_component(work->world, owner, entry->component);
-    mica_pool *pool = mica_pool_of_component(work->world, entry->component);
-    return mica_instance_write_value(pool, mica_pool_add(pool, owner));
+        return mica_add_id(work->world, owner, entry->component);
+    mica_pool *pool = mica_pool_of_id(work->world, entry->component);
+    return mica_instance_write_id(pool, mica_pool_add(pool, owner));
 }
 
 /* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
@@ -221,7 +221,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
         micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
-        if (!mica_set_component(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+        if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return false;
     } else {
         void *value = add_separate(work, entry, owner);
@@ -267,14 +267,14 @@ static void give_singleton(micap_spawning *work, micap_entry *entry)
     if (entry->is_made)
         micap_spawn_move_singleton(work->world, entry);
     else
-        micap_plan_apply(&entry->plan, mica_singleton_write(work->world, entry->component), entry->block->instances, 1,
-                         work->entities);
+        micap_plan_apply(&entry->plan, mica_singleton_write_id(work->world, entry->component), entry->block->instances,
+                         1, work->entities);
 }
 
 static void switch_one_off(const micap_spawning *work, const micap_entry *entry, mica_entity entity)
 {
-    if (mica_has_component(work->world, entity, entry->component)) /* a hook may have taken it away */
-        mica_enable_component(work->world, entity, entry->component, false);
+    if (mica_has_id(work->world, entity, entry->component)) /* a hook may have taken it away */
+        mica_enable_id(work->world, entity, entry->component, false);
 }
 
 static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)

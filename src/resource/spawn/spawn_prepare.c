@@ -105,7 +105,7 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
         work->order[i] = work->entries[i].component;
         /* So that giving the value can't fail when everything else has happened. */
         if (work->entries[i].component && work->entries[i].block->role == MICAP_ROLE_SINGLETON &&
-            !work->def->skip_singletons && !mica_singleton_write(work->world, work->entries[i].component))
+            !work->def->skip_singletons && !mica_singleton_write_id(work->world, work->entries[i].component))
             return micap_spawn_fail_memory(work);
     }
     return true;

@@ -28,7 +28,7 @@ mica_world *mica_world_create(const mica_world_def *def)
 
 static void count(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     for (uint32_t i = 0; i < view->count; ++i)
         number[i].value += 1;
 }
@@ -68,7 +68,7 @@ static void complain(const mica_frame *frame)
 #ifdef STRAYS /* what a deterministic program must not do: look outside */
 static void stray(mica_view *view)
 {
-    Number *number = mica_write(view, Number);
+    Number *number = mica_view_write(view, Number);
     if (view->frame->tick == 2 && getenv("STRAY"))
         number[view->count - 1].value += 1;
 }

@@ -9,9 +9,9 @@ MICA_COMPONENT(Speed, x, y)
 void push(mica_world *world, mica_entity entity)
 {
 #ifdef MISTAKE
-    Place *place = mica_write(world, entity, Speed);
+    Place *location = mica_write(world, entity, Speed);
 #else
-    Place *place = mica_write(world, entity, Place);
+    Place *location = mica_write(world, entity, Place);
 #endif
-    place->x = 1;
+    location->x = 1;
 }
