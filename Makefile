@@ -53,7 +53,7 @@ docs: ## build the site (guide, headers, examples) in build/docs; warnings are e
 	@sh tools/setup.sh docs
 	@python3 tools/docs.py
 
-dist: setup-build ## write the core as two files, mica.h and mica.c, to build/dist, and test them
+dist: setup-check ## write the core as two files, mica.h and mica.c, to build/dist, and test them
 	@sh tools/dist.sh
 
 deb: TARGET = all

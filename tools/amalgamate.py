@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the core as two files, mica.h and mica.c, for those who would rather copy than link.
+"""Writes the core as two files, mica.h and mica.c, for programs that copy the source instead of linking a library.
 
     amalgamate.py FOLDER
 
     cc -c mica.c                 and in your program: #include "mica.h"
+    #include "mica.c"            in one file of your program instead, after system headers and mica.h or before them
 
-Everything that needs nothing but libc and threads is in there. Names that are static in several files get the name of their file behind them.
+The files contain every layer that needs only libc and threads. Names local to a source file get its name as a suffix, so that
+they conflict neither with each other nor with names of the program.
 """
 import collections
 import pathlib
@@ -14,10 +16,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("os", "base", "type", "pool", "core", "flow", "hierarchy", "snapshot", "replication", "recording")
-# In an order in which each is whole; checked.h, which makes macros of what the others declare, comes last.
+# Headers in this order are complete; checked.h, which defines macros with the names of functions, comes last.
 PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "snapshot", "hash", "record", "module")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
+
+KEYWORDS = {"void", "bool", "char", "int", "struct", "union", "enum", "const", "inline", "_Thread_local", "defined"}
 
 
 def version():
@@ -48,10 +52,11 @@ def public_header():
 
 
 def local_names(text):
-    """Returns the names that a file defines for itself: functions, variables, types, constants and macros."""
+    """Returns the names local to a file: functions, variables, types, constants and macros."""
     code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*', "", text, flags=re.DOTALL)
     names = set(re.findall(r"^#\s*define\s+(\w+)", code, re.MULTILINE))
     names |= set(re.findall(r"^static\b[^;={]*?\b(\w+)\s*(?:\(|=|;|\[)", code, re.MULTILINE))
+    names |= set(re.findall(r"^static\b[^;={(]*\(\*(\w+)\)", code, re.MULTILINE))
     names |= set(re.findall(r"^MICAP_\w+ static\b[^;={]*?\b(\w+)\s*\(", code, re.MULTILINE))
     names |= set(re.findall(r"^typedef\b[^;{]*?\b(\w+);", code, re.MULTILINE))
     names |= set(re.findall(r"^typedef\b[^;{]*?\(\*(\w+)\)", code, re.MULTILINE))
@@ -59,7 +64,7 @@ def local_names(text):
     names |= set(re.findall(r"^\} (\w+);", code, re.MULTILINE)) | set(re.findall(r"^typedef (?:struct|enum) \w+ \{.*\} (\w+);", code, re.MULTILINE))
     for body in re.findall(r"^(?:typedef )?enum(?: \w+)? \{(.*?)\}", code, re.MULTILINE | re.DOTALL):
         names |= set(re.findall(r"(?:^|,)\s*(\w+)", body))
-    return {name for name in names if not name.startswith(("mica_", "MICA_", "_"))}
+    return {name for name in names if not name.startswith(("mica_", "MICA_", "_"))} - KEYWORDS
 
 
 def suffix_of(name):
@@ -92,8 +97,14 @@ class Sources:
             table |= {word: word + suffix_of(header) for word in self.local[header] if self.owners[".h"][word] > 1}
         if name.endswith(".c"):
             table |= {word: word + suffix_of(name) for word in self.local[name]
-                      if word not in table and self.owners[".c"][word] + self.owners[".h"][word] > 1 and not self.is_shared(word, name)}
+                      if word not in table and self.must_rename(word, name) and not self.is_shared(word, name)}
         return table
+
+    def must_rename(self, word, name):
+        """Names that another file defines, and other local names unless a member has the same name."""
+        if self.owners[".c"][word] + self.owners[".h"][word] > 1:
+            return True
+        return not word.lower().startswith("micap_") and not re.search(rf"(?:\.|->){word}\b", self.texts[name])
 
     def is_shared(self, word, name):
         return any(word in self.local[header] for header in self.reached(name))
@@ -103,6 +114,14 @@ class Sources:
         text = TOKEN.sub(lambda match: table.get(match.group(0), match.group(0)), INCLUDE.sub("", self.texts[name]))
         macros = [table[macro] for macro in re.findall(r"^#\s*define\s+(\w+)", self.texts[name], re.MULTILINE) if macro in table]
         return f"/* src/{name} */\n{text}\n" + "".join(f"#undef {macro}\n" for macro in macros if name.endswith(".c"))
+
+
+def checked_macros():
+    """The lines of the public headers that, in checked builds of a program, define macros with the names of functions."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/mica").glob("*.h"))]
+    blocks = [block for text in texts
+              for block in re.findall(r"^#if defined\(MICA_CHECKED\) && !defined\(MICA_BUILD\)\n(.*?)^#endif", text, re.MULTILINE | re.DOTALL)]
+    return [line for block in blocks for line in block.splitlines() if re.match(r"#\s*define mica_", line)]
 
 
 def source_file():
@@ -116,18 +135,36 @@ def source_file():
 
     files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
     files.sort(key=lambda name: name.endswith("windows.c"))  # the names that its headers define reach nobody else then
+    macros = checked_macros()
+    undefine = "\n".join(f"#    undef {re.search('mica_[a-z_]+', line).group(0)}" for line in macros)
     return f"""/* Mica {version()}, in one file. Generated: see the files of src to read it. */
 #if defined(__clang__)
 #    pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #    pragma GCC optimize("fp-contract=off")
 #endif
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#    define _GNU_SOURCE 1
+#endif
 #ifndef _DEFAULT_SOURCE
 #    define _DEFAULT_SOURCE 1
 #endif
+#ifdef MICA_H /* this file is included after mica.h */
+#    define MICA_WAS_INCLUDED_
+#endif
 #define MICA_BUILD 1
 #include "mica.h"
-""" + "".join(expand(name) for name in files)
+#if defined(MICA_CHECKED) && defined(MICA_WAS_INCLUDED_)
+{undefine}
+#endif
+""" + "".join(expand(name) for name in files) + """#undef MICA_BUILD
+#ifdef MICA_CHECKED
+#    ifndef MICA_WAS_INCLUDED_
+#        define MICA_AT_(argument) (mica_note_place(__FILE__, __LINE__), (argument))
+#    endif
+""" + "\n".join(macros) + """
+#endif
+"""
 
 
 def main():

@@ -49,6 +49,7 @@ STAGES = {
     "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
                 ["python3", "tools/docs_test.py"], ["python3", "tools/docs.py", "--check"]],
     "conformance": [*RELEASE, ["python3", "tools/conformance.py", "ci"]],
+    "dist": [["sh", "tools/dist.sh"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
     "show": [*RELEASE, ["sh", "tools/show.sh", "build/release"]],
     "coverage": [["cmake", "--preset", "coverage"], ["cmake", "--build", "--preset", "coverage"],

@@ -57,7 +57,7 @@ static void samples_report(const mica_report *report, void *context)
 {{
     (void)context;
     ++samples_reports;
-    fprintf(stderr, "%s:%d: reported: %s\\n", report->place.file ? report->place.file : "?", report->place.line, report->text);
+    fprintf(stderr, "%s:%d: reported: %s\\n", report->location.file ? report->location.file : "?", report->location.line, report->text);
 }}
 static mica_world *world;
 {functions}
@@ -76,7 +76,7 @@ static int samples_reports;
 static void samples_report(const mica_report *report, void *)
 {{
     ++samples_reports;
-    std::fprintf(stderr, "%s:%d: reported: %s\\n", report->place.file ? report->place.file : "?", report->place.line, report->text);
+    std::fprintf(stderr, "%s:%d: reported: %s\\n", report->location.file ? report->location.file : "?", report->location.line, report->text);
 }}
 static mica_world_def samples_def()
 {{

@@ -21,13 +21,13 @@ from style_source import Source, Violation, NAME_BEFORE_PARENTHESIS
 # How many violations of a rule are allowed. The goal is 0 for all rules but public-macro, which counts macros.
 RATCHETS = {
     "unique-name": 13,
-    "subfolder": 11,
+    "subfolder": 7,
     "public-macro": 252,
     "words": 742,
     "test-words": 468,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
-HOME_PERCENTAGE_MIN = 59.2
+HOME_PERCENTAGE_MIN = 63.0
 
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70

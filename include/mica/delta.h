@@ -18,8 +18,8 @@
  * receiver may have components and, mapped, entities of its own, which deltas leave alone; what it destroys of the
  * sender's stays away. Hooks and observers of addition, removal and death run; those of setting don't.
  *
- * Snapshots (mica/snapshot.h): a receiver may guess ahead, when it goes back to a snapshot that it took behind the last delta
- * before it applies the next one. A sender that went back begins at 0 again, for everybody.
+ * Snapshots (mica/snapshot.h): a receiver may predict, if it restores a snapshot that it took after the last delta before it
+ * applies the next one. When the sender's world restores a snapshot, the next delta for each receiver holds everything.
  *
  * Deltas are verified before anything is changed: hostile bytes get an error. They go between machines of the same byte order
  * and programs with the same layouts of components.
@@ -61,7 +61,8 @@ typedef struct mica_delta {
 } mica_delta;
 
 /* Encodes what changed since a version that an earlier delta had, or everything since 0, in time that follows what changed but for
- * singletons, tags in pools, toggles in pools, names and links, which are looked through. MICA_ERROR_INVALID for a version
+ * singletons, tags in pools, toggles in pools, names and links, which are looked through. If the world has restored a snapshot
+ * since `base`, everything is encoded, and the base of the delta is 0. MICA_ERROR_INVALID for a version
  * that has not been, MICA_ERROR_MEMORY, also beyond 2 GiB. Refused while recording. Threads: owner. */
 MICA_API mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta);
 

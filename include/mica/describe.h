@@ -194,9 +194,10 @@ MICA_END
 #define MICA_UNUSED_ __attribute__((unused))
 #define MICA_UNWRAP_(...) __VA_ARGS__
 
-#define MICA_TYPE_(T, kind_, traits, ...)                                                                              \
+#define MICA_TYPE_(T, kind_, traits, ...) MICA_TYPE_NAMED_(T, #T, kind_, traits, __VA_ARGS__)
+#define MICA_TYPE_NAMED_(T, name_, kind_, traits, ...)                                                                 \
     MICA_UNUSED_ static const mica_field mica_fields_of_##T[] = {MICA_FOR_EACH_(MICA_FIELD_, T, __VA_ARGS__)};         \
-    MICA_UNUSED_ static mica_type mica_type_of_##T = {.name = #T,                                                      \
+    MICA_UNUSED_ static mica_type mica_type_of_##T = {.name = name_,                                                   \
                                                       .fields = mica_fields_of_##T,                                    \
                                                       .field_count = sizeof(mica_fields_of_##T) / sizeof(mica_field),  \
                                                       .size_bytes = sizeof(T),                                         \

@@ -105,8 +105,6 @@ MICA_END
 #define mica_disable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), false)
 #define mica_is_enabled(world, entity, T) mica_is_enabled_id((world), (entity), MICA_ID(T))
 
-/* mica_write(world, entity, T) is one component, mica_view_write(view, T) a column: see mica/view.h. */
-#define mica_write(...) MICA_JOIN_(MICA_WRITE_, MICA_COUNT_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WRITE_3(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
+#define mica_write(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
 
 #endif

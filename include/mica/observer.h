@@ -15,34 +15,10 @@
 #define MICA_OBSERVER_H
 
 #include "mica/entity.h"
+#include "mica/event.h"
 #include "mica/query.h"
 
 MICA_BEGIN
-
-typedef uint32_t mica_event_kind;
-enum {
-    MICA_EVENT_ADD = 0,   /* the component was added; its first value is in place */
-    MICA_EVENT_SET,       /* a value was given, by set or with create */
-    MICA_EVENT_REMOVE,    /* the component is about to go, with its entity or alone */
-    MICA_EVENT_DESTROY,   /* the entity is about to go; component 0 */
-    MICA_EVENT_ENABLE,    /* the component was switched on */
-    MICA_EVENT_DISABLE,   /* it was switched off */
-    MICA_EVENT_USER = 64, /* and above: events of the program, told with mica_event_emit */
-};
-
-/* What happened to a run of entities. */
-typedef struct mica_event {
-    mica_world *world;
-    mica_event_kind event;
-    mica_component component; /* 0 for DESTROY and for user events without one */
-    uint32_t count;
-    const mica_entity *entities;
-    void *values;     /* `count` components, to be changed if wanted; NULL for a tag and without a component */
-    const void *data; /* of a user event */
-    void *context;
-} mica_event;
-
-typedef void (*mica_event_fn)(const mica_event *observation);
 
 /* The id of an observer. Zero is none. */
 typedef struct mica_observer {

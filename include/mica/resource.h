@@ -203,8 +203,10 @@ typedef struct mica_spawn_def {
         parent; /* roots become its children (mica/hierarchy.h), and are named in its scope; nil: they stay roots */
     mica_link_fn link; /* who keeps links instead of mica/hierarchy.h; called once per copy */
     void *link_context;
-    uint32_t copies;           /* that many of everything at once, a crowd from a prefab; 0 is 1 */
-    mica_entity *out_entities; /* as many as the resource has, in its order, copy after copy; may be NULL */
+    uint32_t copies; /* that many of everything at once, a crowd from a prefab; 0 is 1 */
+    /* Gets all entities in the order of the resource, copy after copy; may be NULL. */
+    mica_entity *out_entities;
+    uint32_t out_capacity; /* of that array: mica_resource_entity_count for each copy, or MICA_ERROR_LIMIT */
 } mica_spawn_def;
 
 /* Creates everything a resource holds, or nothing: on failure the world is as it was. Columns whose layout changed are

@@ -15,7 +15,7 @@
  * mica_ref finds its component again.
  *
  * What stays: components, queries, systems, hooks, observers, streams and command buffers themselves, also those made
- * meanwhile. Hooks and observers do not run for what restoring changes. Whoever keeps copies of values outside of the world, a
+ * meanwhile. Pool groups made meanwhile are disbanded, since they moved rows: make them again. Hooks and observers do not run for what restoring changes. Whoever keeps copies of values outside of the world, a
  * renderer for example, looks at everything once (mica_query_begin_since with 0). Marks taken meanwhile stay good for what is
  * written from now on.
  *
@@ -57,10 +57,11 @@ MICA_API bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot);
 /* Returns how many bytes are kept for it: what it alone needs, 0 right after it was taken. Threads: reader. */
 MICA_API size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot);
 
-/* Makes a world with the same def and the same content: entities with their handles, values, the order of rows, pools, singletons,
- * names and the hierarchy, so that the hashes agree. Queries, systems, streams, hooks, command buffers and snapshots are
- * not part of it. Returns NULL with a report to the world, when memory is short, while changes are recorded, and for a
- * component that can't be copied. Threads: owner. */
+/* Creates a world with the same def and the same content: entities with their handles, values, the order of rows, pools and
+ * groups, singletons, names and the hierarchy. Queries, systems, streams, hooks, command buffers and snapshots are not part of
+ * it, nor are pending entities and their names. Both worlds have the same hash, unless messages wait in a stream. Returns NULL
+ * with a report to the world if memory is short, while changes are recorded, and for a component that can't be copied.
+ * Threads: owner. */
 MICA_API mica_world *mica_world_clone(mica_world *world);
 
 /* History: the last ticks of a world, to roll back to.

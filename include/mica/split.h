@@ -52,12 +52,9 @@ MICA_END
     mica_get_value_id((world), (entity), MICA_ID(T), (T *){(out_value)})
 #define mica_view_read_field(view, T, field)                                                                                \
     ((const MICA_FIELD_TYPE_(T, field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
-
-/* mica_view_write_field(view, T, field) is a column, mica_write_field(world, entity, T, field) one field of one entity. */
-#define mica_write_field(...) MICA_JOIN_(MICA_WRITE_FIELD_, MICA_COUNT_(__VA_ARGS__))(__VA_ARGS__)
-#define MICA_WRITE_FIELD_3(view, T, field)                                                                             \
+#define mica_view_write_field(view, T, field)                                                                          \
     ((MICA_FIELD_TYPE_(T, field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
-#define MICA_WRITE_FIELD_4(world, entity, T, field)                                                                    \
+#define mica_write_field(world, entity, T, field)                                                                     \
     ((MICA_FIELD_TYPE_(T, field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 
 #define MICA_FIELD_TYPE_(T, field) __typeof__(((T *)0)->field)

@@ -51,7 +51,7 @@ MICA_API bool mica_stats_get_system_total(const mica_world *world, mica_system s
 /* Fills in the numbers of one frame, 0 being the last; false when it is not kept. Threads: owner. */
 MICA_API bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out);
 
-/* Prints a table over the frames that are kept, a line per system in the order they run. Threads: owner. */
+/* Prints a table over the frames that are kept, a line per system in the order they run; times are in microseconds. Threads: owner. */
 MICA_API void mica_stats_print(const mica_world *world, FILE *out);
 
 /* Starts to note every piece of work: system, slices, thread, begin and end. Threads: owner. */

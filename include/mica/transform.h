@@ -71,7 +71,9 @@ MICA_END
 
 #ifndef __cplusplus
 MICA_COMPONENT_WITH(mica_local, (.construct = mica_local_construct), position, rotation, scale)
-MICA_COMPONENT_WITH(mica_global_matrix, (.construct = mica_global_matrix_construct), x, y, z)
+/* Files of version 0.1 know it by its old name, which stays. */
+MICA_TYPE_NAMED_(mica_global_matrix, "mica_world_matrix", MICA_KIND_STRUCT, (.construct = mica_global_matrix_construct),
+                 x, y, z)
 #endif
 
 #endif

@@ -13,30 +13,31 @@ enum {
 
 struct mica_frame;
 
-/* Valid until the next mica_view_next. Read `count`, `entities` and `world`, and in a system (mica/system.h) `dt`, `frame`
- * and `slice`; the others are private. */
+/* A run of rows. Valid until the next mica_view_next. */
 typedef struct mica_view {
     uint32_t count;
-    float dt;                        /* seconds since the system ran last; 0 outside of systems */
-    const struct mica_frame *frame;  /* NULL outside of systems: see mica/frame.h */
-    uint64_t slice;                  /* names this piece of work, whatever the number of workers */
-    uint64_t version;                /* what is stamped on what is written; 0: the world's by then */
-    uint32_t row;                    /* of the chunk, where this view begins */
-    const struct micap_ready *ready; /* what is known of a view that is shown every frame, or NULL */
+    float dt;                       /* seconds since the system last ran; 0 outside systems */
+    const struct mica_frame *frame; /* NULL outside systems: see mica/frame.h */
+    uint64_t slice;                 /* identifies this job, independent of the number of workers */
     const mica_entity *entities;
     mica_world *world;
-    struct mica_query *query;
-    struct micap_chunk *chunk;
-    uint64_t structure; /* the world's when the loop began */
-    uint64_t since;
-    uint32_t match;                /* index into the matching archetypes */
-    uint32_t chunk_index;          /* of the next chunk in that archetype */
-    struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
-    uint32_t cursor;               /* the next row of a loop with pools, */
-    uint32_t end;                  /* and where the driver's rows end */
-    uint8_t walk;                  /* how much is to be looked up for the driver's rows */
-    const void *fitting;           /* an archetype that is known to match */
-    void *columns[MICA_TERMS_MAX]; /* by term, NULL where a term has none */
+    struct {
+        uint64_t version;                /* stamped on what is written; 0: the current version of the world */
+        uint32_t row;                    /* of the chunk, where this view begins */
+        const struct micap_ready *ready; /* prepared columns of a view that is shown every frame, or NULL */
+        struct mica_query *query;
+        struct micap_chunk *chunk;
+        uint64_t structure; /* the world's when the loop began */
+        uint64_t since;
+        uint32_t match;                /* index into the matching archetypes */
+        uint32_t chunk_index;          /* of the next chunk in that archetype */
+        struct mica_pool *driver;      /* the pool whose rows the loop walks, or NULL: see mica/pool.h */
+        uint32_t cursor;               /* the next row of a loop over pools */
+        uint32_t end;                  /* the end of the driver's rows */
+        uint8_t walk;                  /* how much must be looked up for the driver's rows */
+        const void *fitting;           /* an archetype that is known to match */
+        void *columns[MICA_TERMS_MAX]; /* by term, NULL if a term has none */
+    } private_;
 } mica_view;
 
 /* Steps to the next run of rows; false when there is none. A view is never empty. Threads: as its query. */
@@ -57,6 +58,6 @@ MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
 MICA_END
 
 #define mica_view_read(view, T) ((const T *)mica_view_read_id((view), MICA_ID(T)))
-#define MICA_WRITE_2(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
+#define mica_view_write(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
 
 #endif

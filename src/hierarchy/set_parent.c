@@ -1,6 +1,6 @@
 /* Linking, at once or recorded, and what becomes of children. */
-#include "core/entity/life.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 #include "hierarchy/link_change.h"
 
 static const mica_location no_place = {0};

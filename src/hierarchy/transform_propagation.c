@@ -2,6 +2,9 @@
 #include "hierarchy/transform_propagation.h"
 
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/undo/copy_on_write.h"
 #include "hierarchy/matrix.h"
 #include "mica/system.h"
 #include "mica/task.h"

@@ -11,6 +11,12 @@
 #        include <stdint.h>
 #        include <sys/mman.h>
 
+#        ifndef MREMAP_MAYMOVE /* a program that includes this file included a system header without _GNU_SOURCE before */
+#            define MREMAP_MAYMOVE 1
+#            define MREMAP_FIXED 2
+void *mremap(void *old_address, size_t old_bytes, size_t new_bytes, int flags, ...);
+#        endif
+
 enum {
     LEASE_TERMS = 32,  /* windows of one lease, used in turn */
     LEASES_GONE = 64,  /* as many places are taken before those of pages that are gone are used again */

@@ -212,6 +212,11 @@ size_t micap_pool_bytes(const mica_pool *pool);
  * now. */
 void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version);
 uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version);
+/* Whether the pools of a group are kept in step: restoring a snapshot disbands groups that were created after it. */
+static inline bool micap_group_is_active(const micap_pool_group *group)
+{
+    return group->pools[0]->group == group;
+}
 /* Brings the rows of all that have everything to the front. */
 void micap_group_fill(micap_pool_group *group, mica_version version);
 

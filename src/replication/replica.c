@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 #include "mica/entity.h"
 
 static uint32_t start_of(const micap_twins *twins, uint32_t index)
@@ -138,6 +139,7 @@ void mica_replica_destroy(mica_replica *replica)
     micap_memory *memory = &replica->world->memory;
     free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
     free_tables(memory, replica->pools, replica->pools_count, replica->pools_capacity);
+    MICAP_RELEASE_ARRAY(memory, replica->singletons, replica->singletons_capacity);
     MICAP_RELEASE_ARRAY(memory, replica->twins.entries, replica->twins.capacity);
     MICAP_RELEASE_ARRAY(memory, replica->remotes.entries, replica->remotes.capacity);
     micap_release(memory, replica, sizeof *replica, MICAP_ARRAY_ALIGNMENT);

@@ -140,6 +140,7 @@ struct mica_replica {
     uint32_t mark;       /* raised for each pass that marks twins */
     MICAP_DELTA_LIST(micap_replica_table, tables);
     MICAP_DELTA_LIST(micap_replica_table, pools);
+    MICAP_DELTA_LIST(mica_component, singletons); /* that deltas brought */
 };
 
 /* NULL when there is none. */

@@ -1,7 +1,10 @@
 /* Doing what was planned. Nothing here can fail. */
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
 #include "replication/replica.h"
@@ -299,11 +302,43 @@ static void call_added(micap_delta_work *work)
     }
 }
 
+static bool brings_singleton(const micap_delta_work *work, mica_component component)
+{
+    for (uint32_t i = 0; i < work->singletons_count; ++i)
+        if (work->singletons[i].type->id == component)
+            return true;
+    return false;
+}
+
+static void remember_singleton(mica_replica *replica, mica_component component)
+{
+    for (uint32_t i = 0; i < replica->singletons_count; ++i)
+        if (replica->singletons[i] == component)
+            return;
+    replica->singletons[replica->singletons_count++] = component;
+}
+
+/* A delta from nothing: those of the sender that it does not mention are not used there any more, since it went back. */
+static void forget_singletons(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < replica->singletons_count; ++i)
+        if (brings_singleton(work, replica->singletons[i]))
+            replica->singletons[kept++] = replica->singletons[i];
+        else
+            micap_singleton_forget(work->world, replica->singletons[i]);
+    replica->singletons_count = kept;
+}
+
 static void write_singletons(micap_delta_work *work)
 {
+    if (!work->base)
+        forget_singletons(work);
     for (uint32_t i = 0; i < work->singletons_count; ++i) {
         const micap_delta_value *singleton = &work->singletons[i];
         void *value = mica_singleton_write_id(work->world, singleton->type->id);
+        remember_singleton(work->replica, singleton->type->id);
         write_values(work->replica, singleton->type, value, singleton->value, 1);
     }
 }

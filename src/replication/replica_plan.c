@@ -2,7 +2,8 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
-#include "mica/singleton.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 #include "replication/replica.h"
 
 #include <stdlib.h>
@@ -441,6 +442,19 @@ static mica_result plan_tags(micap_delta_work *work, const micap_delta_tags *tag
     return MICA_OK;
 }
 
+static mica_result plan_singletons(micap_delta_work *work)
+{
+    mica_replica *replica = work->replica;
+    mica_world *world = work->world;
+    if (!MICAP_RESERVE(&world->memory, replica->singletons, &replica->singletons_capacity,
+                       (uint64_t)replica->singletons_count + work->singletons_count))
+        return refuse_memory(work);
+    for (uint32_t i = 0; i < work->singletons_count; ++i)
+        if (!micap_singleton_prepare(world, work->singletons[i].type->id))
+            return micap_failure(world);
+    return MICA_OK;
+}
+
 mica_result micap_replica_plan(micap_delta_work *work)
 {
     if (!mention_all(work) || !place_tables(work))
@@ -456,10 +470,7 @@ mica_result micap_replica_plan(micap_delta_work *work)
         result = plan_pool(work, &work->pools[i]);
     for (uint32_t i = 0; result == MICA_OK && i < work->tags_count; ++i)
         result = plan_tags(work, &work->tags[i]);
-    for (uint32_t i = 0; result == MICA_OK && i < work->singletons_count; ++i)
-        if (!mica_singleton_get_id(work->world, work->singletons[i].type->id))
-            result = refuse_memory(work);
-    return result;
+    return result == MICA_OK ? plan_singletons(work) : result;
 }
 
 void micap_replica_give_up(micap_delta_work *work)

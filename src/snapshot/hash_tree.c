@@ -3,6 +3,7 @@
 
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
+#include "core/storage/rows.h"
 #include "mica/entity.h"
 
 #include <stdio.h>

@@ -250,7 +250,7 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
     }
     /* The rest are changes since the snapshot like others: what exists now and did not then has to go somewhere. */
     micap_saved_restore(world, &found->saved);
-    micap_pools_regroup(world, found->saved.pools);
+    world->restored = mica_world_mark(world);
     micap_lend_end(world); /* pointers to components are void */
     return MICA_OK;
 }

@@ -254,16 +254,6 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
     }
 }
 
-/* Queries count on the singletons of their terms. */
-static bool is_asked_for(const mica_world *world, mica_component component)
-{
-    for (uint32_t i = 0; i < world->queries.count; ++i)
-        for (uint32_t term = 0; term < world->queries.all[i]->term_count; ++term)
-            if (world->queries.all[i]->terms[term].component == component)
-                return true;
-    return false;
-}
-
 /* What was not there yet is as when it will be made; pointers to it stay good. */
 static void restore_singleton(mica_world *world, micap_component *component, micap_saved_singleton *saved)
 {
@@ -279,8 +269,7 @@ static void restore_singleton(mica_world *world, micap_component *component, mic
     } else {
         memset(component->singleton, 0, bytes);
     }
-    bool was_there = saved && saved->value;
-    component->is_unborn = !was_there && !is_asked_for(world, type->id);
+    component->is_unborn = !saved || !saved->value; /* also with queries that show it: their next view uses it */
 }
 
 static void restore_singletons(mica_world *world, const micap_saved *saved)

@@ -1,6 +1,7 @@
 /* A world like another: the same entities with the same handles, in rows that lie as theirs do. */
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 #include "snapshot/snapshot.h"
 
 static bool clone_archetypes(mica_world *to, const mica_world *from)
@@ -99,7 +100,8 @@ static bool clone_names(mica_world *to, const mica_world *from)
 {
     for (uint32_t i = 0; i < from->names.entry_count; ++i) {
         const micap_name *name = &from->names.entries[i];
-        if (name->text && !micap_name_copy(to, name))
+        bool is_cloned = name->text && micap_is_row(micap_locate(from, name->entity)); /* not if creation is pending */
+        if (is_cloned && !micap_name_copy(to, name))
             return false;
     }
     return true;

@@ -97,7 +97,8 @@ static void check_saver(void)
     EXPECT(mica_saver_wait(saver) == MICA_OK && !mica_saver_is_busy(saver));
     mica_resource *loaded = mica_resource_load(file, NULL, NULL);
     mica_entity spawned = mica_nil();
-    EXPECT(loaded && mica_spawn(other, loaded, &(mica_spawn_def){.out_entities = &spawned}) == MICA_OK);
+    EXPECT(loaded &&
+           mica_spawn(other, loaded, &(mica_spawn_def){.out_entities = &spawned, .out_capacity = 1}) == MICA_OK);
     EXPECT(mica_get(other, spawned, Place)->x == 1);
     mica_resource_free(loaded);
     mica_saver_destroy(saver);

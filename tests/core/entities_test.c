@@ -6,6 +6,7 @@
 #include "../support/require.h"
 #include "../support/test.h"
 
+#include "core/storage/rows.h"
 #include "core/world/world.h"
 #include "mica/snapshot.h"
 

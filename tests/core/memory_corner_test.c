@@ -6,6 +6,7 @@
 #include "../support/test.h"
 
 #include "core/storage/component_set.h"
+#include "core/storage/rows.h"
 #include "core/world/world.h"
 #include "mica/hierarchy.h"
 #include "mica/snapshot.h"

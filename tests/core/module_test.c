@@ -1,6 +1,7 @@
 /* Modules of a world: told of every death, part of hash, validation and trim, freed with the world. */
 #include "core/world/module.h"
 #include "core/storage/component_set.h"
+#include "core/storage/rows.h"
 #include "core/world/world.h"
 #include "support/components.h"
 #include "support/reports.h"

@@ -76,6 +76,20 @@ START_TEST(a_sorted_query_walks_in_order_across_archetypes)
 }
 END_TEST
 
+START_TEST(a_sorted_query_without_rows_shows_nothing)
+{
+    mica_world *world = open_world(&heard);
+    mica_query *query = mica_query_create(world, MICA_QUERY_SORTED(Number, by_number, NULL, MICA_READ(Number)));
+    mica_view none = mica_query_begin(query);
+    ck_assert(!mica_view_next(&none)); /* no archetype */
+    mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
+    none = mica_query_begin(query);
+    ck_assert(!mica_view_next(&none)); /* one that has lost its rows */
+    ck_assert_int_eq(mica_query_sort_rows(query, MICA_ID(Number), by_number, NULL), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(equal_values_come_in_the_order_they_lie)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
@@ -261,8 +275,8 @@ START_TEST(sorting_rows_by_what_has_no_order_is_refused)
 }
 END_TEST
 
-TEST_SUITE(sort, a_sorted_query_walks_in_order_across_archetypes, equal_values_come_in_the_order_they_lie,
-           the_order_is_kept_and_made_anew_only_after_a_change, writing_another_column_does_not_sort_again,
-           a_sorted_query_can_write_and_pass_over_what_is_off, an_order_by_what_the_query_does_not_show_is_refused,
-           sorting_rows_is_stable_and_keeps_every_look_up, sorting_rows_moves_owned_values,
-           sorting_rows_by_what_has_no_order_is_refused)
+TEST_SUITE(sort, a_sorted_query_walks_in_order_across_archetypes, a_sorted_query_without_rows_shows_nothing,
+           equal_values_come_in_the_order_they_lie, the_order_is_kept_and_made_anew_only_after_a_change,
+           writing_another_column_does_not_sort_again, a_sorted_query_can_write_and_pass_over_what_is_off,
+           an_order_by_what_the_query_does_not_show_is_refused, sorting_rows_is_stable_and_keeps_every_look_up,
+           sorting_rows_moves_owned_values, sorting_rows_by_what_has_no_order_is_refused)

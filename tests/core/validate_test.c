@@ -3,6 +3,7 @@
 #include "../support/damage.h"
 #include "../support/test.h"
 
+#include "core/storage/rows.h"
 #include "core/world/world.h"
 #include "mica/snapshot.h"
 

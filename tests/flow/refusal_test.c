@@ -194,7 +194,7 @@ START_TEST(a_reduction_says_how_and_what)
     ck_assert_uint_eq(forget_reports(&heard), 12);
     ck_assert_int_eq(sum, 3);
     ck_assert_int_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(idle, (.parallel = (mica_parallel)99))).id, 0);
-    expect_report(&heard, MICA_ERROR_INVALID, "split");
+    expect_report(&heard, MICA_ERROR_INVALID, "parallel");
     ck_assert_int_eq(mica_system_replace(world, (mica_system){7}, MICA_SYSTEM_ONCE(idle)), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such system");
     close_world(world, &heard);

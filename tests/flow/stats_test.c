@@ -5,8 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct Number { uint32_t value; } Number;
-typedef struct Other { uint32_t value; } Other;
+typedef struct Number {
+    uint32_t value;
+} Number;
+typedef struct Other {
+    uint32_t value;
+} Other;
 MICA_COMPONENT(Number, value)
 MICA_COMPONENT(Other, value)
 
@@ -134,6 +138,7 @@ START_TEST(a_table_has_a_line_per_system_in_the_order_they_run)
     char *none = strstr(text, "no frames were measured"), *fixed = strstr(text, "\nonce ");
     char *up = strstr(text, "\ncount_up "), *mark = strstr(text, "\nmark_some "), *sum = strstr(text, "\n1 frames of ");
     ck_assert(none && fixed && up && mark && sum);
+    ck_assert(strstr(text, "system, per frame") && strstr(text, " us ") && strstr(sum, " us in flushes"));
     ck_assert(none < fixed && fixed < up && up < mark && mark < sum);
     mica_system_def idle = *MICA_SYSTEM_ONCE(once);
     idle.name = "added later";

@@ -126,10 +126,10 @@ START_TEST(splits_show_every_row_once_in_pieces_of_the_size_asked_for)
         uint32_t most = cases[i].most;
         for (uint32_t j = 0; j < 10000; ++j)
             mica_create(world, MICA_WITH(Number, {j}));
-        mica_system_add(world, MICA_SYSTEM_WITH(
-                                   note_piece,
-                                   (.split = cases[i].split, .parallel_rows = cases[i].parallel_rows, .context = &most),
-                                   MICA_READ(Number)));
+        mica_system_add(world, MICA_SYSTEM_WITH(note_piece,
+                                                (.parallel = cases[i].parallel, .parallel_rows = cases[i].parallel_rows,
+                                                 .context = &most),
+                                                MICA_READ(Number)));
         ck_assert_int_eq(mica_step(world, 1), MICA_OK);
         ck_assert_uint_eq(rows, 10000);
         close_world(world, &heard);
@@ -321,7 +321,7 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
          "parallel_rows"},
         {{.name = "s", .view = add_one, .parallel = (mica_parallel)9, MICA_TERMS(MICA_WRITE(Number))},
          MICA_ERROR_INVALID,
-         "split"},
+         "parallel"},
         {{.name = "s", .once = a, .uses = &(const mica_use){0}, .use_count = 1}, MICA_ERROR_INVALID, "uses"},
         {{.name = "s", .once = a, .uses = &(const mica_use){0}, .use_count = 65}, MICA_ERROR_INVALID, "too many .uses"},
         {{.name = "s", .once = a, .use_count = 1}, MICA_ERROR_INVALID, "too many .uses"},

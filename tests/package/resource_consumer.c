@@ -15,7 +15,7 @@ int main(void)
     mica_pack(world, NULL, &blob);
     mica_destroy(world, entity);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
-    mica_spawn(world, resource, &(mica_spawn_def){.out_entities = &entity});
+    mica_spawn(world, resource, &(mica_spawn_def){.out_entities = &entity, .out_capacity = 1});
     printf("%d\n", mica_get(world, entity, Answer)->value);
     mica_resource_free(resource);
     mica_blob_free(&blob);

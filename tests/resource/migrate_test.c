@@ -26,7 +26,8 @@ static mica_result spawn_thing(mica_world *world, const mica_type *old, mica_typ
     ck_assert_ptr_nonnull(resource);
     now->name = "Thing";
     ck_assert(mica_component_define(world, now));
-    mica_result result = mica_spawn(world, resource, &(mica_spawn_def){.out_entities = out_entities});
+    mica_result result =
+        mica_spawn(world, resource, &(mica_spawn_def){.out_entities = out_entities, .out_capacity = COUNT});
     mica_resource_free(resource);
     mica_blob_free(&blob);
     return result;

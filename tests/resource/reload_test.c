@@ -232,7 +232,8 @@ START_TEST(every_copy_follows_by_itself_below_its_parent)
     world = open_world(&heard);
     level_define(world);
     mica_entity camp = mica_create(world), out[6];
-    mica_spawn_def def = {.copies = 3, .names = MICA_SPAWN_NAMES_FREE, .parent = camp, .out_entities = out};
+    mica_spawn_def def = {
+        .copies = 3, .names = MICA_SPAWN_NAMES_FREE, .parent = camp, .out_entities = out, .out_capacity = 6};
     spawned = mica_spawn_kept(world,
                               compile(0, "{\"entities\": [{\"name\": \"orc\", \"children\": [{\"name\": \"axe\", "
                                          "\"components\": {\"Number\": [1]}}]}]}"),

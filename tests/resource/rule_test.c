@@ -87,7 +87,7 @@ START_TEST(a_component_that_owns_something_is_saved_and_spawned_by_its_rule)
     mica_define(world, Number);
     mica_define(world, Text);
     static mica_entity entities[TEXTS];
-    mica_spawn_def def = {.rules = &rule, .rule_count = 1, .out_entities = entities};
+    mica_spawn_def def = {.rules = &rule, .rule_count = 1, .out_entities = entities, .out_capacity = TEXTS};
     ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
     for (uint32_t i = 0; i < TEXTS; ++i) {
         char characters[12];
@@ -228,7 +228,9 @@ START_TEST(hooks_see_references_as_handles)
     mica_create_many(world, 12345, NULL, 0, NULL);
     uint32_t seen = 0;
     mica_hook_set(world, Pair, MICA_EVENT_SET, expect_pair_alive, &seen);
-    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities}), MICA_OK);
+    ck_assert_int_eq(
+        mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities, .out_capacity = COUNT_OF(entities)}),
+        MICA_OK);
     ck_assert_uint_eq(seen, 100);
     for (uint32_t i = 0; i < 100; ++i)
         ck_assert(mica_same(mica_get(world, mica_get(world, entities[i], Pair)->other, Pair)->other, entities[i]));
@@ -264,7 +266,7 @@ START_TEST(a_recipe_is_for_those_who_have_a_function_for_it)
         mica_define(world, Number);
         rule.spawn = with_function ? spawn_number : NULL;
         mica_entity entity;
-        mica_spawn_def def = {.rules = &rule, .rule_count = 1, .out_entities = &entity};
+        mica_spawn_def def = {.rules = &rule, .rule_count = 1, .out_entities = &entity, .out_capacity = 1};
         ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
         ck_assert_uint_eq(mica_get(world, entity, Number)->value, 7 + with_function);
         close_world(world, &heard);
@@ -372,7 +374,8 @@ START_TEST(what_comes_one_by_one_is_spawned_by_its_rule_too_or_taken_back)
     mica_world_clear(world);
     mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
     for (uint32_t rule_count = 0; rule_count <= 3; rule_count += 3) {
-        const mica_spawn_def def = {.rules = rules, .rule_count = rule_count, .out_entities = entities};
+        const mica_spawn_def def = {
+            .rules = rules, .rule_count = rule_count, .out_entities = entities, .out_capacity = 3};
         const int texts = 6;
         for (int refused_after = 0; rule_count && refused_after < texts; ++refused_after) {
             texts_refused_after = refused_after;

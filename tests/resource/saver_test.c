@@ -8,6 +8,7 @@
 #include "../support/test.h"
 #include "mica/hierarchy.h"
 #include "mica/saver.h"
+#include "mica/snapshot.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -42,8 +43,8 @@ static mica_world *make_world(reports *heard)
     return world;
 }
 
-/* Every Number in the file is the tick at which it was saved, and so is the clock. */
-static void expect_file_of(uint32_t tick)
+/* Every Number in the file is the tick at which it was saved, and so is the clock; so many children were added. */
+static void expect_file(uint32_t children, uint32_t tick)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -55,15 +56,20 @@ static void expect_file_of(uint32_t tick)
     ck_assert_msg(resource != NULL, "%s", error.text);
     ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
     mica_resource_free(resource);
-    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, THINGS + tick);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, THINGS + children);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
             REQUIRE(((const Number *)mica_view_read_at(&view, 0))[i].value == tick);
     mica_query_destroy(query);
-    ck_assert_uint_eq(mica_child_count(world, mica_find(world, "root")), tick);
+    ck_assert_uint_eq(mica_child_count(world, mica_find(world, "root")), children);
     ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, tick);
     close_world(world, &heard);
+}
+
+static void expect_file_of(uint32_t tick)
+{
+    expect_file(tick, tick);
 }
 
 START_TEST(the_file_is_the_world_as_it_was_when_the_save_began)
@@ -85,6 +91,35 @@ START_TEST(the_file_is_the_world_as_it_was_when_the_save_began)
     mica_saver_begin(saver, path);
     mica_saver_destroy(saver); /* ends what is under way */
     expect_file_of(tick);
+    unlink(path);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Earlier, later and sibling snapshots: the tick in which each was taken is what the file must hold. */
+START_TEST(the_file_is_the_world_after_a_restore_too)
+{
+    reports heard;
+    mica_world *world = make_world(&heard);
+    mica_saver *saver = mica_saver_create(world, NULL);
+    mica_snapshot snapshots[4];
+    for (uint32_t tick = 1; tick <= 4; ++tick) {
+        change(world, tick);
+        snapshots[tick - 1] = mica_snapshot_take(world);
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        expect_file_of(tick);
+    }
+    static const uint32_t order[] = {2, 1, 3, 0, 3, 3, 0, 0, 2};
+    for (uint32_t i = 0; i < COUNT_OF(order); ++i) {
+        ck_assert_int_eq(mica_snapshot_restore(world, snapshots[order[i]]), MICA_OK);
+        if (i % 2) /* another line of history */
+            change(world, order[i] + 2);
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        expect_file(order[i] + 1 + i % 2, i % 2 ? order[i] + 2 : order[i] + 1);
+    }
+    mica_saver_destroy(saver);
     unlink(path);
     close_world(world, &heard);
 }
@@ -285,6 +320,6 @@ START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
 }
 END_TEST
 
-TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, what_fails_is_told_and_can_be_tried_again,
-           memory_that_runs_out_is_told_and_the_next_save_is_whole, a_save_that_is_under_way_is_not_overtaken,
-           what_deltas_do_not_carry_is_refused_by_name)
+TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, the_file_is_the_world_after_a_restore_too,
+           what_fails_is_told_and_can_be_tried_again, memory_that_runs_out_is_told_and_the_next_save_is_whole,
+           a_save_that_is_under_way_is_not_overtaken, what_deltas_do_not_carry_is_refused_by_name)

@@ -121,12 +121,59 @@ START_TEST(handles_come_out_in_the_order_of_the_file)
     mica_world *world = open_level_world();
     mica_entity entities[12];
     ck_assert_uint_eq(mica_resource_entity_count(resource), 12);
-    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities}), MICA_OK);
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities, .out_capacity = 12}),
+                     MICA_OK);
     for (uint32_t i = 0; i < 12; ++i) {
         const char *name = mica_resource_name(resource, i), *given = mica_name_get(world, entities[i]);
         ck_assert(mica_is_alive(world, entities[i]));
         ck_assert_msg(name ? given && strcmp(name, given) == 0 : !given, "entity %u has its name", i);
     }
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+/* A prefab that got another child must not write past the end of an array that was large enough before. */
+START_TEST(handles_that_find_no_room_are_refused_before_anything_is_spawned)
+{
+    mica_blob blob = level_blob(NULL);
+    mica_resource *resource = level_open(&blob);
+    mica_world *world = open_level_world();
+    uint64_t hash = mica_world_hash(world);
+    static const struct {
+        uint32_t copies, capacity;
+    } cases[] = {{1, 0}, {1, 11}, {2, 23}, {2, 12}, {UINT32_MAX, 12}};
+    for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
+        mica_entity entities[24] = {{77, 77}};
+        mica_spawn_def def = {.copies = cases[i].copies, .out_entities = entities, .out_capacity = cases[i].capacity};
+        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_ERROR_LIMIT);
+        expect_report(&heard, MICA_ERROR_LIMIT, "spawn: ");
+        ck_assert_ptr_null(mica_spawn_kept(world, resource, &def));
+        expect_report(&heard, MICA_ERROR_LIMIT, "spawn_kept: ");
+        ck_assert_uint_eq(entities[0].index, 77);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+    }
+    mica_entity enough[12];
+    ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.out_entities = enough, .out_capacity = 12}),
+                     MICA_OK);
+    close_world(world, &heard);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(a_spawn_that_fails_uses_no_singleton)
+{
+    mica_blob blob = level_blob(NULL);
+    mica_resource *resource = level_open(&blob);
+    mica_world *world = open_level_world();
+    mica_name_set(world, mica_create(world), mica_nil(), "station");
+    uint64_t hash = mica_world_hash(world);
+    ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_ERROR_EXISTS);
+    expect_report(&heard, MICA_ERROR_EXISTS, "station");
+    ck_assert(!mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_world_hash(world), hash);
     close_world(world, &heard);
     mica_resource_free(resource);
     mica_blob_free(&blob);
@@ -139,7 +186,7 @@ START_TEST(component_i_of_entity_j_is_found_directly)
     mica_resource *resource = level_open(&blob);
     mica_world *world = open_level_world();
     mica_entity entities[12];
-    mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities});
+    mica_spawn(world, resource, &(mica_spawn_def){.out_entities = entities, .out_capacity = 12});
     uint32_t found = 0;
     for (uint32_t c = 0; c < mica_resource_component_count(resource); ++c) {
         mica_resource_component component = mica_resource_component_at(resource, c);
@@ -307,7 +354,8 @@ START_TEST(many_copies_are_spawned_at_once)
     mica_resource *resource = level_open(&blob);
     mica_world *world = open_world_of_small_chunks(&heard);
     level_define(world);
-    mica_spawn_def def = {.copies = COPIES, .names = MICA_SPAWN_NAMES_FREE, .out_entities = entities};
+    mica_spawn_def def = {
+        .copies = COPIES, .names = MICA_SPAWN_NAMES_FREE, .out_entities = entities, .out_capacity = COPIES * EACH};
     ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
     ck_assert_uint_eq(mica_world_get_stats(world).entity_count, COPIES * EACH);
     level_expect(world, mica_nil());
@@ -488,6 +536,7 @@ END_TEST
 TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes,
            one_resource_is_spawned_many_times, a_name_that_is_taken_is_an_error_or_left_out,
            an_unknown_component_is_refused_or_skipped, handles_come_out_in_the_order_of_the_file,
+           handles_that_find_no_room_are_refused_before_anything_is_spawned, a_spawn_that_fails_uses_no_singleton,
            component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
            an_empty_world_is_saved_and_spawned, parents_are_handed_to_whoever_links_them,
            children_are_linked_and_keep_their_order, many_copies_are_spawned_at_once,

@@ -104,8 +104,10 @@ START_TEST(every_storage_is_saved_and_spawned)
         static mica_entity entities[3 * COUNT];
         world = open_world_of_small_chunks(&heard);
         define_all(world);
-        ck_assert_int_eq(mica_spawn(world, resource, &(mica_spawn_def){.copies = copies, .out_entities = entities}),
-                         MICA_OK);
+        ck_assert_int_eq(
+            mica_spawn(world, resource,
+                       &(mica_spawn_def){.copies = copies, .out_entities = entities, .out_capacity = 3 * COUNT}),
+            MICA_OK);
         for (uint32_t i = 0; i < copies * COUNT; ++i)
             expect_entity(world, entities[i]);
         close_world(world, &heard);
@@ -189,7 +191,7 @@ START_TEST(many_instances_that_are_switched_off_stay_so_in_a_file_and_in_its_tex
     mica_define(world, Number);
     mica_define(world, Charm);
     mica_entity entities[12];
-    const mica_spawn_def def = {.copies = 2, .out_entities = entities};
+    const mica_spawn_def def = {.copies = 2, .out_entities = entities, .out_capacity = 12};
     ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
     for (uint32_t i = 0; i < 12; ++i)
         ck_assert_int_eq(mica_is_enabled(world, entities[i], Charm),
@@ -261,7 +263,8 @@ START_TEST(a_component_with_too_many_fields_spawns_and_is_not_followed)
     mica_world *world = open_world(&heard);
     mica_component id = mica_component_define(world, &large);
     mica_entity entities[2];
-    mica_spawned *spawned = mica_spawn_kept(world, resource, &(mica_spawn_def){.out_entities = entities});
+    mica_spawned *spawned =
+        mica_spawn_kept(world, resource, &(mica_spawn_def){.out_entities = entities, .out_capacity = 2});
     ck_assert_ptr_nonnull(spawned);
     const uint8_t *bytes = mica_get_id(world, entities[0], id);
     ck_assert(bytes && bytes[0] == 1 && bytes[FIELDS - 1] == 0);

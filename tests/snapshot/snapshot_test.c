@@ -275,44 +275,6 @@ START_TEST(memory_stays_flat_with_a_snapshot_every_tick)
 }
 END_TEST
 
-START_TEST(a_clone_goes_its_own_way)
-{
-    reports heard;
-    mica_world *world = open_world_of_small_chunks(&heard);
-    mica_entity first = make_numbers(world, 700), child = make_numbers(world, 1);
-    mica_destroy(world, make_numbers(world, 1));
-    ck_assert_int_eq(mica_set_parent(world, child, first), MICA_OK);
-    ck_assert_int_eq(mica_name_set(world, first, mica_nil(), "first"), MICA_OK);
-    *mica_singleton_write(world, Clock) = (Clock){1.5, 3};
-    mica_world *clone = mica_world_clone(world);
-    uint64_t hash = mica_world_hash(world);
-    ck_assert_uint_eq(mica_world_hash(clone), hash);
-    ck_assert(mica_same(mica_parent(clone, child), first) && mica_same(mica_find(clone, "first"), first));
-    ck_assert(mica_same(make_numbers(clone, 1), make_numbers(world, 1))); /* the next handle, too */
-    ck_assert_uint_eq(mica_world_hash(clone), mica_world_hash(world));
-    mica_write(clone, first, Number)->value = 77;
-    ck_assert_uint_eq(mica_get(world, first, Number)->value, 0);
-    expect_valid(clone);
-    mica_world_destroy(clone);
-    close_world(world, &heard);
-}
-END_TEST
-
-START_TEST(what_can_not_be_cloned_is_refused)
-{
-    reports heard;
-    mica_world *world = open_world(&heard);
-    mica_defer(world);
-    ck_assert_ptr_null(mica_world_clone(world));
-    expect_report(&heard, MICA_ERROR_REFUSED, "world_clone");
-    mica_flush(world);
-    ck_assert_ptr_nonnull(mica_add(world, mica_create(world), Handle));
-    ck_assert_ptr_null(mica_world_clone(world));
-    expect_report(&heard, MICA_ERROR_REFUSED, "world_clone: component Handle owns something");
-    close_world(world, &heard);
-}
-END_TEST
-
 /* The second list comes to lie where the first one was. */
 START_TEST(a_list_of_removals_that_is_made_meanwhile_is_empty)
 {
@@ -375,6 +337,38 @@ static void take_while_moving(void *to, void *from, uint32_t count, void *contex
     taken_inside = mica_snapshot_take(being_flushed);
 }
 MICA_COMPONENT_WITH(Camera, (.move = take_while_moving), pictures)
+
+static void count_ticks(mica_view *view)
+{
+    mica_view_write(view, Clock)->ticks += view->count;
+}
+
+/* A query that was created after the snapshot stays: the singleton is in use again when the query next shows it. */
+START_TEST(a_query_does_not_keep_a_singleton_in_use)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    make_numbers(world, 3);
+    uint64_t hash = mica_world_hash(world);
+    mica_snapshot before = mica_snapshot_take(world);
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_WRITE(Clock), MICA_HAS(Number)));
+    mica_system_add(world, MICA_SYSTEM(count_ticks, MICA_WRITE(Clock), MICA_HAS(Position)));
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    mica_singleton_write(world, Clock)->ticks = 5;
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert(!mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_world_hash(world), hash);
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        mica_view_write(&view, Clock)->ticks += 1;
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 1);
+    ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
+    ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
+    ck_assert(mica_singleton_is_used(world, MICA_ID(Clock)));
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 3);
+    close_world(world, &heard);
+}
+END_TEST
 
 START_TEST(a_snapshot_is_refused_inside_a_flush)
 {
@@ -460,10 +454,9 @@ int main(void)
     tcase_add_test(cases, a_dropped_snapshot_is_unknown);
     tcase_add_test(cases, a_component_that_cannot_be_copied_is_named);
     tcase_add_test(cases, a_history_keeps_the_last_ticks);
-    tcase_add_test(cases, a_clone_goes_its_own_way);
-    tcase_add_test(cases, what_can_not_be_cloned_is_refused);
     tcase_add_test(cases, a_list_of_removals_that_is_made_meanwhile_is_empty);
     tcase_add_test(cases, a_singleton_that_is_made_meanwhile_was_never_there);
+    tcase_add_test(cases, a_query_does_not_keep_a_singleton_in_use);
     tcase_add_test(cases, a_snapshot_is_refused_inside_a_flush);
     tcase_add_test(cases, histories_come_and_go);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);

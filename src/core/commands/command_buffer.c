@@ -5,6 +5,7 @@
 
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/entity/destroy.h"
 
 void micap_commands_init(mica_commands *commands, mica_world *world)
 {

@@ -9,6 +9,10 @@
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/archetype_graph.h"
+#include "core/entity/destroy.h"
+#include "core/storage/pool_lookup.h"
 
 enum { ROUNDS_MAX = 256 }; /* hooks that record, whose changes run hooks that record, ... */
 

@@ -1,10 +1,14 @@
 /* Applying the net change of one entity: at most one move. */
 #include "base/assert.h"
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/events/watch.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/split_row.h"
+#include "core/storage/pool_lookup.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)

@@ -7,6 +7,8 @@
  * and not of an archetype: they are changed afterwards, by one thread in the order of the flush, and so are handles of the
  * dead freed, and emptied chunks. */
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/entity/destroy.h"
 
 enum { TARGETS_MIN = 2048 }; /* fewer are applied before anybody is awake */
 

@@ -4,6 +4,7 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
 #include "mica/split.h"
 
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)

@@ -4,6 +4,9 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/row_batch.h"
+#include "core/storage/rows.h"
+#include "core/storage/archetype_graph.h"
+#include "core/storage/pool_lookup.h"
 
 /* The first buffer from here on that has something to apply, or NULL. */
 static const mica_commands *next_used(const mica_commands *commands)

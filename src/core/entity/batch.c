@@ -1,10 +1,13 @@
 #include "mica/batch.h"
 
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/create_rows.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 
 typedef struct micap_batch_group {
     micap_archetype *archetype;

@@ -1,88 +1,11 @@
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/create_rows.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
 #include "mica/bulk.h"
-
-/* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
-static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
-{
-    micap_entities *entities = &world->entities;
-    uint64_t index = entities->fresh_next;
-    uint64_t left = entities->first_page ? 0 : entities->fresh_end - index;
-    uint32_t in_page = MICAP_PAGE_RECORDS - (uint32_t)(index & (MICAP_PAGE_RECORDS - 1));
-    uint32_t run = count < in_page ? count : in_page;
-    if (run > left)
-        run = (uint32_t)left;
-    if (!run)
-        return 0;
-    uint64_t *records = micap_record_at(entities, (uint32_t)index);
-    for (uint32_t i = 0; i < run; ++i) {
-        records[i] = micap_record_pack(1, spot.chunk->number, spot.row + i);
-        out[i] = (mica_entity){(uint32_t)index + i, 1};
-    }
-    entities->fresh_next += run;
-    return run;
-}
-
-/* Free slots are often a list of neighbours, as what was spawned together was freed together. Seeing first how far that goes
- * spares waiting for each record to name the next. */
-static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
-{
-    micap_entities *entities = &world->entities;
-    uint32_t page_index = entities->first_page - 1;
-    micap_page *page = &entities->pages[page_index];
-    uint32_t slot = page->first_free, run = 1;
-    uint64_t *records = page->records + slot;
-    while (run < count && micap_record_row(records[run - 1]) == slot + run)
-        ++run;
-    uint32_t next = micap_record_row(records[run - 1]);
-    for (uint32_t i = 0; entities->keeper->before && i < run; ++i)
-        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
-    for (uint32_t i = 0; i < run; ++i) {
-        uint32_t generation = micap_record_generation(records[i]);
-        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
-        out[i] = (mica_entity){page_index << MICAP_PAGE_SHIFT | (slot + i), generation};
-    }
-    page->first_free = (uint16_t)next;
-    if (next == MICAP_SLOT_END)
-        entities->first_page = page->next;
-    entities->free_count -= run;
-    return run;
-}
-
-void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
-{
-    micap_chunk *chunk = spot.chunk;
-    mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
-    if (world->keeper.before)
-        micap_keep_rows(world, chunk, spot.row, count);
-    for (uint32_t i = 0; i < count;) {
-        micap_spot rest = {chunk, spot.row + i};
-        uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
-                                                  : commit_fresh(world, rest, count - i, entities + i);
-        if (!run)
-            micap_entities_next_run(world); /* which was reserved */
-        i += run;
-    }
-    mica_version version = micap_version(world);
-    for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
-        micap_chunk_stamps(chunk, row)[0] = version;
-    micap_rows_count_up(spot, count);
-}
-
-void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count)
-{
-    for (; count; --count) {
-        micap_chunk *chunk = archetype->chunks[archetype->tail];
-        micap_spot last = {chunk, chunk->count - 1};
-        mica_entity entity = micap_chunk_entities(chunk)[last.row];
-        micap_row_destruct(last);
-        micap_row_fill_hole(world, last);
-        micap_entity_give_unused(&world->entities, entity);
-    }
-}
 
 /* Goes over rows that were just created, run by run: hands out their handles, and runs their hooks. */
 static void announce(mica_world *world, micap_spot first, uint32_t count, const mica_value *columns,

@@ -3,6 +3,8 @@
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/split.h"
 
 /* What cloning needs, in one allocation. */

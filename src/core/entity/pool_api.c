@@ -3,6 +3,8 @@
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/pool.h"
 
 #include <stdio.h>
@@ -349,6 +351,29 @@ static bool find_members(mica_world *world, const mica_component *components, ui
     return true;
 }
 
+/* A group of the same pools that a restored snapshot disbanded, or NULL. Snapshots that know it still refer to it. */
+static micap_pool_group *find_disbanded(const micap_pools *pools, const micap_pool_group *members)
+{
+    for (uint32_t i = 0; i < pools->group_count; ++i) {
+        micap_pool_group *group = pools->groups[i];
+        if (group->pool_count == members->pool_count &&
+            memcmp(group->pools, members->pools, members->pool_count * sizeof *members->pools) == 0)
+            return group;
+    }
+    return NULL;
+}
+
+static micap_pool_group *add_group(mica_world *world)
+{
+    micap_pools *pools = &world->pools;
+    if (!MICAP_RESERVE(&world->memory, pools->groups, &pools->group_capacity, (uint64_t)pools->group_count + 1))
+        return NULL;
+    micap_pool_group *group = micap_allocate(&world->memory, sizeof *group, MICAP_ARRAY_ALIGNMENT);
+    if (group)
+        pools->groups[pools->group_count++] = group;
+    return group;
+}
+
 mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count)
 {
     mica_result result = micap_refuse_while_recording(world, "group");
@@ -357,14 +382,10 @@ mica_result mica_group_id(mica_world *world, const mica_component *components, u
     micap_pool_group members = {0};
     if (!find_members(world, components, count, &members))
         return micap_failure(world);
-    micap_pools *pools = &world->pools;
-    micap_pool_group *group = NULL;
-    if (MICAP_RESERVE(&world->memory, pools->groups, &pools->group_capacity, (uint64_t)pools->group_count + 1))
-        group = micap_allocate(&world->memory, sizeof *group, MICAP_ARRAY_ALIGNMENT);
-    if (!group)
+    micap_pool_group *group = find_disbanded(&world->pools, &members);
+    if (!group && !(group = add_group(world)))
         return micap_fail_memory(world, "group");
     *group = members;
-    pools->groups[pools->group_count++] = group;
     for (uint32_t i = 0; i < count; ++i)
         group->pools[i]->group = group;
     for (uint32_t i = 0; i < count; ++i)

@@ -3,6 +3,8 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 
 static const mica_location no_place = {0};
 

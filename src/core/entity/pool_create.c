@@ -3,6 +3,7 @@
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/storage/pool_lookup.h"
 
 static const mica_location no_place = {0};
 

@@ -4,39 +4,13 @@
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/split_row.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/pool_lookup.h"
 
 static const mica_location no_place = {0};
-
-static void *leaf_of(micap_spot spot, const micap_leaf *leaf)
-{
-    return micap_finder_value(micap_chunk_find(spot.chunk, leaf->component), spot.row);
-}
-
-void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value)
-{
-    for (uint32_t i = 0; i < type->leaf_count; ++i) {
-        const micap_leaf *leaf = &type->leaves[i];
-        if (value)
-            memcpy(leaf_of(spot, leaf), (const char *)value + leaf->offset, leaf->bytes);
-        else
-            memset(leaf_of(spot, leaf), 0, leaf->bytes);
-    }
-}
-
-void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value)
-{
-    for (uint32_t i = 0; i < type->leaf_count; ++i)
-        micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, type->leaves[i].component)->column, spot.row);
-    micap_row_scatter(spot, type, value);
-}
-
-void micap_row_gather(micap_spot spot, const micap_type *type, void *out)
-{
-    memset(out, 0, type->type.size_bytes);
-    for (uint32_t i = 0; i < type->leaf_count; ++i)
-        memcpy((char *)out + type->leaves[i].offset, leaf_of(spot, &type->leaves[i]), type->leaves[i].bytes);
-}
 
 /* The leaf at an offset; NULL with a report. */
 static const micap_leaf *find_leaf(const mica_world *world, mica_component component, size_t offset,
@@ -58,7 +32,7 @@ const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_
     if (!leaf)
         return NULL;
     if (!micap_is_pooled(component))
-        return leaf_of(micap_locate(world, entity), leaf);
+        return micap_row_leaf(micap_locate(world, entity), leaf);
     const mica_pool *pool = micap_pool_of(world, component);
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
     const micap_pool_lane *lane = pool ? micap_pool_lane_at(pool, offset) : NULL;
@@ -121,7 +95,7 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
 static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *leaf)
 {
     if (!micap_is_pooled(view->private_.query->terms[term].component))
-        return leaf_of((micap_spot){view->private_.chunk, view->private_.row}, leaf);
+        return micap_row_leaf((micap_spot){view->private_.chunk, view->private_.row}, leaf);
     const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
     const micap_pool_lane *lane = micap_pool_lane_at(pool, leaf->offset);
     uint32_t row = micap_join_row(view, term);

@@ -2,6 +2,8 @@
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
+#include "core/storage/rows.h"
+#include "core/undo/copy_on_write.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind, mica_event_fn fn,
@@ -10,9 +12,9 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
     mica_result refused = micap_refuse_inside(world, "hook");
     if (refused != MICA_OK)
         return refused;
-    if ((uint32_t)kind >= MICA_EVENT_KINDS || (kind == MICA_EVENT_DESTROY) != (component == 0))
+    if (kind > MICA_EVENT_DESTROY || (kind == MICA_EVENT_DESTROY) != (component == 0))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
-                          "hook: the destroy event goes with component 0, the others with a component");
+                          "hook: the event must be ADD, SET or REMOVE with a component, or DESTROY with component 0");
     micap_hook *hook = &world->destroy_hook;
     if (component) {
         if (!micap_type_for_entities(world, component))
@@ -27,17 +29,18 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
     return MICA_OK;
 }
 
-static inline void call(mica_world *world, micap_hook hook, const mica_event *event)
+static inline void call(mica_world *world, micap_hook hook, mica_event *event)
 {
     ++world->recording_depth;
     ++world->hook_depth;
-    hook.fn(event, hook.context);
+    event->context = hook.context;
+    hook.fn(event);
     --world->hook_depth;
     --world->recording_depth;
     micap_hooks_note_recorded(world);
 }
 
-void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event)
+void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event)
 {
     if (event->kind == MICA_EVENT_REMOVE)
         micap_removals_note(world, component->removals, event->entities, event->count);

@@ -8,7 +8,7 @@
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
                      uint32_t count);
 /* Calls the hook and the watches of a component and fills its lists of removals. */
-void micap_hooks_call(mica_world *world, const micap_component *component, const mica_event *event);
+void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event);
 /* For the one component with add hooks that creating these rows calls: see lone_add of the archetype. */
 void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count);
 /* How many of these living entities, from the first on, lie one after the other in one chunk. */
@@ -45,9 +45,5 @@ static inline bool micap_has_hooks(const micap_archetype *archetype, uint32_t ma
 {
     return (archetype->hook_mask & mask) != 0;
 }
-
-/* Runs the add and set hooks of rows that were just created from values. */
-void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                         uint32_t value_count);
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "core/world/world.h"
 
-/* Events beyond those that have hooks. */
-#define MICA_EVENT_ENABLE ((mica_event_kind)MICA_EVENT_KINDS)
-#define MICA_EVENT_DISABLE ((mica_event_kind)(MICA_EVENT_KINDS + 1))
-
 /* The first member of what keeps more. As in a hook, what is changed through the world meanwhile is recorded. */
 typedef struct micap_watch {
     struct micap_watch *next;

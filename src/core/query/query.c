@@ -4,6 +4,7 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/singleton.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
 
-#include "core/storage/rows.h"
+#include "core/storage/archetype.h"
 #include "pool/pool.h"
 #include "mica/query.h"
 

@@ -1,10 +1,14 @@
 /* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
 #include "base/assert.h"
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/archetype_graph.h"
+#include "core/storage/split_row.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/bulk.h"
 
 typedef struct micap_selection {

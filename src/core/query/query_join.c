@@ -2,6 +2,9 @@
 
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/pool_lookup.h"
 
 /* Whether a row of a pool satisfies a term. */
 static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t row, mica_version since)

@@ -8,7 +8,7 @@ void *micap_join_chunk_column(const mica_view *view, const mica_query *query, ui
 {
     mica_component component = query->terms[term].component;
     if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
-        return micap_component_of(&view->world->components, component)->singleton;
+        return micap_singleton_show(micap_component_of(&view->world->components, component));
     return micap_finder_value(micap_chunk_find(view->private_.chunk, component), view->private_.row);
 }
 

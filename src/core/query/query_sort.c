@@ -3,6 +3,9 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/undo/copy_on_write.h"
+#include "core/storage/pool_lookup.h"
 
 typedef struct micap_sorting {
     mica_compare_fn compare;
@@ -118,7 +121,8 @@ bool micap_query_sort(mica_query *query)
     query->order_count = 0;
     const mica_pool *pool = micap_is_pooled(query->order_by) ? micap_pool_of(query->world, query->order_by) : NULL;
     for (uint32_t match = 0; match < query->match_count; ++match)
-        query->order_count += list_rows(query->archetypes[match], match, pool, query->order + query->order_count);
+        if (query->archetypes[match]->row_count) /* without rows there is no array to list them in */
+            query->order_count += list_rows(query->archetypes[match], match, pool, query->order + query->order_count);
     sorting how = {query->compare, query->context, query->order_by, pool};
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;

@@ -4,6 +4,8 @@
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
 #include "mica/view.h"
 
 bool micap_query_is_marked(const mica_query *query)

@@ -23,7 +23,7 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
             view->private_.columns[i] = lanes[column].values + row * lanes[column].bytes;
         else if (column == MICAP_COLUMN_SINGLETON)
             view->private_.columns[i] =
-                micap_component_of(&view->world->components, query->terms[i].component)->singleton;
+                micap_singleton_show(micap_component_of(&view->world->components, query->terms[i].component));
         else
             view->private_.columns[i] = NULL;
     }

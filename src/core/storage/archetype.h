@@ -131,13 +131,6 @@ void micap_archetypes_free(mica_world *world);
 /* The archetype of a sorted set of components, made when there is none; NULL with a report when it can't. */
 micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component *components, uint32_t count);
 
-/* The type of a component that an entity can have, registered with the world; NULL with a report. */
-const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
-
-/* The edge by a component, with its end known: that adds it when the archetype lacks it, and removes it when not. NULL with
- * a report. Companions come and go with their component. */
-micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component);
-
 /* Takes away all but the first `count` archetypes; the others have no chunks. */
 void micap_archetypes_forget(mica_world *world, uint32_t count);
 

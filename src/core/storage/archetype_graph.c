@@ -1,4 +1,5 @@
-/* The graph between archetypes: one step is one component more or less. */
+#include "core/storage/archetype_graph.h"
+
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
 #include "core/world/world.h"
@@ -41,19 +42,6 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
     micap_archetype *found = micap_archetype_of_set(world, set.ids, set.count);
     micap_set_free(&set);
     return found;
-}
-
-const micap_type *micap_type_for_entities(mica_world *world, mica_component component)
-{
-    const micap_component *used = micap_component_use(world, component);
-    if (!used)
-        return NULL;
-    if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
-        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "component %s is not one that an entity can have",
-                   used->type->type.name);
-        return NULL;
-    }
-    return used->type;
 }
 
 /* Whether a step changes one column, or none, and every value is copied in line. */

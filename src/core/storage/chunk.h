@@ -56,6 +56,12 @@ typedef struct micap_chunk {
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
 
+/* A row of a chunk. */
+typedef struct micap_spot {
+    micap_chunk *chunk;
+    uint32_t row;
+} micap_spot;
+
 /* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
 _Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 48,
                "chunks have as many rows on every machine");

@@ -45,7 +45,7 @@ static micap_component **reserve_place(mica_world *world, mica_component id)
 uint32_t micap_component_awaits(const micap_component *component)
 {
     uint32_t mask = component->removals ? 1 << MICA_EVENT_REMOVE : 0;
-    for (uint32_t event = 0; event < MICAP_WATCHED; ++event)
+    for (uint32_t event = 0; event < MICA_EVENT_KINDS; ++event)
         if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn))
             mask |= (uint32_t)1 << event;
     return mask;
@@ -112,6 +112,19 @@ micap_component *micap_component_use(mica_world *world, mica_component id)
     if (!component)
         micap_fail(world, problem.result, (mica_location){0}, "%s", problem.text);
     return component;
+}
+
+const micap_type *micap_type_for_entities(mica_world *world, mica_component component)
+{
+    const micap_component *used = micap_component_use(world, component);
+    if (!used)
+        return NULL;
+    if (used->type->type.storage == MICA_STORAGE_SINGLETON || used->type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "component %s is not one that an entity can have",
+                   used->type->type.name);
+        return NULL;
+    }
+    return used->type;
 }
 
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location)

@@ -19,8 +19,6 @@ typedef struct micap_problem {
     char text[256];
 } micap_problem;
 
-enum { MICAP_WATCHED = MICA_EVENT_KINDS + 2 }; /* events that are watched: see core/events/watch.h */
-
 typedef struct micap_component {
     const micap_type *type;
     /* The archetypes that have it, in the order they were made: where a query looks for what it may match. */
@@ -31,7 +29,7 @@ typedef struct micap_component {
     bool
         is_unborn; /* nobody has asked for the singleton: it is prepared, or was there before a snapshot was restored */
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
-    struct micap_watch *watches[MICAP_WATCHED];
+    struct micap_watch *watches[MICA_EVENT_KINDS];
     struct mica_removals *removals; /* who keeps a list of removals */
 } micap_component;
 
@@ -72,8 +70,20 @@ mica_component micap_component_after(const micap_components *components, mica_co
 micap_component *micap_component_use(mica_world *world, mica_component id);
 /* The same without a report: when it can't, `out_problem` has the result and a text, to be reported with more context. */
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
+/* The type of a component that an entity can have, registered with the world; NULL with a report. */
+const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
 /* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
+/* Makes a singleton without functions, which exists, zero and missing again. */
+void micap_singleton_forget(mica_world *world, mica_component id);
+/* The value of a singleton that a query shows. This counts as a use: a restored snapshot may have been taken before the first.
+ * Any thread. */
+static inline void *micap_singleton_show(micap_component *component)
+{
+    if (MICAP_UNLIKELY(__atomic_load_n(&component->is_unborn, __ATOMIC_RELAXED)))
+        __atomic_store_n(&component->is_unborn, false, __ATOMIC_RELAXED);
+    return component->singleton;
+}
 /* Whether the size that a value is given with is that of its component; a report when not. */
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Another component of this world with the same name, or NULL. */

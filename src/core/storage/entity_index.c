@@ -258,6 +258,18 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
     }
 }
 
+enum { RECORDS_KEPT = 64 }; /* at once: 512 bytes */
+
+void micap_keep_record(const micap_entities *entities, uint32_t index)
+{
+    const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
+    uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
+    micap_keep_bytes(entities->keeper, MICAP_KEEP_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
+                     RECORDS_KEPT * sizeof *page->records);
+    const micap_page list = {.next = page->next, .first_free = page->first_free};
+    micap_keep_bytes(entities->keeper, MICAP_KEEP_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
+}
+
 void micap_entity_retire(micap_entities *entities, uint32_t index)
 {
     /* A record that names chunk 0 is dead, and a generation that no handle has keeps it so. */

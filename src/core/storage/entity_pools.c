@@ -2,10 +2,11 @@
 
 #include "base/hash.h"
 #include "core/events/hooks.h"
-#include "core/entity/pool_component.h"
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 
 static bool list_pool(mica_world *world, uint32_t number)
 {

@@ -2,7 +2,7 @@
 #ifndef MICAP_CORE_STORAGE_ROW_BATCH_H
 #define MICAP_CORE_STORAGE_ROW_BATCH_H
 
-#include "core/world/world.h"
+#include "core/storage/rows.h"
 
 typedef struct micap_row_run {
     micap_spot from;  /* the row of the first entity; the others follow it, */

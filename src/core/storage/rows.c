@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/world/world.h"
+#include "core/undo/copy_on_write.h"
 
 /* The block for the next chunk: twice the last one, larger when many rows are awaited, never too small for one. */
 static uint32_t next_order(const mica_world *world, const micap_archetype *archetype, uint64_t rows)

@@ -3,14 +3,28 @@
 #ifndef MICAP_CORE_STORAGE_ROWS_H
 #define MICAP_CORE_STORAGE_ROWS_H
 
-#include "base/assert.h"
-#include "core/storage/archetype.h"
+#include "core/storage/touch.h"
 
-/* A place for a row. */
-typedef struct micap_spot {
-    micap_chunk *chunk;
-    uint32_t row;
-} micap_spot;
+/* Where the row of an entity is; a chunk without components when it is not alive. */
+static inline micap_spot micap_locate(const mica_world *world, mica_entity entity)
+{
+    uint64_t record = micap_record_of(&world->entities, entity);
+    return (micap_spot){world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record)};
+}
+
+/* Whether the spot is a row: not that of a dead or pending entity. */
+static inline bool micap_is_row(micap_spot spot)
+{
+    return spot.chunk->number > MICAP_CHUNK_PENDING;
+}
+
+/* Tells a row and the record of an entity about each other. */
+static inline void micap_row_own(const mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
+{
+    micap_chunk_entities(spot.chunk)[spot.row] = entity;
+    micap_chunk_stamps(spot.chunk, spot.row)[0] = micap_version(world);
+    *record = micap_record_pack(entity.generation, spot.chunk->number, spot.row);
+}
 
 /* Makes room for that many rows without adding any, so that adding them can't fail. */
 MICAP_COLD bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count);
@@ -50,6 +64,28 @@ static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
         micap_rows_update_open(spot.chunk->archetype);
 }
 
+/* Makes the row at micap_rows_next exist and belong to the entity, whose record is given. */
+static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
+{
+    MICAP_ASSERT_HOT(spot.row == spot.chunk->count && spot.row < spot.chunk->capacity, "a row is added at the end");
+    if (micap_is_older(world, micap_chunk_stamps(spot.chunk, spot.row)))
+        micap_keep_rows(world, spot.chunk, spot.row, 1);
+    micap_row_own(world, spot, entity, record);
+    micap_rows_count_up(spot, 1);
+}
+
+static inline void micap_rows_commit(mica_world *world, micap_spot spot, mica_entity entity)
+{
+    micap_rows_commit_record(world, spot, entity, micap_record_at(&world->entities, entity.index));
+}
+
+/* Notes that rows have moved, in a flush that may be applied by several threads: then it is noted afterwards. */
+static inline void micap_rows_have_moved(mica_world *world)
+{
+    if (MICAP_LIKELY(!world->flush.is_shared))
+        ++world->structure;
+}
+
 /* The primitive: moves the values of all columns that both rows' archetypes have, and destroys those that only `from`
  * has. Columns that only `to` has stay raw. Neither row's entity changes. */
 void micap_row_move(micap_spot from, micap_spot to);
@@ -77,13 +113,6 @@ bool micap_row_narrow(mica_world *world, mica_entity entity, micap_spot from, co
 
 /* What a pointer to a tag points to. */
 extern char micap_tag_value;
-
-/* Fills the leaf columns of a split component that the row has: from a whole value or, from NULL, with zero. */
-void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value);
-/* The same for a row that had them before: they count as changed. */
-void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value);
-/* Puts a whole value together from them. */
-void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
 
 /* Destroys the values of all columns of a row that own something. */
 void micap_row_destruct(micap_spot spot);

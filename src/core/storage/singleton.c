@@ -29,9 +29,15 @@ micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 static micap_component *singleton_of(mica_world *world, mica_component id)
 {
     micap_component *component = micap_singleton_prepare(world, id);
-    if (component && component->is_unborn) /* threads may read it */
-        component->is_unborn = false;
-    return component;
+    return component && micap_singleton_show(component) ? component : NULL;
+}
+
+void micap_singleton_forget(mica_world *world, mica_component id)
+{
+    micap_component *component = micap_component_of(&world->components, id);
+    MICAP_ASSERT(component->singleton && micap_is_plain(component->type), "it is used, and zero is a value of it");
+    memset(component->singleton, 0, component->type->type.size_bytes);
+    component->is_unborn = true;
 }
 
 const void *mica_singleton_get_id(mica_world *world, mica_component component)

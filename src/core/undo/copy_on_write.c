@@ -2,8 +2,6 @@
 
 #include "core/world/report.h"
 
-enum { RECORDS_KEPT = 64 }; /* at once: 512 bytes */
-
 static bool copy_values(micap_kept *to, const micap_kept *from)
 {
     return micap_values_copy(from->type, to->data, from->data, from->count);
@@ -88,16 +86,6 @@ void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, u
         micap_keep_rows(world, chunk, chunk->count - run, run);
         count -= run;
     }
-}
-
-void micap_keep_record(const micap_entities *entities, uint32_t index)
-{
-    const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
-    uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
-    micap_keep_bytes(entities->keeper, MICAP_KEEP_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
-                     RECORDS_KEPT * sizeof *page->records);
-    const micap_page list = {.next = page->next, .first_free = page->first_free};
-    micap_keep_bytes(entities->keeper, MICAP_KEEP_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
 }
 
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)

@@ -38,6 +38,15 @@ static inline uint32_t micap_slice_count(const micap_chunk *chunk, uint32_t row)
     return count < MICA_SLICE_ROWS ? count : MICA_SLICE_ROWS;
 }
 
+/* Keeps what snapshots need of a slice, in which this row is: of one column, before its values change; of all there is, before
+ * any of `count` rows comes, goes or moves. Both look for themselves whether it is kept already. */
+MICAP_COLD void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row);
+MICAP_COLD void micap_keep_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count);
+/* The last rows of an archetype. */
+MICAP_COLD void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count);
+/* Before its chunks change. */
+MICAP_COLD void micap_keep_archetype(mica_world *world, const micap_archetype *archetype);
+
 /* Keeps, in the newest log, what is there now of a place that another log kept: before that is put back. */
 void micap_keep_again(mica_world *world, const micap_kept *kept);
 
@@ -72,8 +81,6 @@ void micap_handles_restore(mica_world *world, const micap_handles_state *state);
 typedef struct micap_pools_state micap_pools_state;
 micap_pools_state *micap_pools_save(mica_world *world);
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
-/* Groups that were made since a snapshot are filled again. */
-void micap_pools_regroup(mica_world *world, const micap_pools_state *state);
 /* Gives an empty world the pools of another, whose entities it has. */
 bool micap_pools_clone(mica_world *to, const mica_world *from);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);

@@ -1,5 +1,6 @@
 /* Puts back what was kept: first what it takes to find things (records, chunks), then rows, then values. */
 #include "core/undo/copy_on_write.h"
+#include "core/storage/rows.h"
 
 typedef void (*kept_fn)(const micap_restoring *restoring, micap_kept *kept);
 

@@ -1,10 +1,10 @@
 /* Pools, as snapshots need them. */
 #include "core/undo/copy_on_write.h"
-#include "core/entity/pool_component.h"
+#include "core/storage/pool_lookup.h"
 
 typedef struct pool_state {
     const mica_pool *pool;
-    const micap_pool_group *group;
+    micap_pool_group *group;
     uint32_t group_count;
     uint32_t row_limit;
     uint32_t count;
@@ -100,9 +100,11 @@ static void restore_counts(mica_pool *pool, const pool_state *old)
     pool->dead_count = old->dead_count;
     pool->probe_count = old->probe_count;
     pool->removed_count = old->removed_count;
-    ++pool->stamp; /* instances are void */
+    ++pool->stamp;            /* instances are invalid */
+    pool->group = old->group; /* one that was created since is disbanded: it had moved rows */
     if (pool->group)
-        pool->group->count = pool->group == old->group ? old->group_count : 0;
+        pool->group->count = old->group_count;
+    micap_pools_update_short(pool);
 }
 
 static void restore_counts_of_all(mica_world *world, const micap_pools_state *state)
@@ -140,16 +142,6 @@ static void restore_map(mica_pool *pool, micap_kept *kept)
     restore_block(&pool->index, kept);
 }
 
-void micap_pools_regroup(mica_world *world, const micap_pools_state *state)
-{
-    for (uint32_t i = 0; i < world->pools.group_count; ++i) {
-        micap_pool_group *group = world->pools.groups[i];
-        const pool_state *old = state_of(state, group->pools[0]);
-        if (!old || old->group != group)
-            micap_group_fill(group, micap_version(world));
-    }
-}
-
 void micap_pools_restore(const micap_restoring *restoring)
 {
     mica_world *world = restoring->world;
@@ -169,6 +161,8 @@ static bool clone_groups(mica_world *to, const mica_world *from)
 {
     for (uint32_t i = 0; i < from->pools.group_count; ++i) {
         const micap_pool_group *group = from->pools.groups[i];
+        if (!micap_group_is_active(group))
+            continue;
         mica_component members[MICA_GROUP_POOLS_MAX];
         for (uint32_t k = 0; k < group->pool_count; ++k)
             members[k] = group->pools[k]->type->id;

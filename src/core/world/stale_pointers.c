@@ -4,7 +4,7 @@
 #include "core/world/access_check.h"
 
 #include "core/query/view.h"
-#include "core/entity/pool_component.h"
+#include "core/storage/pool_lookup.h"
 #include "mica/checked.h"
 #include "os/lease.h"
 #include "os/pages.h"

@@ -5,8 +5,9 @@
 #include "base/bits.h"
 #include "core/events/hooks.h"
 #include "core/undo/copy_on_write.h"
-#include "core/entity/life.h"
+#include "core/entity/destroy.h"
 #include "core/world/report.h"
+#include "core/storage/rows.h"
 
 mica_world_def mica_world_def_default(void)
 {

@@ -4,6 +4,7 @@
 #include "core/world/world_hash.h"
 
 #include "base/bits.h"
+#include "core/storage/rows.h"
 #include "mica/entity.h"
 
 void micap_hash_entity(micap_hasher *hasher, mica_entity entity)
@@ -186,8 +187,8 @@ uint64_t micap_hash_names(const mica_world *world)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < world->names.entry_count; ++i) {
         const micap_name *name = &world->names.entries[i];
-        if (!name->text)
-            continue;
+        if (!name->text || !micap_is_row(micap_locate(world, name->entity)))
+            continue; /* a recorded creation counts once it is applied, and so does its name */
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hash_entity(&hasher, name->entity);

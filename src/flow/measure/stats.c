@@ -276,8 +276,8 @@ static void print_system(const mica_world *world, const micap_system *system, ui
     mica_system_stats total;
     if (!mica_stats_get_system_total(world, (mica_system){system->id}, &total))
         return;
-    fprintf(out, "%-28.28s %9.3f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n", system->def.name,
-            (double)total.time_ns / 1e6 / frames, busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0,
+    fprintf(out, "%-28.28s %9.1f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n", system->def.name,
+            (double)total.time_ns / 1e3 / frames, busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0,
             (double)total.runs / frames, (double)total.entities / frames, (double)total.slices / frames,
             (double)total.commands / frames, total.workers, total.fused_with);
 }
@@ -299,12 +299,12 @@ void mica_stats_print(const mica_world *world, FILE *out)
         fprintf(out, "no frames were measured\n");
         return;
     }
-    fprintf(out, "%-28s %9s %5s %8s %12s %9s %9s %7s %5s\n", "system, per frame", "ms", "%", "runs", "entities",
+    fprintf(out, "%-28s %9s %5s %8s %12s %9s %9s %7s %5s\n", "system, per frame", "us", "%", "runs", "entities",
             "slices", "commands", "workers", "fused");
     for (uint32_t i = 0; i < flow->phase_count; ++i)
         for (uint32_t j = 0; j < flow->phases[i]->system_count; ++j)
             print_system(world, flow->phases[i]->order[j], frames, sum.busy_ns, out);
-    fprintf(out, "%" PRIu32 " frames of %.3f ms: %.3f ms in systems over %" PRIu32 " workers, %.3f ms in flushes\n",
-            frames, (double)sum.time_ns / 1e6 / frames, (double)sum.busy_ns / 1e6 / frames, sum.workers,
-            (double)sum.flush_ns / 1e6 / frames);
+    fprintf(out, "%" PRIu32 " frames of %.1f us: %.1f us in systems over %" PRIu32 " workers, %.1f us in flushes\n",
+            frames, (double)sum.time_ns / 1e3 / frames, (double)sum.busy_ns / 1e3 / frames, sum.workers,
+            (double)sum.flush_ns / 1e3 / frames);
 }

@@ -1,6 +1,7 @@
 /* Observers: watches of the core (core/events/watch.h) with a filter, and user events. */
 #include "core/events/hooks.h"
 #include "core/events/watch.h"
+#include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "flow/messaging/message_queue.h"
@@ -86,11 +87,7 @@ static void call_observer(observer *observer, mica_event *seen)
 
 static void watch_seen(micap_watch *watch, const mica_event *event)
 {
-    mica_event seen = {.event = (mica_event_kind)event->kind,
-                       .component = event->component,
-                       .count = event->count,
-                       .entities = event->entities,
-                       .values = event->values};
+    mica_event seen = *event;
     call_observer((observer *)watch, &seen);
 }
 
@@ -110,7 +107,7 @@ static void call_observers(mica_world *world, observers *observers, const micap_
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != event->kind || (observer->component && observer->component != event->component))
             continue;
-        mica_event seen = {.event = event->kind, .component = event->component, .data = data};
+        mica_event seen = {.kind = event->kind, .component = event->component, .data = data};
         seen.count = !mica_is_nil(event->entity);
         seen.entities = seen.count ? &event->entity : NULL;
         if (seen.count && event->component && micap_type_of(event->component)->type.size_bytes)

@@ -1,6 +1,8 @@
 #include "flow/schedule/delivery.h"
 
 #include "core/entity/pool_component.h"
+#include "core/storage/pool_lookup.h"
+#include "core/storage/rows.h"
 #include "flow/schedule/job_plan.h"
 #include "flow/schedule/system.h"
 

@@ -138,7 +138,7 @@ static void prepare_fast_path(micap_segment *segment, micap_chain *chain)
     if (chunk->count != chain->row_count || chunk->count > chain->view_rows)
         return;
     micap_view_init(&chain->fast_view, system->query, 0, 0);
-    chain->fast_view.match = start->entry;
+    chain->fast_view.private_.match = start->entry;
     chain->fast_view.frame = &system->frame;
     chain->fast_view.slice = (uint64_t)chunk->archetype->id << 32;
     micap_view_show(&chain->fast_view, system->query, chunk, 0, chunk->count);

@@ -236,7 +236,7 @@ static bool is_worth_running_parallel(const micap_segment *segment)
             continue;
         mica_parallel parallel = chain->systems[0]->def.parallel;
         cost += cost_of(chain);
-        if (cost >= PARALLEL_NS || split == MICA_PARALLEL_EVEN || split == MICA_PARALLEL_EVERY)
+        if (cost >= PARALLEL_NS || parallel == MICA_PARALLEL_EVEN || parallel == MICA_PARALLEL_EVERY)
             return true;
     }
     return false;

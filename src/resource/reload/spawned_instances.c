@@ -8,10 +8,14 @@ mica_spawned *mica_spawn_kept(mica_world *world, const mica_resource *resource, 
     micap_memory memory;
     mica_spawn_def kept = def ? *def : (mica_spawn_def){0};
     uint64_t count = (uint64_t)resource->header.entity_count * (kept.copies ? kept.copies : 1);
-    if (kept.link || count > UINT32_MAX) {
+    const char *problem = count > UINT32_MAX ? "spawn_kept: more than 2^32 entities"
+                          : kept.out_entities && count > kept.out_capacity
+                              ? "spawn_kept: out_entities has too little room (out_capacity)"
+                              : NULL;
+    if (kept.link || problem) {
         mica_world_report(world, kept.link ? MICA_ERROR_REFUSED : MICA_ERROR_LIMIT,
                           kept.link ? "spawn_kept: links that a function of the program makes can't be followed"
-                                    : "spawn_kept: more than 2^32 entities");
+                                    : problem);
         return NULL;
     }
     micap_memory_init(&memory, resource->memory.allocator);
@@ -26,15 +30,16 @@ mica_spawned *mica_spawn_kept(mica_world *world, const mica_resource *resource, 
         mica_spawned_free(spawned);
         return NULL;
     }
-    mica_entity *wanted = kept.out_entities;
     kept.out_entities = spawned->entities;
+    kept.out_capacity = spawned->entity_count;
     if (mica_spawn(world, resource, &kept) != MICA_OK) {
         mica_spawned_free(spawned);
         return NULL;
     }
-    if (wanted)
-        memcpy(wanted, spawned->entities, count * sizeof *wanted);
+    if (def && def->out_entities)
+        memcpy(def->out_entities, spawned->entities, count * sizeof *def->out_entities);
     kept.out_entities = NULL;
+    kept.out_capacity = 0;
     spawned->world = world;
     spawned->resource = resource;
     spawned->def = kept;

@@ -334,12 +334,10 @@ static bool save_pools(micap_saving *work)
 static bool save_singletons(micap_saving *work)
 {
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
-        if (work->def->skip_singletons || mica_component_type(id)->storage != MICA_STORAGE_SINGLETON)
+        /* Asking for one that is not used yet would make it used, and change the world. */
+        if (work->def->skip_singletons || !mica_singleton_is_used(work->world, id))
             continue;
-        const void *value = mica_singleton_get_id(work->world, id);
-        if (!value)
-            return fail_memory(work);
-        if (!save_value(work, mica_nil(), 0, id, value))
+        if (!save_value(work, mica_nil(), 0, id, mica_singleton_get_id(work->world, id)))
             return false;
     }
     return true;

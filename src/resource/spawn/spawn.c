@@ -78,6 +78,17 @@ bool micap_spawn_make_singleton(micap_entry *entry)
     return entry->is_made;
 }
 
+bool micap_spawn_reserve_singletons(const micap_spawning *work)
+{
+    for (uint32_t i = 0; i < work->entry_count && !work->def->skip_singletons; ++i) {
+        const micap_entry *entry = &work->entries[i];
+        if (entry->component && entry->block->role == MICAP_ROLE_SINGLETON &&
+            !mica_singleton_write_id(work->world, entry->component))
+            return false;
+    }
+    return true;
+}
+
 void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
 {
     const mica_type *type = entry->type;
@@ -395,6 +406,7 @@ static void finish_entities(micap_spawning *work)
     for (uint32_t i = 0; i < work->entry_count; ++i)
         for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
             fine = give_separate(work, &work->entries[i], copy);
+    fine = fine && (micap_spawn_reserve_singletons(work) || micap_spawn_fail_memory(work));
     if (!fine) {
         mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
         return;

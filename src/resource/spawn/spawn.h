@@ -67,6 +67,10 @@ bool micap_spawn_fail_memory(micap_spawning *work);
 bool micap_spawn_make_singleton(micap_entry *entry);
 void micap_spawn_move_singleton(mica_world *world, micap_entry *entry);
 
+/* Makes room for all singletons of the file, so that giving them their values can't fail. That makes them used: call it when nothing
+ * else can fail. False when memory is short. */
+bool micap_spawn_reserve_singletons(const micap_spawning *work);
+
 /* How instances become values, without what creating entities takes. False with a report; free it in either case. */
 bool micap_spawn_prepare_entries(micap_spawning *work);
 

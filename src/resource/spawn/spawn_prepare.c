@@ -1,7 +1,6 @@
 /* What a spawn needs to know before it begins: which component is whose, and how values are converted. */
 #include "resource/spawn/spawn.h"
 
-#include "mica/singleton.h"
 #include "mica/view.h"
 
 #include <stdarg.h>
@@ -103,10 +102,6 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
         if (!prepare_entry(work, &work->entries[i]))
             return false;
         work->order[i] = work->entries[i].component;
-        /* So that giving the value can't fail when everything else has happened. */
-        if (work->entries[i].component && work->entries[i].block->role == MICAP_ROLE_SINGLETON &&
-            !work->def->skip_singletons && !mica_singleton_write_id(work->world, work->entries[i].component))
-            return micap_spawn_fail_memory(work);
     }
     return true;
 }
@@ -165,8 +160,6 @@ static mica_value value_of(const micap_entry *entry, const micap_column_record *
 static bool prepare_groups(micap_spawning *work)
 {
     const mica_resource *resource = work->resource;
-    if ((uint64_t)resource->header.entity_count * work->copies > UINT32_MAX)
-        return micap_spawn_fail(work, MICA_ERROR_LIMIT, "spawn: more than 2^32 entities");
     if (!allocate_groups(work))
         return false;
     mica_value *value = work->values;
@@ -187,9 +180,21 @@ static bool prepare_groups(micap_spawning *work)
     return true;
 }
 
+static bool check_capacity(micap_spawning *work)
+{
+    uint64_t count = (uint64_t)work->resource->header.entity_count * work->copies;
+    if (count > UINT32_MAX)
+        return micap_spawn_fail(work, MICA_ERROR_LIMIT, "spawn: more than 2^32 entities");
+    if (work->def->out_entities && count > work->def->out_capacity)
+        return micap_spawn_fail(work, MICA_ERROR_LIMIT,
+                                "spawn: out_entities has room for %u entities (out_capacity), and %llu are needed",
+                                work->def->out_capacity, (unsigned long long)count);
+    return true;
+}
+
 bool micap_spawn_prepare(micap_spawning *work)
 {
-    return micap_spawn_prepare_entries(work) && prepare_groups(work);
+    return micap_spawn_prepare_entries(work) && check_capacity(work) && prepare_groups(work);
 }
 
 void micap_spawn_free(micap_spawning *work)

@@ -2,181 +2,18 @@
 #include "base/assert.h"
 #include "core/world/access_check.h"
 #include "core/events/hooks.h"
-#include "core/entity/life.h"
+#include "core/entity/change.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
+#include "core/storage/touch.h"
+#include "core/storage/archetype_graph.h"
+#include "core/storage/split_row.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
-
-bool mica_is_alive(const mica_world *world, mica_entity entity)
-{
-    return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
-}
-
-/* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
-static void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
-{
-    if (!micap_archetype_has(spot.chunk->archetype, component))
-        return NULL;
-    if (!micap_type_of(component)->leaves)
-        return &micap_tag_value;
-    micap_fail(world, MICA_ERROR_INVALID, no_place,
-               "component %s is split: there is no whole value to point to; use mica_get_field or mica_get_value",
-               micap_type_of(component)->type.name);
-    return NULL;
-}
-
-/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
- * nothing on the stack. */
-static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
-{
-    micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
-}
-
-static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
-{
-    micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
-    if (!finder->component)
-        return tag_of(world, spot, component);
-    micap_touch_value(world, spot.chunk, finder->column, spot.row);
-    return micap_finder_value(finder, spot.row);
-}
-
-const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component)
-{
-    micap_check_access(world, entity, component, false);
-    if (micap_is_pooled(component))
-        return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
-    micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
-    if (MICAP_UNLIKELY(finder->component != component))
-        return micap_lend(world, entity, component, get_any(world, entity, component), 1);
-    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
-}
-
-void *mica_write_id(mica_world *world, mica_entity entity, mica_component component)
-{
-    micap_check_access(world, entity, component, true);
-    if (micap_is_pooled(component))
-        return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
-    micap_spot spot = micap_locate(world, entity);
-    const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
-    if (MICAP_UNLIKELY(finder->component != component || !component))
-        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
-    mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
-    if (micap_is_older(world, stamp))
-        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
-    micap_stamp(stamp, micap_version(world));
-    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
-}
-
-bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component)
-{
-    if (micap_is_pooled(component))
-        return micap_pooled_has(world, entity, component);
-    return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
-}
-
-void micap_destroy_row(mica_world *world, micap_spot spot)
-{
-    mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
-    if (MICAP_UNLIKELY(world->pools.count))
-        micap_pools_entity_dies(world, entity);
-    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain)) {
-        if (world->keeper.before)
-            micap_keep_rows(world, spot.chunk, spot.row, 1);
-        micap_row_destruct(spot);
-    }
-    micap_row_fill_hole(world, spot);
-    micap_entity_forget(world, entity);
-    ++world->structure;
-}
-
-void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
-{
-    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
-        micap_hooks_removing(world, NULL, spot, 1);
-    micap_destroy_row(world, spot);
-}
-
-/* Destroys rows that lie one after the other, and belong to these entities. */
-static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
-{
-    const micap_archetype *archetype = spot.chunk->archetype;
-    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
-        micap_hooks_removing(world, NULL, spot, count);
-    if (world->keeper.before)
-        micap_keep_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
-        if (!archetype->columns[i].plain)
-            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
-    for (uint32_t i = 0; world->pools.count && i < count; ++i)
-        micap_pools_entity_dies(world, entities[i]);
-    micap_rows_fill_hole(world, spot, count);
-    for (uint32_t i = 0; i < count; ++i)
-        micap_entity_forget(world, entities[i]);
-    ++world->structure;
-}
-
-static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
-{
-    for (uint32_t begin = 0, run; begin < count; begin += run) {
-        micap_spot spot = micap_locate(world, entities[begin]);
-        run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
-        if (!micap_is_row(spot))
-            continue;
-        destroy_run(world, spot, entities + begin, run);
-        *(uint32_t *)died += run;
-    }
-}
-
-uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
-{
-    uint32_t died = 0;
-    if (world->has_dependents)
-        micap_modules_each_dependent(world, entity, destroy_rows, &died);
-    return died;
-}
-
-uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
-{
-    uint32_t died = micap_destroy_dependents(world, entity);
-    micap_destroy_row_with_hooks(world, micap_locate(world, entity));
-    return died + 1;
-}
-
-static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
-{
-    if (world->recording_depth)
-        return mica_command_destroy_id(micap_recorder(world), entity, no_place);
-    micap_spot spot = micap_locate(world, entity);
-    if (!micap_is_row(spot)) {
-        micap_fail_dead(world, entity, "destroy");
-        return false;
-    }
-    micap_destroy_with_dependents(world, entity);
-    micap_hooks_end(world);
-    return true;
-}
-
-bool mica_destroy(mica_world *world, mica_entity entity)
-{
-    micap_spot spot = micap_locate(world, entity);
-    const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
-                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX ||
-                       micap_pools_mask(&world->pools, entity.index)))
-        return destroy_any(world, entity);
-    micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
-    ++world->structure;
-    return micap_row_fill_hole(world, spot);
-}
 
 /* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
 static bool make_value(mica_world *world, const micap_column *column, void *value, const void *from)
@@ -430,19 +267,4 @@ bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_compon
         return false;
     const uint8_t *byte = enabled_byte(world, spot, component);
     return !byte || *byte;
-}
-
-uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
-{
-    const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < archetype->component_count; ++i) {
-        if (micap_type_of(archetype->components[i])->companion != MICAP_COMPANION_NONE)
-            continue;
-        if (count < capacity)
-            out[count] = archetype->components[i];
-        ++count;
-    }
-    return count +
-           micap_pools_components_of(world, entity, out ? out + count : NULL, count < capacity ? capacity - count : 0);
 }

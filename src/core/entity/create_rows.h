@@ -1,21 +1,8 @@
-/* How rows begin and end: what creating one and many, cloning, destroying and the flush share. */
-#ifndef MICAP_CORE_ENTITY_LIFE_H
-#define MICAP_CORE_ENTITY_LIFE_H
+/* Creating rows: what mica_create, mica_create_many, mica_batch_begin, mica_clone and the flush share. */
+#ifndef MICAP_CORE_ENTITY_CREATE_ROWS_H
+#define MICAP_CORE_ENTITY_CREATE_ROWS_H
 
-#include "core/world/world.h"
-
-/* Destroys the entity of a row; its hooks are run by the caller, or with the second. */
-void micap_destroy_row(mica_world *world, micap_spot spot);
-void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
-
-/* Destroys the rows that depend on an entity; what is only recorded is left to its buffer. Returns how many. The second
- * destroys the entity too, which must be a row. */
-uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
-uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
-
-/* Adding and removing at once, with whatever there is to see to. */
-MICAP_COLD void *micap_add_any(mica_world *world, mica_entity entity, mica_component component);
-MICAP_COLD bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component);
+#include "core/storage/rows.h"
 
 /* The archetype of a list of values in any order, with companions. NULL with a report: a component twice, a size that
  * disagrees, a singleton, memory. */
@@ -34,5 +21,9 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count);
 
 /* Takes back the last rows of an archetype, which nobody has seen: what a value that can't be copied leaves behind. */
 void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count);
+
+/* Runs the add and set hooks of rows that were just created from values. */
+void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+                         uint32_t value_count);
 
 #endif

@@ -1,0 +1,11 @@
+/* Adding, setting, removing and toggling components of one entity, outside of recording. */
+#ifndef MICAP_CORE_ENTITY_CHANGE_H
+#define MICAP_CORE_ENTITY_CHANGE_H
+
+#include "core/world/world.h"
+
+/* Adding and removing at once, with whatever there is to see to. */
+MICAP_COLD void *micap_add_any(mica_world *world, mica_entity entity, mica_component component);
+MICAP_COLD bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component);
+
+#endif

@@ -1,0 +1,205 @@
+#include "core/entity/create_rows.h"
+
+#include "core/entity/pool_component.h"
+#include "core/events/hooks.h"
+#include "core/storage/component_set.h"
+#include "core/storage/split_row.h"
+#include "core/world/report.h"
+#include "core/storage/rows.h"
+#include "core/undo/copy_on_write.h"
+
+static const mica_location no_place = {0};
+
+static bool insert_value(mica_world *world, micap_set *set, const mica_value *value)
+{
+    const micap_type *type = micap_type_for_entities(world, value->component);
+    if (!type || !micap_value_fits(world, type, value, no_place))
+        return false;
+    if (micap_is_pooled(type->id))
+        return true;
+    if (!micap_set_insert(set, type)) {
+        micap_fail(world, MICA_ERROR_INVALID, no_place, "component %s is given twice", type->type.name);
+        return false;
+    }
+    return true;
+}
+
+/* The set tells for those in chunks. */
+static bool is_pooled_twice(mica_world *world, const mica_value *values, uint32_t at)
+{
+    for (uint32_t i = 0; i < at && micap_is_pooled(values[at].component); ++i)
+        if (values[i].component == values[at].component) {
+            micap_fail(world, MICA_ERROR_INVALID, no_place, "component %s is given twice",
+                       micap_type_of(values[at].component)->type.name);
+            return true;
+        }
+    return false;
+}
+
+bool micap_has_pooled(const mica_value *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (micap_is_pooled(values[i].component))
+            return true;
+    return false;
+}
+
+micap_archetype *micap_archetype_of_values(mica_world *world, const mica_value *values, uint32_t count)
+{
+    micap_set set;
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        room += micap_set_room(values[i].component);
+    if (!micap_set_init(&set, world, world->archetypes.by_id[0], room))
+        return NULL;
+    bool fine = true;
+    for (uint32_t i = 0; fine && i < count; ++i)
+        fine = insert_value(world, &set, &values[i]) && !is_pooled_twice(world, values, i);
+    micap_archetype *archetype = fine ? micap_archetype_of_set(world, set.ids, set.count) : NULL;
+    micap_set_free(&set);
+    return archetype;
+}
+
+static const mica_value *value_of(const mica_value *values, uint32_t count, mica_component component)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (values[i].component == component)
+            return &values[i];
+    return NULL;
+}
+
+static bool fill_column(mica_world *world, const micap_column *column, void *to, uint32_t count, const char *data)
+{
+    switch (column->companion) {
+    case MICAP_COMPANION_ENABLED: memset(to, 1, count); return true;
+    case MICAP_COMPANION_ADDED:
+        for (uint32_t i = 0; i < count; ++i)
+            ((mica_version *)to)[i] = micap_version(world);
+        return true;
+    case MICAP_COMPANION_LEAF: memset(to, 0, (size_t)count * column->bytes); return true;
+    case MICAP_COMPANION_NONE: break;
+    }
+    if (data ? micap_values_copy(column->type, to, data, count) : micap_values_construct(column->type, to, count))
+        return true;
+    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", column->type->type.name);
+    return false;
+}
+
+bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
+                     uint64_t first)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        const micap_column *column = &archetype->columns[i];
+        const mica_value *value = value_of(values, value_count, column->component);
+        const char *data = value && value->data ? (const char *)value->data + first * column->bytes : NULL;
+        void *to = micap_chunk_value(spot.chunk, i, spot.row);
+        if (fill_column(world, column, to, count, data))
+            continue;
+        while (i-- > 0)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+        return false;
+    }
+    for (uint32_t i = 0; i < value_count; ++i) {
+        const micap_type *type = micap_type_of(values[i].component);
+        for (uint32_t row = 0; type->leaves && !micap_is_pooled(type->id) && values[i].data && row < count; ++row)
+            micap_row_scatter((micap_spot){spot.chunk, spot.row + row}, type,
+                              (const char *)values[i].data + (first + row) * type->type.size_bytes);
+    }
+    return true;
+}
+
+void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+                         uint32_t value_count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    micap_hooks_added(world, NULL, spot, count);
+    if (world->pools.count)
+        micap_pooled_created(world, values, value_count, micap_chunk_entities(spot.chunk) + spot.row, count);
+    if (!micap_has_hooks(archetype, 1 << MICA_EVENT_SET))
+        return;
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        const mica_value *value = value_of(values, value_count, archetype->components[i]);
+        if (value && value->data)
+            micap_hooks_run(world, MICA_EVENT_SET, value->component, spot, count);
+    }
+}
+
+/* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
+static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint64_t index = entities->fresh_next;
+    uint64_t left = entities->first_page ? 0 : entities->fresh_end - index;
+    uint32_t in_page = MICAP_PAGE_RECORDS - (uint32_t)(index & (MICAP_PAGE_RECORDS - 1));
+    uint32_t run = count < in_page ? count : in_page;
+    if (run > left)
+        run = (uint32_t)left;
+    if (!run)
+        return 0;
+    uint64_t *records = micap_record_at(entities, (uint32_t)index);
+    for (uint32_t i = 0; i < run; ++i) {
+        records[i] = micap_record_pack(1, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){(uint32_t)index + i, 1};
+    }
+    entities->fresh_next += run;
+    return run;
+}
+
+/* Free slots are often a list of neighbours, as what was spawned together was freed together. Seeing first how far that goes
+ * spares waiting for each record to name the next. */
+static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t page_index = entities->first_page - 1;
+    micap_page *page = &entities->pages[page_index];
+    uint32_t slot = page->first_free, run = 1;
+    uint64_t *records = page->records + slot;
+    while (run < count && micap_record_row(records[run - 1]) == slot + run)
+        ++run;
+    uint32_t next = micap_record_row(records[run - 1]);
+    for (uint32_t i = 0; entities->keeper->before && i < run; ++i)
+        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
+    for (uint32_t i = 0; i < run; ++i) {
+        uint32_t generation = micap_record_generation(records[i]);
+        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){page_index << MICAP_PAGE_SHIFT | (slot + i), generation};
+    }
+    page->first_free = (uint16_t)next;
+    if (next == MICAP_SLOT_END)
+        entities->first_page = page->next;
+    entities->free_count -= run;
+    return run;
+}
+
+void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
+{
+    micap_chunk *chunk = spot.chunk;
+    mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
+    if (world->keeper.before)
+        micap_keep_rows(world, chunk, spot.row, count);
+    for (uint32_t i = 0; i < count;) {
+        micap_spot rest = {chunk, spot.row + i};
+        uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
+                                                  : commit_fresh(world, rest, count - i, entities + i);
+        if (!run)
+            micap_entities_next_run(world); /* which was reserved */
+        i += run;
+    }
+    mica_version version = micap_version(world);
+    for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
+        micap_chunk_stamps(chunk, row)[0] = version;
+    micap_rows_count_up(spot, count);
+}
+
+void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count)
+{
+    for (; count; --count) {
+        micap_chunk *chunk = archetype->chunks[archetype->tail];
+        micap_spot last = {chunk, chunk->count - 1};
+        mica_entity entity = micap_chunk_entities(chunk)[last.row];
+        micap_row_destruct(last);
+        micap_row_fill_hole(world, last);
+        micap_entity_give_unused(&world->entities, entity);
+    }
+}

@@ -1,0 +1,125 @@
+/* Worlds that go back to snapshots: a sender starts over by itself, whatever its receivers acknowledged. */
+#include "../support/components.h"
+#include "../support/follow.h"
+#include "../support/require.h"
+#include "../support/sample.h"
+#include "../support/test.h"
+#include "mica/hash.h"
+#include "mica/snapshot.h"
+
+enum { SNAPSHOTS = 4 };
+
+/* Takes, restores and drops snapshots in any order: earlier ones, later ones and those of another line of history. */
+typedef struct traveller {
+    mica_snapshot snapshots[SNAPSHOTS];
+    uint64_t hashes[SNAPSHOTS];
+    random_source random;
+} traveller;
+
+static void travel(traveller *traveller, mica_world *world)
+{
+    uint32_t at = random_below(&traveller->random, SNAPSHOTS);
+    if (!traveller->snapshots[at].id) {
+        traveller->snapshots[at] = mica_snapshot_take(world);
+        traveller->hashes[at] = mica_world_hash(world);
+        REQUIRE(traveller->snapshots[at].id != 0);
+    } else if (random_one_in(&traveller->random, 4)) {
+        REQUIRE(mica_snapshot_drop(world, traveller->snapshots[at]));
+        traveller->snapshots[at].id = 0;
+    } else {
+        REQUIRE(mica_snapshot_restore(world, traveller->snapshots[at]) == MICA_OK);
+        REQUIRE(mica_world_hash(world) == traveller->hashes[at]);
+    }
+}
+
+START_TEST(receivers_follow_a_sender_through_restores_in_any_order)
+{
+    static sender_side from;
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+        receiver_side same, mapped, lossy;
+        open_sender(&from, seed);
+        open_receiver(&same, false);
+        open_receiver(&mapped, true);
+        open_receiver(&lossy, false);
+        traveller traveller = {.random = {seed + 100}};
+        for (uint32_t tick = 0; tick < 60; ++tick) {
+            live_a_tick(&from);
+            if (random_one_in(&traveller.random, 2))
+                travel(&traveller, from.world);
+            if (random_one_in(&traveller.random, 10))
+                mica_world_clear(from.world);
+            if (random_one_in(&traveller.random, 4))
+                live_a_tick(&from);
+            follow(&from, &same, true);
+            follow(&from, &mapped, true);
+            follow(&from, &lossy, false);
+            expect_same(from.world, same.world, tick);
+            if (mica_replica_version(lossy.replica) == mica_replica_version(same.replica) + 2)
+                expect_same(from.world, lossy.world, tick);
+            if (tick % 8 == 0) {
+                expect_valid(from.world);
+                expect_valid(same.world);
+                expect_valid(mapped.world);
+            }
+            forget_reports(&from.heard);
+        }
+        follow(&from, &mapped, true);
+        expect_alike(&from, &mapped);
+        close_receiver(&same);
+        close_receiver(&mapped);
+        close_receiver(&lossy);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+START_TEST(a_delta_from_before_a_restore_holds_everything)
+{
+    sender_side *from = calloc(1, sizeof *from);
+    open_sender(from, 1);
+    mica_entity entity = mica_create(from->world, MICA_WITH(Bond, {.strong = true}));
+    mica_snapshot before = mica_snapshot_take(from->world);
+    mica_write(from->world, entity, Bond)->strong = false;
+    mica_delta delta;
+    ck_assert_int_eq(mica_delta_encode(from->sender, 0, &delta), MICA_OK);
+    mica_version old = delta.version;
+    ck_assert_int_eq(mica_snapshot_restore(from->world, before), MICA_OK);
+    ck_assert_int_eq(mica_delta_encode(from->sender, old, &delta), MICA_OK);
+    ck_assert_uint_eq(delta.base, 0);
+    ck_assert_uint_eq(delta.slice_count, 1);
+    mica_version now = delta.version;
+    ck_assert_int_eq(mica_delta_encode(from->sender, now, &delta), MICA_OK); /* from there on, what changed */
+    ck_assert_uint_eq(delta.base, now);
+    ck_assert_uint_eq(delta.slice_count, 0);
+    close_sender(from);
+    free(from);
+}
+END_TEST
+
+START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 1);
+    open_receiver(&to, false);
+    mica_snapshot before = mica_snapshot_take(from.world);
+    mica_singleton_write(from.world, SampleClock)->number = 7;
+    follow(&from, &to, true);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 7);
+    mica_singleton_write(to.world, Clock)->ticks = 5; /* the receiver's own */
+    ck_assert_int_eq(mica_snapshot_restore(from.world, before), MICA_OK);
+    follow(&from, &to, true);
+    ck_assert(!mica_singleton_is_used(to.world, MICA_ID(SampleClock)));
+    ck_assert_uint_eq(mica_singleton_get(to.world, Clock)->ticks, 5);
+    mica_singleton_write(from.world, SampleClock)->number = 8;
+    follow(&from, &to, true);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->number, 8);
+    ck_assert_uint_eq(mica_singleton_get(to.world, SampleClock)->twice, 0);
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
+TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
+           a_delta_from_before_a_restore_holds_everything,
+           a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
