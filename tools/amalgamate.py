@@ -160,7 +160,7 @@ def source_file():
 """ + "".join(expand(name) for name in files) + """#undef MICA_BUILD
 #ifdef MICA_CHECKED
 #    ifndef MICA_WAS_INCLUDED_
-#        define MICA_AT_(argument) (mica_note_place(__FILE__, __LINE__), (argument))
+#        define MICA_AT_(argument) (mica_note_location(__FILE__, __LINE__), (argument))
 #    endif
 """ + "\n".join(macros) + """
 #endif

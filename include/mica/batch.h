@@ -1,14 +1,14 @@
-/* Mica, batch: entities of several kinds created as one, in steps. What mica_create_many is for one set of components,
- * a batch is for a whole level: everything that can fail comes first, values can be completed once the handles are
- * known, and hooks see nothing before all is in place. Resources are spawned with it; so can be what you read yourself.
+/* Mica, batch: create entities of several archetypes in one transaction. mica_create_many handles one set of components; a
+ * batch handles a whole level. All errors are found first, values can be completed once the handles are known, and hooks run
+ * only when everything is in place. Resources are spawned with it.
  *
  *     mica_batch_begin(world, groups, group_count, &batch);
  *     mica_batch_entities(batch, entities);
  *     for (mica_batch_run run = {.component = MICA_ID(Target)}; mica_batch_next(batch, &run);)
  *         aim(run.values, run.count, entities);
- *     mica_batch_commit(batch, NULL, 0);                     or mica_batch_cancel(batch): as if nothing had been
+ *     mica_batch_commit(batch, NULL, 0);                     or mica_batch_cancel(batch), which undoes it
  *
- * Between begin and the end the world records, as it does in a hook: changes made meanwhile are applied at the end.
+ * Between begin and commit the world records, as inside a hook: changes made meanwhile are applied at the end.
  */
 #ifndef MICA_BATCH_H
 #define MICA_BATCH_H
@@ -19,45 +19,45 @@ MICA_BEGIN
 
 typedef struct mica_batch mica_batch;
 
-/* `count` entities with the same components; columns as for mica_create_many, in chunks or in pools; those in pools whose rows
- * outlive their owner (`dying`) are refused, and added when the batch is over. They must live until the end. */
+/* `count` entities with the same components. Columns as for mica_create_many. Pool components whose rows outlive their owner
+ * (`dying`) are rejected: add them after the commit. The arrays must stay valid until the end of the batch. */
 typedef struct mica_batch_group {
     uint32_t count;
     uint32_t column_count;
     const mica_value *columns;
-    uint32_t period; /* columns have so many elements, which repeat; 0: `count` */
+    uint32_t period; /* length of the columns, which repeat; 0: `count` */
 } mica_batch_group;
 
-/* Entities of one group whose values lie one after the other. Set component and group to begin; the rest is filled in. */
+/* Rows of one group with contiguous values. Set component and group to start; the rest is filled in. */
 typedef struct mica_batch_run {
     mica_component component;
-    uint32_t group; /* with a NULL `entities`, the group to begin with; mica_batch_next goes on to later groups */
-    uint32_t first; /* position of the first entity among those of the batch */
+    uint32_t group; /* the group to start with while `entities` is NULL; mica_batch_next continues with later groups */
+    uint32_t first; /* position of the first entity within the batch */
     uint32_t count;
     const mica_entity *entities;
     void *values;          /* NULL for a tag, and for a split component */
-    uint32_t private_done; /* rows of the group that were handed out */
+    uint32_t private_done; /* rows of the group visited so far */
     uint32_t private_chunk;
     uint32_t private_row;
 } mica_batch_run;
 
-/* Creates the entities of all groups, filled but not yet announced to hooks. When it can't, the world is as it was and
- * the batch NULL. One batch at a time; refused while recording. Threads: owner. */
+/* Creates the entities of all groups; hooks do not run yet. On error the world is unchanged and the batch is NULL. Only one
+ * batch at a time; rejected while recording. Threads: owner. */
 MICA_API mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                                       mica_batch **out_batch);
 
-/* Fills `out_entities` with the handles of all groups, one after the other. Threads: owner. */
+/* Writes the handles of all groups to `out_entities`, group after group. Threads: owner. */
 MICA_API void mica_batch_entities(mica_batch *batch, mica_entity *out_entities);
 
-/* Steps to the next run of rows that have the component, to complete its values; false when there is none. A component
- * that is completed counts as set. Component 0 steps over every row. Threads: owner. */
+/* Advances to the next run of rows that have the component, so that their values can be completed; false at the end. The
+ * component then counts as set. Component 0 visits every row. Threads: owner. */
 MICA_API bool mica_batch_next(mica_batch *batch, mica_batch_run *run);
 
-/* Ends the batch and calls the hooks: for the components of `order` one after the other, then for the others by rising
- * id. Then applies what was recorded meanwhile, and returns what became of that. Threads: owner. */
+/* Ends the batch and runs the hooks: first for the components in `order`, in that order, then for the others by ascending id.
+ * Then applies what was recorded meanwhile and returns the result of that. Threads: owner. */
 MICA_API mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count);
 
-/* Ends the batch and takes everything back; no hook hears of it. Threads: owner. */
+/* Ends the batch and removes everything it created. Hooks do not run. Threads: owner. */
 MICA_API void mica_batch_cancel(mica_batch *batch);
 
 MICA_END

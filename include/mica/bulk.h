@@ -1,10 +1,9 @@
-/* Mica, bulk: the same things done to many entities in one call, column by column. Where there is one, there are many:
- * this is how levels are spawned and crowds are killed. Each call does all of it, or nothing.
+/* Mica, bulk: operations on many entities in one call, column by column. Each call succeeds completely or changes nothing.
  *
  *     Position where[1000];
  *     mica_entity crowd[1000];
  *     mica_create_many(world, 1000, (mica_value[]){MICA_COLUMN(Position, where), MICA_WITH(Walking)}, 2, crowd);
- *     mica_add_all_tag(wounded, Fleeing);
+ *     mica_add_all_tag(wounded, Fleeing);                    to every entity that the query `wounded` matches
  *     mica_destroy_many(world, crowd, 1000);
  */
 #ifndef MICA_BULK_H
@@ -15,28 +14,27 @@
 
 MICA_BEGIN
 
-/* Creates `count` entities with these components. The data of a value is an array of `count` elements, copied as a
- * column; NULL is the default value for all. `out_entities` may be NULL. Refused while recording. Threads: owner. */
+/* Creates `count` entities with these components. The data of a value is an array of `count` elements that becomes a column;
+ * NULL means the default value for all. `out_entities` may be NULL. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns,
                                       uint32_t column_count, mica_entity *out_entities);
 
-/* Destroys the living among these entities; dead ones and repetitions are passed over. Returns how many died.
- * Threads: owner. */
+/* Destroys entities. Skips stale handles and duplicates. Returns how many were destroyed. Threads: owner. */
 MICA_API uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count);
 
-/* Looks up one component of many entities, memory prefetched ahead: NULL where one is dead or lacks it. Returns how
- * many were found. Threads: reader. */
+/* Looks up one component of many entities, with prefetching. Writes NULL for entities that are not alive or do not have it.
+ * Returns how many were found. Threads: reader. */
 MICA_API uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, uint32_t count,
                                    mica_component component, const void **out_pointers);
 
-/* Adds a component to every entity the query shows and that lacks it; `data` (NULL: default) is the one value that
- * all get. Refused while recording. Threads: owner. */
+/* Adds a component to every entity that the query matches and that does not have it. All get the same value; NULL data means
+ * the default. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_add_all_id(mica_query *query, mica_value value);
 
-/* Removes a component from every entity the query shows. Refused while recording. Threads: owner. */
+/* Removes a component from every entity that the query matches. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_remove_all_id(mica_query *query, mica_component component);
 
-/* Destroys every entity the query shows. Refused while recording. Threads: owner. */
+/* Destroys every entity that the query matches. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_destroy_all(mica_query *query);
 
 MICA_END

@@ -1,23 +1,23 @@
-/* Mica, command: structural changes recorded now and applied at the flush.
+/* Mica, command: record structural changes now and apply them at the flush.
  *
- * While systems run or a loop walks a query, nothing may move. Record instead:
+ * Rows must not move while systems run or a query is iterated. Record changes instead:
  *
- *     mica_defer(world);                                     from here on, the world records by itself
+ *     mica_defer(world);                                     from now on the world records
  *     for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
  *         for (uint32_t i = 0; i < view.count; ++i)
  *             mica_destroy(world, view.entities[i]);
- *     mica_flush(world);                                     applied here, recording ends
+ *     mica_flush(world);                                     applies the changes and ends recording
  *
- * Until the flush, has, get and queries show the world as it was.
+ * Until the flush, has, get and queries see the world without the recorded changes.
  *
- * Threads record into buffers of their own: one mica_commands per task, made by the owner beforehand. A flush applies
- * the buffers in the order in which they were made, each in the order of its calls, so the outcome does not depend on
- * timing; the world's own buffer comes first. All changes to one entity become one move. Handles made by a recorded
- * create are valid at once and don't depend on timing either. Staged values stay where they are until the flush.
+ * Each thread records into its own buffer (mica_commands), which the owner creates beforehand. A flush applies the world's own
+ * buffer first, then the others in order of creation, each in call order, so the result does not depend on timing. All changes
+ * to one entity become one move. A handle returned by a recorded create is valid immediately and does not depend on timing
+ * either. Staged values stay at their address until the flush.
  *
- * A flush that runs out of memory, or that a seal refuses, changes nothing and can be tried again. What hooks record while
- * it runs is applied in further rounds, each whole or not at all. Changes that can never be made, for an entity that would
- * be too big for example, are reported and dropped, and the flush returns that after it has applied the others.
+ * If a flush runs out of memory, or a seal rejects it, nothing changes and the flush can be repeated. Changes that hooks record
+ * during a flush are applied in further rounds, each completely or not at all. Changes that are impossible (for example, an
+ * entity with too many components) are reported and dropped; the flush applies all others and returns the error.
  */
 #ifndef MICA_COMMAND_H
 #define MICA_COMMAND_H
@@ -28,52 +28,51 @@ MICA_BEGIN
 
 typedef struct mica_commands mica_commands;
 
-/* Starts recording: until the flush, changes through the world are recorded, not made. Nests. Threads: owner. */
+/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. Threads: owner. */
 MICA_API void mica_defer(mica_world *world);
 
-/* Ends one mica_defer (none is fine too) and, with the outermost, applies what every buffer recorded.
- * Threads: owner. */
+/* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Threads: owner. */
 MICA_API mica_result mica_flush(mica_world *world);
 
-/* Makes a buffer, to be used by one thread at a time. Returns NULL when it can't. Threads: owner. */
+/* Creates a buffer, to be used by one thread at a time. Returns NULL on error. Threads: owner. */
 MICA_API mica_commands *mica_commands_create(mica_world *world);
 
-/* Drops what is recorded and gives the buffer back; NULL is fine. Refused inside a hook. Threads: owner. */
+/* Discards the recorded changes and destroys the buffer. NULL is a no-op. Rejected inside a hook. Threads: owner. */
 MICA_API void mica_commands_destroy(mica_commands *commands);
 
-/* Names who records, for reports: a system, say. The text must live until the flush. Threads: one per buffer, any. */
+/* Sets the name that reports use for whoever records here, such as a system. The text must stay valid until the flush.
+ * Threads: one per buffer, any. */
 MICA_API void mica_commands_set_label(mica_commands *commands, const char *label);
 
-/* Records a creation. Returns the handle, valid at once, or nil. Threads: one per buffer, any. */
+/* Records a creation. Returns the new handle, which is valid immediately, or nil. Threads: one per buffer, any. */
 MICA_API mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
                                             mica_location location);
 
-/* Records a destruction. Returns false when the entity is dead, or this buffer destroys it already.
+/* Records a destruction. Returns false if the entity is not alive, or this buffer already destroys it.
  * Threads: one per buffer, any. */
 MICA_API bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location);
 
-/* Records an addition and returns the staged value, to be filled in until the flush. When the entity has the
- * component in the world, the staged value starts as a copy of that (so a system that does this reads it, and declares
- * that); what other buffers stage is not looked at. NULL when it can't. Threads: one per buffer, any. */
+/* Records an addition and returns the staged value, which can be written until the flush. If the entity has the component, the
+ * staged value starts as a copy of it (so a system that calls this must declare the read). Values staged by other buffers are
+ * ignored. Returns NULL on error. Threads: one per buffer, any. */
 MICA_API void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component,
                                    mica_location location);
 
-/* Records one more instance of a pool component for many, and returns its staged value, to be filled in until the flush. What is
- * recorded for such a component is done one after the other, hooks included, instead of becoming one change. NULL when it
- * can't. Threads: one per buffer, any. */
+/* Records one more instance of a pool component with .many and returns its staged value. Changes to such a component are
+ * applied one by one in call order, hooks included. Returns NULL on error. Threads: one per buffer, any. */
 MICA_API void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,
                                             mica_location location);
 
-/* Records a set. Returns false when it can't. Threads: one per buffer, any. */
+/* Records a set. Returns false on error. Threads: one per buffer, any. */
 MICA_API bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value,
                                   mica_location location);
 
-/* Records a removal. Returns false when, as far as this buffer knows, there is nothing to remove; it still removes what
- * an earlier buffer adds. Threads: one per buffer, any. */
+/* Records a removal. Returns false if this buffer knows of nothing to remove; it still removes what an earlier buffer adds.
+ * Threads: one per buffer, any. */
 MICA_API bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
                                      mica_location location);
 
-/* Records switching a component on or off. Returns false when it can't be toggled. Threads: one per buffer, any. */
+/* Records enabling or disabling. Returns false if the component has no .toggle. Threads: one per buffer, any. */
 MICA_API bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component,
                                      bool enabled, mica_location location);
 

@@ -1,4 +1,4 @@
-/* Mica, compile: JSON in, resource out, and back.
+/* Mica, compile: compile JSON to a resource, and convert back.
  *
  *     {
  *         "entities": [
@@ -10,21 +10,20 @@
  *         "singletons": {"Clock": {"seconds": 12.5}}
  *     }
  *
- * A component without any code is authored through its description: fields by name, structs as objects or as arrays in
- * the order of their fields, constants by name, flags as arrays of names, text as strings, fields that are left out zero.
- * Integers beyond 2^63 are written as strings, as are "nan", "inf" and "-inf". "disabled" lists components that are switched
- * off; "comment" is passed over.
+ * Components are read according to their description: fields by name, structs as objects or as arrays in field order, enum
+ * constants by name, flags as arrays of names, text as strings; missing fields are zero. Integers above 2^63 are written as strings,
+ * and so are "nan", "inf" and "-inf". "disabled" lists disabled components; "comment" is ignored.
  *
- * A reference is a path, seen from the entity it is in: "../door" is its sibling, "key" its child, "/station/door" starts at
+ * A reference is a path relative to the entity that contains it: "../door" is a sibling, "key" a child, "/station/door" starts at
  * the top of the file, and "#2" is the third entity of a scope, named or not; null is nil.
  *
- * A field that refers to another resource (mica/library.h) holds its path, seen from the file it stands in: "rock.mica" is
- * beside it, "../shapes/rock.mica" in a neighbouring folder, and "/shapes/rock.mica" starts at the root; null is none.
+ * A field that refers to another resource (mica/library.h) contains its path relative to the JSON file: "rock.mica" is in the same
+ * folder, "../shapes/rock.mica" in a neighbouring one, and "/shapes/rock.mica" starts at the root; null is none.
  *
- * A prefab is a file with one root. What stands beside "prefab" is laid over it: fields of components, further components and
- * children; a child with a name the prefab has is laid over that child. Prefabs may use prefabs.
+ * A prefab is a file with one root. The object that contains "prefab" overrides it: it can set fields, add and remove components
+ * and children; a child with the name of a prefab's child overrides that child. Prefabs can use prefabs.
  *
- * In the library mica_json (CMake: mica::json), which needs jansson; what runs the game needs neither.
+ * In the library mica_json (CMake: mica::json), which needs jansson. A program that only loads resources needs neither.
  */
 #ifndef MICA_COMPILE_H
 #define MICA_COMPILE_H
@@ -33,121 +32,120 @@
 
 MICA_BEGIN
 
-/* Components that can be compiled, by name: a program's, a file's or a text's. */
+/* The components known to the compiler, by name. They come from a program, a resource or a JSON file. */
 typedef struct mica_schema mica_schema;
 
-/* Something wrong. Texts live until the handler returns. */
+/* A compile error. The texts are valid until the handler returns. */
 typedef struct mica_compile_error {
     const char *file;
-    int line;         /* from 1; 0 where it is not known */
+    int line;         /* starts at 1; 0 if unknown */
     int column;       /* likewise, in bytes */
-    const char *path; /* such as entities[3].components.Mesh.lod; "" for the whole file, and for syntax */
-    const char *text; /* what is wrong, what was expected, and what may have been meant */
+    const char *path; /* such as entities[3].components.Mesh.lod; "" for syntax errors and for the whole file */
+    const char *text; /* what is wrong, what was expected, and a suggestion */
 } mica_compile_error;
 
 typedef void (*mica_compile_error_fn)(const mica_compile_error *error, void *context);
 
-/* Makes an empty schema. Returns NULL when memory is short. Threads: any. */
+/* Creates an empty schema. Returns NULL if memory runs out. Threads: any. */
 MICA_API mica_schema *mica_schema_create(void);
 
-/* Gives a schema back; NULL is fine. Threads: any, one at a time. */
+/* Destroys a schema. NULL is a no-op. Threads: any, one at a time. */
 MICA_API void mica_schema_destroy(mica_schema *schema);
 
-/* Adds one component; the type is copied, but not the context. Fails with MICA_ERROR_INVALID for a malformed one and with
- * MICA_ERROR_EXISTS for a name it has with another layout. Threads: any, one at a time. */
+/* Adds one component. The type is copied, except its context. Returns MICA_ERROR_INVALID if it is malformed, MICA_ERROR_EXISTS if the
+ * name exists with another layout. Threads: any, one at a time. */
 MICA_API mica_result mica_schema_add(mica_schema *schema, const mica_type *type, int32_t spawn_order);
 
-/* Adds all components a world knows. Threads: reader. */
+/* Adds all components of a world. Threads: reader. */
 MICA_API mica_result mica_schema_add_world(mica_schema *schema, const mica_world *world);
 
-/* Adds all components a resource holds, as it describes them. Threads: any, one at a time. */
+/* Adds all components of a resource, as described by it. Threads: any, one at a time. */
 MICA_API mica_result mica_schema_add_resource(mica_schema *schema, const mica_resource *resource);
 
-/* Adds components from a description in JSON, as mica_schema_write makes it:
+/* Adds components from a JSON description, as written by mica_schema_write:
  *
  *     {"types": [{"name": "Mood", "kind": "enum", "bytes": 4, "constants": {"CALM": 0, "ANGRY": 7}},
  *                {"name": "Monster", "component": "data", "fields": [{"name": "mood", "type": "Mood"},
  *                                                                    {"name": "path", "kind": "f32", "count": 3}]},
  *                {"name": "Frozen", "component": "tag"}]}
  *
- * Offsets, sizes and alignments that are left out are those of a C compiler. Threads: any, one at a time. */
+ * Missing offsets, sizes and alignments are computed like a C compiler does. Threads: any, one at a time. */
 MICA_API mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_compile_error_fn error,
                                           void *error_context);
 
 /* Writes the schema as JSON. Threads: any, one at a time. */
 MICA_API mica_result mica_schema_write(const mica_schema *schema, mica_blob *out_text);
 
-/* Return how many components there are, and the type and the name of one, NULL beyond the last. Threads: any. */
+/* Return the number of components, and the type and name of one; NULL after the last. Threads: any. */
 MICA_API uint32_t mica_schema_count(const mica_schema *schema);
 MICA_API const mica_type *mica_schema_type(const mica_schema *schema, uint32_t index);
 MICA_API const char *mica_schema_name(const mica_schema *schema, uint32_t index);
 
 typedef struct mica_compiler mica_compiler;
-struct json_t; /* jansson's: include <jansson.h> to look into one */
+struct json_t; /* of jansson: include <jansson.h> to read it */
 
-/* Fills `out_instance`, which is zero, from the value of a component in JSON. Returns false after mica_compile_fail. */
+/* Fills `out_instance`, initially zero, from the JSON value of a component. Returns false after mica_compile_fail. */
 typedef bool (*mica_compile_fn)(mica_compiler *compiler, const struct json_t *value, void *out_instance, void *context);
 
-/* Reports what is wrong with the value a compile function was given; `field` (NULL: all of it) is a path in it. Other
- * errors of the file are looked for all the same. Returns false. Threads: from within a compile function. */
+/* Reports an error in the value passed to a compile function; `field` is a path in it, NULL for the whole value. Compilation continues
+ * to find more errors. Returns false. Threads: from within a compile function. */
 MICA_API bool mica_compile_fail(mica_compiler *compiler, const char *field, const char *text);
 
-/* How a component is compiled where its description is not enough. */
+/* How a component is compiled if its description is not enough. */
 typedef struct mica_compile_rule {
     const char *name;        /* of the component */
-    mica_compile_fn compile; /* NULL: by description */
-    const mica_type *recipe; /* what is written; NULL is the component as it is described */
+    mica_compile_fn compile; /* NULL: according to the description */
+    const mica_type *recipe; /* layout in the file; NULL: that of the component */
     int32_t spawn_order;
     void *context;
 } mica_compile_rule;
 
-/* Called now and then with how far it is. */
+/* Called from time to time with the progress. */
 typedef void (*mica_compile_progress_fn)(uint64_t done, uint64_t total, void *context);
 
-/* How to compile. Zero is the default of everything but the schema. */
+/* How to compile. Zero is the default of everything except the schema. */
 typedef struct mica_compile_def {
     const mica_schema *schema;
     const mica_compile_rule *rules;
     uint32_t rule_count;
     mica_allocator allocator;
-    const char *root;            /* the folder that resources are loaded from; NULL: the one the file is in */
-    mica_byte_order byte_order;  /* of the machine that will map the file */
-    int compression;             /* 0, or a level of zstd */
-    uint32_t entity_count_max;   /* against prefabs that multiply; 0 is 16 million */
+    const char *root;            /* the folder that resources are loaded from; NULL: the folder of the file */
+    mica_byte_order byte_order;  /* of the target machine */
+    int compression;             /* 0, or a zstd level */
+    uint32_t entity_count_max;   /* limit against exponential prefabs; 0 means 16 million */
     mica_compile_error_fn error; /* NULL prints to stderr */
     void *error_context;
     mica_compile_progress_fn progress;
     void *progress_context;
 } mica_compile_def;
 
-/* What came of it. Zero is empty. */
+/* The result. Zero is empty. */
 typedef struct mica_compiled {
     mica_blob blob;
-    char **
-        dependencies; /* every file that was read, the first being the one asked for; then those that are referred to */
+    char **dependencies; /* every file that was read, starting with the compiled one; then the referenced resources */
     uint32_t dependency_count;
     uint32_t error_count;
     uint32_t private_capacity;
     mica_allocator private_allocator;
 } mica_compiled;
 
-/* Compiles a file, and the prefabs it uses. Reports every error, not just the first; with any, the result is
- * MICA_ERROR_DATA (or FILE, MEMORY) and the blob empty. Dependencies are there in any case. Threads: any, one at a time
- * per allocator. */
+/* Compiles a file and the prefabs it uses. Reports all errors, not only the first. On error returns MICA_ERROR_DATA (or FILE, MEMORY)
+ * and the blob is empty. The dependencies are always filled in. Threads: any, one at a time per allocator. */
 MICA_API mica_result mica_compile_file(const char *path, const mica_compile_def *def, mica_compiled *out_compiled);
 
-/* As mica_compile_file for a text; `name` stands for its path, prefabs are looked for beside it. Threads: as above, any. */
+/* Like mica_compile_file, for text in memory. `name` is used as its path; prefabs are searched next to it.
+ * Threads: as above, any. */
 MICA_API mica_result mica_compile_text(const char *name, const char *text, size_t byte_count,
                                        const mica_compile_def *def, mica_compiled *out_compiled);
 
-/* Gives back what was compiled; an empty one is fine. Threads: any, one at a time. */
+/* Frees a result. An empty one is a no-op. Threads: any, one at a time. */
 MICA_API void mica_compiled_free(mica_compiled *compiled);
 
-/* Writes dependencies as a rule for make and ninja: `target: file file ...`. Threads: any. */
+/* Writes dependencies in the format of make and ninja: `target: file file ...`. Threads: any. */
 MICA_API mica_result mica_write_depfile(const char *path, const char *target, const char *const *files,
                                         uint32_t file_count, mica_resource_error *out_error);
 
-/* Writes a resource as JSON that compiles to the very same bytes, given its own schema. Threads: any. */
+/* Converts a resource to JSON that compiles to the same bytes with its own schema. Threads: any. */
 MICA_API mica_result mica_dump(const mica_resource *resource, mica_blob *out_text);
 
 MICA_END

@@ -1,30 +1,29 @@
-/* Mica, describe: one description per C type, written once, feeding every tool.
+/* Mica, describe: one description per C type, written once and used by every tool.
  *
  *     typedef struct Vec3 { float x, y, z; } Vec3;
- *     MICA_STRUCT(Vec3, x, y, z)                         a part of components
+ *     MICA_STRUCT(Vec3, x, y, z)                         a struct used inside components
  *
  *     typedef enum Mood { CALM, ANGRY } Mood;
- *     MICA_ENUM(Mood, CALM, ANGRY)                       MICA_FLAGS for bits that are or-ed together
+ *     MICA_ENUM(Mood, CALM, ANGRY)                       MICA_FLAGS for bit flags
  *
  *     typedef struct Monster { Vec3 home; Mood mood; mica_entity target; char title[16]; float health; } Monster;
  *     MICA_COMPONENT(Monster, (home, Vec3), (mood, Mood), target, title, health)
  *
- *     MICA_TAG(Frozen)                                   no data, only membership
- *     MICA_SINGLETON(Clock, seconds)                     one per world
+ *     MICA_TAG(Frozen)                                   no data, only presence
+ *     MICA_SINGLETON(Clock, seconds)                     one value per world
  *     MICA_COMPONENT_WITH(Health, (.toggle = true, .track_added = true), current, maximum)
- *     MICA_POOL(Burning, seconds_left)                   in a pool beside the chunks: see mica/pool.h
+ *     MICA_POOL(Burning, seconds_left)                   stored in a pool: see mica/pool.h
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
  *
- * A plain entry is a field whose type is deduced: the integer and floating types, bool, char, mica_entity, mica_asset, and
- * fixed arrays of these with one dimension. An entry in parentheses names the description of the field's type. Fields
- * that are left out are carried along but not hashed, saved or shown. A pointer field is a compile error ("size of unnamed
- * array is negative"): leave it out, and describe a struct of nothing but pointers with MICA_COMPONENT_OPAQUE(Sprite).
- * Up to 40 fields; no semicolon.
+ * A plain entry is a field whose type is deduced: integers, floating-point numbers, bool, char, mica_entity, mica_asset, and
+ * one-dimensional arrays of these. For other types write (field, Type), where Type has a description. Fields that are left out
+ * are copied with the component, but not hashed, saved or shown. Pointers cannot be described and are a compile error: leave the
+ * field out, or use MICA_COMPONENT_OPAQUE(Sprite) if nothing else remains. Up to 40 fields. No semicolon.
  *
- * A description in a header may be included everywhere: equal names with equal layouts and traits are one component,
- * and the construct, destruct, copy and move functions of the first to be used stand for all.
- * From C++, or for types made at run time, fill in a mica_type and give it to mica_component_define.
+ * A description can be placed in a header that is included many times: equal names with equal layouts and traits are one
+ * component, which uses the construct, destruct, copy and move functions of the first one registered.
+ * From C++ use mica/mica.hpp. For types that are only known at run time, fill in a mica_type and call mica_component_define.
  */
 #ifndef MICA_DESCRIBE_H
 #define MICA_DESCRIBE_H
@@ -37,7 +36,7 @@ MICA_BEGIN
 typedef enum mica_kind {
     MICA_KIND_NONE = 0,
     MICA_KIND_BOOL,
-    MICA_KIND_CHAR, /* an array of these is text */
+    MICA_KIND_CHAR, /* an array of char is text */
     MICA_KIND_I8,
     MICA_KIND_U8,
     MICA_KIND_I16,
@@ -52,42 +51,42 @@ typedef enum mica_kind {
     MICA_KIND_STRUCT,
     MICA_KIND_ENUM,
     MICA_KIND_FLAGS,
-    MICA_KIND_ASSET, /* another resource: see mica/library.h */
+    MICA_KIND_ASSET, /* a reference to another resource: see mica/library.h */
 } mica_kind;
 
 typedef enum mica_storage {
-    MICA_STORAGE_CHUNK = 0, /* a column in archetype chunks: what is swept every frame */
-    MICA_STORAGE_TAG,       /* membership only */
+    MICA_STORAGE_CHUNK = 0, /* a column in archetype chunks: for data that systems visit every frame */
+    MICA_STORAGE_TAG,       /* no data, only presence */
     MICA_STORAGE_SINGLETON, /* one value per world */
-    MICA_STORAGE_POOL, /* a packed table of its own: what comes and goes, what few have; without data, a pool tag */
+    MICA_STORAGE_POOL, /* a packed table of its own: for data that is often added and removed, or rare; without data, a pool tag */
 } mica_storage;
 
-/* How a pool gets from an entity to its row. */
+/* How a pool finds the row of an entity. */
 typedef enum mica_index {
     MICA_INDEX_MAP =
-        0,             /* an array by entity, in pages: 8 bytes for each entity up to the last that has the component */
-    MICA_INDEX_DIRECT, /* the row is the entity's index: for what nearly all have; look-ups are the fastest there are */
-    MICA_INDEX_HASH,   /* 4 to 8 bytes for each row: for what few have in a huge world */
+        0, /* an array by entity index, in pages: 8 bytes per entity up to the highest one with the component */
+    MICA_INDEX_DIRECT, /* the row is the entity index: fastest; for components that nearly all entities have */
+    MICA_INDEX_HASH,   /* a hash table, 4 to 8 bytes per row: for components that few entities of a large world have */
 } mica_index;
 
-/* What becomes of a row in a pool when its entity dies. Nobody sees it from then on, whatever is chosen. */
+/* When the pool row of a destroyed entity is removed. Queries never show it in any case. */
 typedef enum mica_dying {
-    MICA_DYING_AT_ONCE = 0, /* it goes with the entity */
-    MICA_DYING_AT_FLUSH, /* it goes with the next flush, all in one sweep; remove hooks run then. When memory is short for
-                               the list of the dead, it goes at once */
-    MICA_DYING_LAZILY,   /* it stays until mica_pool_gc comes across it; remove hooks run then */
+    MICA_DYING_AT_ONCE = 0, /* together with the entity */
+    MICA_DYING_AT_FLUSH, /* at the next flush, all in one pass; remove hooks run then. If memory for the list runs out, together
+                               with the entity */
+    MICA_DYING_LAZILY, /* when mica_pool_gc finds it; remove hooks run then */
 } mica_dying;
 
 typedef struct mica_type mica_type;
 struct mica_handler;
 
-/* One field, or one fixed array of them. */
+/* A field, or a fixed array. */
 typedef struct mica_field {
     const char *name;
-    const mica_type *type; /* of a struct, enum or flags field, else NULL */
+    const mica_type *type; /* for struct, enum and flags fields, else NULL */
     uint32_t offset;
     uint32_t element_bytes;
-    uint32_t count; /* elements of a fixed array, 1 for a plain field */
+    uint32_t count; /* number of array elements; 1 if it is not an array */
     mica_kind kind;
 } mica_field;
 
@@ -96,54 +95,53 @@ typedef struct mica_constant {
     int64_t value;
 } mica_constant;
 
-/* For components that own something. All work on `count` values that lie one after the other.
- * construct and copy fill raw memory and return false when they can't, having undone what they did;
- * move fills raw memory from values that are raw memory afterwards, and can't fail.
- * Left NULL: construct fills with zero, copy and move copy bytes, destruct does nothing. */
+/* For components that own something. All functions work on `count` contiguous values. construct and copy initialise raw memory;
+ * on failure they undo what they did and return false. move initialises raw memory from values that count as raw memory
+ * afterwards, and cannot fail. If NULL: construct fills with zero, copy and move copy bytes, destruct does nothing. */
 typedef bool (*mica_construct_fn)(void *values, uint32_t count, void *context);
 typedef void (*mica_destruct_fn)(void *values, uint32_t count, void *context);
 typedef bool (*mica_copy_fn)(void *to, const void *from, uint32_t count, void *context);
 typedef void (*mica_move_fn)(void *to, void *from, uint32_t count, void *context);
 
-/* The description of a type. Zero is the default of everything but name, kind and, with data, size and alignment. */
+/* The description of a type. Zero is the default of everything except name, kind and, with data, size and alignment. */
 struct mica_type {
     const char *name;
     const mica_field *fields;
-    const mica_constant *constants; /* of an enum or flags type */
+    const mica_constant *constants; /* for enum and flags types */
     uint32_t field_count;
     uint32_t constant_count;
     uint32_t size_bytes;
     uint32_t alignment;
     mica_kind kind;
     mica_storage storage;
-    bool toggle;      /* can be switched off and on in place: mica_disable */
-    bool track_added; /* remembers per entity when it was added: MICA_ADDED */
-    bool split;       /* every field has an array of its own: see mica/split.h */
-    bool many;        /* of a pool: an entity can have many instances: mica_pool_add */
-    mica_index index; /* of a pool */
-    mica_dying dying; /* of a pool */
+    bool toggle;      /* can be disabled in place: mica_disable */
+    bool track_added; /* stores when it was added, per entity: MICA_ADDED */
+    bool split;       /* every field has its own column: see mica/split.h */
+    bool many;        /* pools: an entity can have several instances: mica_pool_add */
+    mica_index index; /* pools */
+    mica_dying dying; /* pools */
     mica_construct_fn construct;
     mica_destruct_fn destruct;
     mica_copy_fn copy;
     mica_move_fn move;
     void *context;
     const struct mica_handler
-        *handlers; /* of messages: see mica/message.h. Not copied: it must live as long as the process. */
+        *handlers; /* message handlers: see mica/message.h. Not copied: must stay valid until the process ends. */
     uint32_t handler_count;
-    uint32_t id_cache; /* private: the id once known */
+    uint32_t id_cache; /* private: the id, once known */
 };
 
-/* The small id of a component: the same in all worlds of a process, zero is none. Components don't use up entities.
- * Across processes a component is known by mica_component_name_hash. */
+/* A component id: the same in all worlds of a process; zero is none. Across processes and files a component is identified by
+ * mica_component_name_hash. */
 typedef uint32_t mica_component;
 
-/* Interns the description of a component and returns its id: the same for equal names, layouts and traits. Returns 0
- * when it is malformed, memory is short or there are MICA_COMPONENTS_MAX already. All is copied. Threads: any. */
+/* Registers a component description with the process and returns its id, which is the same for equal names, layouts and traits.
+ * The description is copied. Returns 0 if it is malformed, memory runs out or MICA_COMPONENTS_MAX is reached. Threads: any. */
 MICA_API mica_component mica_type_intern(mica_type *type);
 
 enum {
-    MICA_COMPONENTS_MAX = 32767,        /* and as many in pools */
-    MICA_ENTITY_COMPONENTS_MAX = 32000, /* of one entity */
+    MICA_COMPONENTS_MAX = 32767,        /* and the same number in pools */
+    MICA_ENTITY_COMPONENTS_MAX = 32000, /* per entity */
     MICA_COMPONENT_BYTES_MAX = 256 << 20,
     MICA_COMPONENT_ALIGNMENT_MAX = 4096,
 };
@@ -155,32 +153,32 @@ static inline mica_component mica_type_id(mica_type *type)
     return id ? id : mica_type_intern(type);
 }
 
-/* The id of the component described as T. A missing description is a compile error naming mica_type_of_T. */
+/* The id of component T. If T has no description, the compile error names mica_type_of_T. */
 #define MICA_ID(T) mica_type_id(&mica_type_of_##T)
 
 MICA_END
 
 #define MICA_STRUCT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
 #define MICA_COMPONENT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
-/* A component of which no field is described: it is carried along, but not hashed, saved or shown. */
+/* A component without described fields: it is copied, but not hashed, saved or shown. */
 #define MICA_COMPONENT_OPAQUE(T)                                                                                       \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
         .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT};
 #define MICA_SINGLETON(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, traits, __VA_ARGS__)
-/* The same kept in a pool: one word, and nothing else in the program changes. */
+/* The same, stored in a pool. Nothing else in the program changes. */
 #define MICA_POOL(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL), __VA_ARGS__)
 #define MICA_POOL_WITH(T, traits, ...)                                                                                 \
     MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL, MICA_UNWRAP_ traits), __VA_ARGS__)
 
-/* A tag is an incomplete type on purpose: it has no value to take. */
+/* A tag is deliberately an incomplete type: it has no value. */
 #define MICA_TAG(T) MICA_TAG_WITH(T, (.toggle = false))
 #define MICA_TAG_WITH(T, traits)                                                                                       \
     typedef struct T T;                                                                                                \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
         .name = #T, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG, MICA_UNWRAP_ traits};
 
-/* A tag that is a bit per entity: added and removed without moving anything. */
+/* A tag stored as one bit per entity: adding and removing it moves nothing. */
 #define MICA_POOL_TAG(T)                                                                                               \
     typedef struct T T;                                                                                                \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
@@ -189,7 +187,7 @@ MICA_END
 #define MICA_ENUM(T, ...) MICA_NAMED_(T, MICA_KIND_ENUM, __VA_ARGS__)
 #define MICA_FLAGS(T, ...) MICA_NAMED_(T, MICA_KIND_FLAGS, __VA_ARGS__)
 
-/* How it works: nothing below is for direct use. */
+/* Implementation. Nothing below is for direct use. */
 
 #define MICA_UNUSED_ __attribute__((unused))
 #define MICA_UNWRAP_(...) __VA_ARGS__

@@ -1,4 +1,4 @@
-/* Mica, draft: a resource in the making. Saving and the JSON compiler are made with it; so can be an importer of your own.
+/* Mica, draft: build a resource in memory. Saving and the JSON compiler use it; use it for your own importer.
  *
  *     mica_draft *draft = mica_draft_create(NULL);
  *     uint32_t position = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Position});
@@ -7,7 +7,7 @@
  *     mica_draft_finish(draft, NULL, &blob);
  *     mica_draft_destroy(draft);
  *
- * Finishing sorts entities into groups of equal component sets, checks names, and writes the bytes.
+ * mica_draft_finish groups entities by component set, checks names and writes the bytes.
  */
 #ifndef MICA_DRAFT_H
 #define MICA_DRAFT_H
@@ -18,51 +18,51 @@ MICA_BEGIN
 
 typedef struct mica_draft mica_draft;
 
-/* The index of nothing: what a call returns that failed. */
+/* The index that functions return on error. */
 #define MICA_DRAFT_NONE UINT32_MAX
 
-/* Makes an empty draft; NULL is malloc. Returns NULL when memory is short. Threads: any. */
+/* Creates an empty draft. NULL means malloc. Returns NULL if memory runs out. Threads: any. */
 MICA_API mica_draft *mica_draft_create(const mica_allocator *allocator);
 
-/* Gives a draft back; NULL is fine. Threads: any, one at a time. */
+/* Destroys a draft. NULL is a no-op. Threads: any, one at a time. */
 MICA_API void mica_draft_destroy(mica_draft *draft);
 
-/* Returns what went wrong last, for a call that failed; it lives as long as the draft. Threads: any, one at a time. */
+/* Returns the last error. Valid as long as the draft. Threads: any, one at a time. */
 MICA_API const mica_resource_error *mica_draft_error(const mica_draft *draft);
 
 typedef struct mica_draft_component_def {
-    const mica_type *type; /* how instances lie; must live as long as the draft */
-    const char *name;      /* NULL: the type's */
-    mica_storage storage;  /* TAG, SINGLETON, or anything else for data */
+    const mica_type *type; /* layout of the instances; must stay valid as long as the draft */
+    const char *name;      /* NULL: the name of the type */
+    mica_storage storage;  /* TAG, SINGLETON, or any other value for data */
     int32_t spawn_order;
 } mica_draft_component_def;
 
-/* Adds a component and returns its index: the one it has already when the name is known. MICA_DRAFT_NONE when it can't.
+/* Adds a component and returns its index; the existing index if the name is known. Returns MICA_DRAFT_NONE on error.
  * Threads: any, one at a time. */
 MICA_API uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def *def);
 
-/* Adds an entity and returns its index: 0, 1, 2, ... The parent is one that was added before, or MICA_NO_PARENT; the name
- * may be NULL. MICA_DRAFT_NONE when it can't. Threads: any, one at a time. */
+/* Adds an entity and returns its index: 0, 1, 2, ... The parent is an entity added earlier, or MICA_NO_PARENT; the name may be NULL.
+ * Returns MICA_DRAFT_NONE on error. Threads: any, one at a time. */
 MICA_API uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name);
 
-/* Gives an entity a component and returns its instance, zero, to be filled in before the next call; a pointer that can't be
- * followed for a tag. The entity of a singleton is not looked at. References are {index of the entity in the draft, 1}, or
- * nil. NULL when it can't. Threads: any, one at a time. */
+/* Adds a component to an entity and returns its instance, initially zero, to be filled in before the next call. The pointer of a
+ * tag must not be dereferenced. For a singleton the entity is ignored. References are {index of the entity in the draft, 1} or
+ * nil. Returns NULL on error. Threads: any, one at a time. */
 MICA_API void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component);
 
-/* Returns what a field holds that refers to the resource at a path, seen from the root that resources are loaded from: names
- * with slashes between them. None when it can't. Threads: any, one at a time. */
+/* Returns the value of a field that refers to the resource at a path. The path is relative to the root from which resources are
+ * loaded: names separated by slashes. Returns none on error. Threads: any, one at a time. */
 MICA_API mica_asset mica_draft_asset(mica_draft *draft, const char *path);
 
-/* Marks the instance of a component that was added last as switched off. Threads: any, one at a time. */
+/* Marks the last added instance of a component as disabled. Threads: any, one at a time. */
 MICA_API bool mica_draft_disable(mica_draft *draft, uint32_t component);
 
 typedef struct mica_draft_finish_def {
     mica_byte_order byte_order;
-    int compression; /* 0, or a level of zstd */
+    int compression; /* 0, or a zstd level */
 } mica_draft_finish_def;
 
-/* Writes the file into memory; NULL means the defaults. The draft stays as it is. Threads: any, one at a time. */
+/* Writes the file to memory. NULL means the defaults. The draft is unchanged. Threads: any, one at a time. */
 MICA_API mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *def, mica_blob *out_blob);
 
 MICA_END

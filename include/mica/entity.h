@@ -1,20 +1,19 @@
-/* Mica, entity: what is done to one entity.
+/* Mica, entity: operations on one entity.
  *
  *     mica_entity ship = mica_create(world, MICA_WITH(Position, {0, 0, 0}), MICA_WITH(Frozen));
- *     mica_set(world, ship, Velocity, {1, 0, 0});            adds it, or overwrites it; a value in braces
- *     mica_set_from(world, ship, Velocity, &start);          the same from a variable; MICA_FROM with mica_create
- *     mica_write(world, ship, Position)->x += 1;             to change, stamped as changed
- *     float x = mica_get(world, ship, Position)->x;          to look
+ *     mica_set(world, ship, Velocity, {1, 0, 0});            adds or overwrites a component
+ *     mica_set_from(world, ship, Velocity, &start);          the same, from a variable (MICA_FROM in mica_create)
+ *     mica_write(world, ship, Position)->x += 1;             a pointer for writing; marks the value as changed
+ *     float x = mica_get(world, ship, Position)->x;          a pointer for reading
  *     mica_remove(world, ship, Frozen);
  *     mica_destroy(world, ship);
  *
- * Changes are immediate, except while the world is recording (mica/command.h), inside hooks for example: then they
- * are applied by the next flush, in order. A dead handle gives nil, NULL or false, and nothing happens; trying to change
- * it is reported, looking at it (is_alive, has, get, write, is_enabled, components_of) is not.
- * Pointers to components live until the next structural change: create, destroy, add or remove of any entity.
+ * Changes are immediate, except while the world records (mica/command.h), for example inside systems and hooks: then the next
+ * flush applies them in order. For a stale handle every function returns nil, NULL or false. Functions that would change the
+ * entity also report it; functions that only read (is_alive, has, get, write, is_enabled, get_components) do not.
+ * Pointers to components are valid until the next structural change: create, destroy, add or remove, on any entity.
  *
- * Each macro is sugar over the function with the same name and _component, which takes an id instead of a type;
- * mica_create is sugar over mica_create_id.
+ * Each macro calls the function with the suffix _id, which takes a component id instead of a type.
  */
 #ifndef MICA_ENTITY_H
 #define MICA_ENTITY_H
@@ -23,67 +22,66 @@
 
 MICA_BEGIN
 
-/* A component with the value it starts with; NULL is the default value: constructed, or zero. */
+/* A component and its value. If data is NULL, the default value is used: constructed, or zero. */
 typedef struct mica_value {
     mica_component component;
-    uint32_t size_bytes; /* of what data points to, checked against the component's; 0 is unchecked */
+    uint32_t size_bytes; /* size of the data, checked against the component; 0 skips the check */
     const void *data;
 } mica_value;
 
-/* Creates an entity with these components, in any order, none twice. Returns nil when it can't.
- * Threads: owner. */
+/* Creates an entity with these components, in any order, each at most once. Returns nil on error. Threads: owner. */
 MICA_API mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count);
 
-/* Destroys an entity with all its components. Returns false when it is dead already. Threads: owner. */
+/* Destroys an entity and its components. Returns false if it is not alive. Threads: owner. */
 MICA_API bool mica_destroy(mica_world *world, mica_entity entity);
 
-/* Returns whether the handle names a living entity, or one whose creation is recorded; has and get see nothing of the
- * latter until the flush. Threads: reader. */
+/* Returns whether the entity is alive, or its creation is recorded. (Until the flush, has and get find no components of a
+ * recorded entity.) Threads: reader. */
 MICA_API bool mica_is_alive(const mica_world *world, mica_entity entity);
 
-/* Adds a component with its default value and returns it, to be filled in; when it is there already, returns that.
- * Returns NULL when it can't. A tag gives a pointer that can't be followed. Threads: owner. */
+/* Adds a component with its default value and returns a pointer to it. If the entity has the component, returns a pointer to
+ * that. Returns NULL on error. The pointer of a tag must not be dereferenced. Threads: owner. */
 MICA_API void *mica_add_id(mica_world *world, mica_entity entity, mica_component component);
 
-/* Adds or overwrites a component by copying the value. Returns false when it can't. Threads: owner. */
+/* Adds or overwrites a component with a copy of the value. Returns false on error. Threads: owner. */
 MICA_API bool mica_set_id(mica_world *world, mica_entity entity, mica_value value);
 
-/* Removes a component. Returns false when the entity is dead or does not have it. Threads: owner. */
+/* Removes a component. Returns false if the entity is not alive or does not have it. Threads: owner. */
 MICA_API bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component);
 
-/* Returns whether the entity lives and has the component, switched on or off. Threads: reader. */
+/* Returns whether the entity is alive and has the component, enabled or not. Threads: reader. */
 MICA_API bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component);
 
-/* Returns the component to look at, NULL when the entity is dead or does not have it, without a report.
+/* Returns the component for reading, or NULL without a report if the entity is not alive or does not have it.
  * Threads: reader. */
 MICA_API const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component);
 
-/* As mica_get_id, to be changed: the value counts as changed from now on. Threads: owner. */
+/* Like mica_get_id, for writing: marks the value as changed. Threads: owner. */
 MICA_API void *mica_write_id(mica_world *world, mica_entity entity, mica_component component);
 
-/* Switches a component that is described with .toggle off and on in place: nothing moves, the value is kept, and
- * queries pass over it. Returns false when the entity does not have it or it can't be toggled. Threads: owner. */
+/* Enables or disables a component described with .toggle. No row moves and the value is kept; queries skip a disabled
+ * component. Returns false if the entity does not have the component or it has no .toggle. Threads: owner. */
 MICA_API bool mica_enable_id(mica_world *world, mica_entity entity, mica_component component, bool enabled);
 
-/* Returns whether the entity has the component and it is switched on. Threads: reader. */
+/* Returns whether the entity has the component and it is enabled. Threads: reader. */
 MICA_API bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_component component);
 
-/* Fills `out` with up to `capacity` components of the entity, by rising id, and returns how many it has.
- * Threads: reader. */
+/* Writes up to `capacity` component ids of the entity to `out`, in ascending order. Returns how many components the entity
+ * has. Threads: reader. */
 MICA_API uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out,
                                       uint32_t capacity);
 
-/* Creates an entity with the components, values and switches of another, which must have been flushed; the name stays
- * with that one. Returns nil when it can't. Threads: owner. */
+/* Creates an entity with copies of the components, values and enabled states of another. The name, the parent and the
+ * children are not copied. Returns nil on error, also for an entity whose creation is only recorded. Threads: owner. */
 MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
 MICA_END
 
-/* MICA_WITH(T, {value}) or MICA_WITH(T) for the default value and for tags. */
+/* MICA_WITH(T, {value}), or MICA_WITH(T) for the default value and for tags. */
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}
 #define MICA_WITH_2(T, ...) {MICA_ID(T), sizeof(T), &(const T)__VA_ARGS__}
-/* MICA_FROM(T, pointer) takes a value that is there already. */
+/* MICA_FROM(T, pointer) copies the value from a variable. */
 #define MICA_FROM(T, pointer) {MICA_ID(T), sizeof(T), (const T *){(pointer)}}
 #define MICA_VALUE_(T, ...) ((mica_value)MICA_WITH_2(T, __VA_ARGS__))
 

@@ -1,9 +1,8 @@
-/* Mica, flow: programs as lists of systems. This header is the core and everything that runs on it every frame.
+/* Mica, flow: systems and how they communicate. This header includes the core and everything that runs in frames.
  *
- * A system is a function over the entities that have a set of components. mica_step runs all systems once, at the same
- * time where what they read and write allows it, and the outcome is the same for any number of threads.
- * Start with examples/systems.c; then read system.h and frame.h; streams, messages, requests and observers are how systems
- * talk to each other. */
+ * A system is a function over the entities that have certain components. mica_step runs all systems once, in parallel if their
+ * declared reads and writes allow it; the result is the same for any number of threads.
+ * Start with examples/systems.c; then read system.h and frame.h. Streams, messages, requests and observers connect systems. */
 #ifndef MICA_FLOW_H
 #define MICA_FLOW_H
 

@@ -5,27 +5,26 @@
  *         paint(world, child);
  *     for (mica_entity part = car; !mica_is_nil(part); part = mica_tree_next(world, car, part))
  *         paint(world, part);                                 the whole tree, parents before children
- *     mica_destroy(world, car);                               its children die with it
+ *     mica_destroy(world, car);                               destroys its children too
  *
- * Links are kept beside the entities: linking moves no row, makes no archetype and leaves pointers to components good.
- * Children have an order. An entity has one parent or none, and can't become its own ancestor. Reading and linking cost the
- * same however many children there are; depth, root and the test for cycles walk up.
+ * Links are stored next to the entities: linking moves no row, creates no archetype and invalidates no pointer to a component.
+ * Children are ordered. An entity has at most one parent and cannot become its own ancestor. Reading and linking take constant
+ * time; depth, root and the cycle check walk up the tree.
  *
- * When an entity is destroyed, however that happens, its children are destroyed before it, the deepest first, each with its
- * hooks; or they stay and lose their parent: see mica_orphans.
+ * When an entity is destroyed, its children are destroyed first, deepest first, each with its hooks. mica_set_orphans and
+ * mica_destroy_with keep them instead, without a parent.
  *
- * While the world records (mica/command.h) links are recorded too, and the functions that look show the tree as it was. A flush
- * first makes the links, in the order they were recorded, then changes and destroys entities: a child that is linked to a
- * parent which dies in the same flush dies with it. What can't be linked then is reported, with the place that recorded it,
- * and dropped.
+ * While the world records (mica/command.h), links are recorded too, and functions that read see the tree without them. A flush
+ * first applies the links in call order, then all other changes: a child linked to a parent that is destroyed in the same flush
+ * is destroyed with it. Links that turn out to be invalid are dropped and reported with their source location.
  *
- * Names (mica/name.h). The name of an entity is known within its parent: mica_set_parent takes it along, and refuses when the
- * new parent has a child of that name. A name that was set in another scope than the parent stays where it is.
+ * Names (mica/name.h) are unique within the parent. mica_set_parent moves the name to the new parent, and fails if that has a
+ * child of the same name. A name that was set in a scope other than the parent stays in that scope.
  *
  *     mica_name_child(world, wheel, "wheel");
  *     mica_find(world, "car/wheel");
  *
- * A dead handle has no parent, no children and no siblings; trying to link it is reported.
+ * A stale handle has no parent, children or siblings; linking it is reported.
  */
 #ifndef MICA_HIERARCHY_H
 #define MICA_HIERARCHY_H
@@ -35,29 +34,28 @@
 
 MICA_BEGIN
 
-/* Makes an entity the last child of another, taking it from the parent it had; a nil parent detaches it. Where it is a child of
- * that parent already, its place stays. Returns MICA_ERROR_DEAD for a dead entity, MICA_ERROR_INVALID for a cycle and
- * MICA_ERROR_EXISTS for a name that is taken: nothing has changed then. Threads: owner. */
+/* Makes an entity the last child of a parent; a nil parent detaches it. If it is already a child of that parent, its position
+ * stays. Returns MICA_ERROR_DEAD for a stale handle, MICA_ERROR_INVALID for a cycle and MICA_ERROR_EXISTS if the name is taken;
+ * then nothing changes. Threads: owner. */
 MICA_API mica_result mica_set_parent(mica_world *world, mica_entity child, mica_entity parent);
 
-/* Makes an entity the sibling right before or right behind another one, which must have a parent. Fails as mica_set_parent,
- * and with MICA_ERROR_INVALID when the sibling has no parent or is the entity itself. Threads: owner. */
+/* Moves an entity right before or right after a sibling, whose parent becomes its parent. Errors as for mica_set_parent, and
+ * MICA_ERROR_INVALID if the sibling has no parent or is the entity itself. Threads: owner. */
 MICA_API mica_result mica_place_before(mica_world *world, mica_entity child, mica_entity sibling);
 MICA_API mica_result mica_place_after(mica_world *world, mica_entity child, mica_entity sibling);
 
-/* As mica_set_parent for each of `count` pairs in turn; all of them, or none. Threads: owner. */
+/* Like mica_set_parent for `count` pairs in order; all or none. Threads: owner. */
 MICA_API mica_result mica_set_parents(mica_world *world, const mica_entity *children, const mica_entity *parents,
                                       uint32_t count);
 
-/* Detaches every child, which are entities without a parent then; as mica_set_parent to nil for each, all or none.
- * Threads: owner. */
+/* Detaches all children of an entity; all or none. Threads: owner. */
 MICA_API mica_result mica_detach_children(mica_world *world, mica_entity parent);
 
-/* As mica_create_id, and makes it the last child of a parent. Nil when either can't be done. Threads: owner. */
+/* Creates an entity as the last child of a parent. Returns nil on error. Threads: owner. */
 MICA_API mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mica_value *values,
                                           uint32_t count);
 
-/* Return nil, or 0, where there is nothing such. The first is nil's for what has no parent. Threads: reader. */
+/* Return nil or 0 if there is none. Threads: reader. */
 MICA_API mica_entity mica_parent(const mica_world *world, mica_entity entity);
 MICA_API mica_entity mica_first_child(const mica_world *world, mica_entity entity);
 MICA_API mica_entity mica_last_child(const mica_world *world, mica_entity entity);
@@ -65,53 +63,54 @@ MICA_API mica_entity mica_next_sibling(const mica_world *world, mica_entity enti
 MICA_API mica_entity mica_previous_sibling(const mica_world *world, mica_entity entity);
 MICA_API uint32_t mica_child_count(const mica_world *world, mica_entity entity);
 
-/* Returns how many entities have a parent or children. Threads: reader. */
+/* Returns the number of entities that have a parent or children. Threads: reader. */
 MICA_API uint32_t mica_linked_count(const mica_world *world);
 
-/* Returns how many ancestors an entity has. Threads: reader. */
+/* Returns the number of ancestors. Threads: reader. */
 MICA_API uint32_t mica_depth(const mica_world *world, mica_entity entity);
 
-/* Returns the ancestor without a parent, which is the entity itself when it has none; nil for the dead. Threads: reader. */
+/* Returns the topmost ancestor; the entity itself if it has no parent; nil for a stale handle. Threads: reader. */
 MICA_API mica_entity mica_root(const mica_world *world, mica_entity entity);
 
-/* Returns whether one is the parent of the other, or its parent's, and so on. Threads: reader. */
+/* Returns whether `ancestor` is the parent of `entity`, or the parent of its parent, and so on. Threads: reader. */
 MICA_API bool mica_is_ancestor(const mica_world *world, mica_entity ancestor, mica_entity entity);
 
-/* Walks a tree, parents before children, siblings in their order: returns what comes behind `at`, or nil at the end. The second
- * passes over what is below `at`. Links may change behind the walk, not at `at` or before it. Threads: reader. */
+/* Iterate over a tree, parents before children, siblings in order: return the entity after `at`, or nil at the end.
+ * mica_tree_skip skips the descendants of `at`. During the iteration, only change links of entities after `at`.
+ * Threads: reader. */
 MICA_API mica_entity mica_tree_next(const mica_world *world, mica_entity root, mica_entity at);
 MICA_API mica_entity mica_tree_skip(const mica_world *world, mica_entity root, mica_entity at);
 
-/* What becomes of the children of an entity that dies. */
+/* What happens to the children of a destroyed entity. */
 typedef enum mica_orphans {
-    MICA_ORPHANS_DIE = 0, /* they die before it, and theirs before them */
-    MICA_ORPHANS_STAY,    /* they have no parent then; theirs stay with them */
+    MICA_ORPHANS_DIE = 0, /* they are destroyed before it, deepest first */
+    MICA_ORPHANS_STAY,    /* they lose their parent and keep their own children */
 } mica_orphans;
 
-/* Sets what becomes of children in this world; they die unless told otherwise. Threads: owner. */
+/* Sets what happens to children in this world. The default is MICA_ORPHANS_DIE. Threads: owner. */
 MICA_API mica_result mica_set_orphans(mica_world *world, mica_orphans orphans);
 
-/* As mica_destroy, with a word on the children of this one entity. False when it is dead already. Threads: owner. */
+/* Like mica_destroy, with a policy for the children of this entity. Returns false if it is not alive. Threads: owner. */
 MICA_API bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orphans);
 
-/* Destroys the children, and what is below them, of an entity that goes on living. While recording: the children it has now.
- * Returns how many of its children died. Threads: owner. */
+/* Destroys the children of an entity and their descendants. While recording: the children it has now. Returns the number of
+ * children destroyed. Threads: owner. */
 MICA_API uint32_t mica_destroy_children(mica_world *world, mica_entity parent);
 
-/* Names an entity among the children of its parent, or at the top when it has none. As mica_name_set otherwise; while
- * recording, among those of the parent it has before the flush. Threads: owner. */
+/* Names an entity among the children of its parent, or at the top level. Otherwise like mica_name_set; while recording, among the
+ * children of its parent before the flush. Threads: owner. */
 MICA_API mica_result mica_name_child(mica_world *world, mica_entity entity, const char *name);
 
-/* Writes the path by which mica_find finds an entity, cut to `capacity` bytes with a zero at the end, and returns its whole length;
- * 0 when there is no such path, because it or what it lies in has no name. Threads: reader. */
+/* Writes the path by which mica_find finds an entity, truncated to `capacity` bytes and zero-terminated, and returns the complete
+ * length; 0 if the entity or one of its scopes has no name. Threads: reader. */
 MICA_API size_t mica_path_get(const mica_world *world, mica_entity entity, char *out, size_t capacity);
 
-/* Record a link. Return false when it makes no sense already now. Threads: one per buffer, any. */
+/* Record a link. Return false if the arguments are invalid at record time. Threads: one per buffer, any. */
 MICA_API bool mica_command_set_parent_id(mica_commands *commands, mica_entity child, mica_entity parent,
                                          mica_location location);
-MICA_API bool mica_command_place_id(mica_commands *commands, mica_entity child, mica_entity sibling, bool behind,
+MICA_API bool mica_command_place_id(mica_commands *commands, mica_entity child, mica_entity sibling, bool after,
                                     mica_location location);
-/* Records a destruction with a word on the children. Threads: one per buffer, any. */
+/* Records a destruction with a policy for the children. Threads: one per buffer, any. */
 MICA_API bool mica_command_destroy_with_id(mica_commands *commands, mica_entity entity, mica_orphans orphans,
                                            mica_location location);
 

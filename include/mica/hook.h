@@ -1,13 +1,15 @@
-/* Mica, hook: one function per component and event, called with whole runs of entities. Setting one replaces the other.
+/* Mica, hook: one function per component and event, called with whole ranges of entities. Setting a hook replaces the old one.
  *
  *     static void on_add(const mica_event *event)
  *     {
- *         void *context = event->context;
  *         Sprite *sprites = event->values;
  *         for (uint32_t i = 0; i < event->count; ++i)
- *             sprites[i].id = register_sprite(context, event->entities[i]);
+ *             sprites[i].id = register_sprite(event->context, event->entities[i]);
  *     }
  *     mica_hook_set(world, Sprite, MICA_EVENT_ADD, on_add, renderer);
+ *
+ * A hook runs after (ADD, SET) or before (REMOVE, DESTROY) each single change. When an entity is destroyed, DESTROY comes first,
+ * then REMOVE by ascending component id. Several functions per event, filters and net changes: see mica/observer.h.
  */
 #ifndef MICA_HOOK_H
 #define MICA_HOOK_H
@@ -16,11 +18,8 @@
 
 MICA_BEGIN
 
-/* A hook is called after (ADD, SET) or before (REMOVE, DESTROY) the change; it may write the values. For an entity that is
- * destroyed, DESTROY comes first, then REMOVE by rising component id. */
-
-/* Sets the hook of a component for an event; a NULL function takes it away. MICA_EVENT_DESTROY takes component 0.
- * Threads: owner. */
+/* Sets the hook of a component for ADD, SET or REMOVE, or the hook of all entities for DESTROY with component 0. A NULL function
+ * removes the hook. Threads: owner. */
 MICA_API mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind,
                                       mica_event_fn fn, void *context);
 

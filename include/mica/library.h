@@ -1,25 +1,24 @@
-/* Mica, library: resources that others refer to, loaded once and shared by all.
+/* Mica, library: resources that others refer to, loaded once and shared.
  *
  *     typedef struct Mesh { mica_asset shape; float scale; } Mesh;
  *     MICA_COMPONENT(Mesh, shape, scale)                     in JSON: "Mesh": {"shape": "rock.mica", "scale": 2}
  *
  *     mica_library *library = mica_library_create(&(mica_library_def){.root = "assets"});
- *     const mica_resource *level = mica_library_load(library, "level.mica", &error);      and rock.mica with it
+ *     const mica_resource *level = mica_library_load(library, "level.mica", &error);      also loads rock.mica
  *     mica_spawn(world, level, NULL);
  *     ...
  *     const mica_resource *rock = mica_library_find(library, mesh->shape);
- *     const Vertex *vertices = mica_resource_values(rock, Vertex, &count);     where they lie in the file, read-only
+ *     const Vertex *vertices = mica_resource_values(rock, Vertex, &count);     read-only, straight from the file
  *     ...
- *     mica_library_release(library, level);                  and rock.mica, unless somebody else refers to it
+ *     mica_library_release(library, level);                  also releases rock.mica, if nothing else refers to it
  *
- * What differs from one entity to the next is in its components; what all of them share is in another resource, of which there is
- * one in memory however many refer to it. The component holds its name, which is looked up in a few nanoseconds, and never
- * dangles: what is not loaded is not found. A resource stays loaded as long as somebody loaded it or something loaded refers to it.
+ * Data that all entities share is in a separate resource, which exists once in memory. Components refer to it by name (mica_asset);
+ * finding it takes a few nanoseconds, and a reference never dangles: a resource that is not loaded is not found. A resource stays
+ * loaded as long as it was loaded explicitly or a loaded resource refers to it.
  *
- * Paths are seen from the root, which is where a game keeps its data, and there is one way to write each: names with a slash
- * between them. So a file can't reach outside.
+ * Paths are relative to the root and have exactly one spelling: names separated by slashes. So no path leads outside the root.
  *
- * In the library mica_resource, as mica/resource.h.
+ * In the library mica_resource, like mica/resource.h.
  */
 #ifndef MICA_LIBRARY_H
 #define MICA_LIBRARY_H
@@ -28,58 +27,56 @@
 
 MICA_BEGIN
 
-/* Opens the resource of a path: from an archive, say, or from a server. Returns NULL and fills `out_error` when it can't; what it
- * returns is the library's. */
+/* Opens the resource at a path, for example from an archive. On error returns NULL and fills `out_error`. The library owns the
+ * result. */
 typedef mica_resource *(*mica_library_open_fn)(const char *path, mica_resource_error *out_error, void *context);
 
-/* Where resources come from. Zero is the default of everything. */
+/* Where resources come from. Zero is the default. */
 typedef struct mica_library_def {
-    mica_resource_def resource; /* how to load files; the allocator is the library's too */
-    const char *root;           /* the folder that paths are seen from; NULL: the working directory */
-    mica_library_open_fn open;  /* NULL: files of the root are mapped */
+    mica_resource_def resource; /* how to load files; the library uses the same allocator */
+    const char *root;           /* the folder that paths are relative to; NULL: the working directory */
+    mica_library_open_fn open;  /* NULL: map files below the root */
     void *open_context;
 } mica_library_def;
 
-/* Makes an empty library; NULL is the default. Returns NULL when memory is short. Threads: any. */
+/* Creates an empty library. NULL means the defaults. Returns NULL if memory runs out. Threads: any. */
 MICA_API mica_library *mica_library_create(const mica_library_def *def);
 
-/* Gives a library back with everything that is loaded; NULL is fine. Threads: any, one at a time. */
+/* Destroys a library and everything it loaded. NULL is a no-op. Threads: any, one at a time. */
 MICA_API void mica_library_destroy(mica_library *library);
 
-/* Loads a resource and what it refers to, each once; what is there already is shared, and counted. Returns NULL, fills
- * `out_error` (which may be NULL) and has loaded nothing when it can't; files that refer to each other in a circle are such a
- * case. The resource lives until it is released as often as it was loaded and nothing refers to it. Threads: any, one at a
- * time. */
+/* Loads a resource and everything it refers to; what is already loaded is shared and counted. On error, including circular
+ * references, returns NULL, fills `out_error` (which may be NULL) and loads nothing. The resource is valid until it is released as
+ * often as it was loaded and nothing refers to it. Threads: any, one at a time. */
 MICA_API const mica_resource *mica_library_load(mica_library *library, const char *path,
                                                 mica_resource_error *out_error);
 
-/* Takes one load back. False when the resource is not the library's, or was not loaded that often. Threads: any, one at a
- * time. */
+/* Releases one load. Returns false if the resource does not belong to the library or was not loaded that often.
+ * Threads: any, one at a time. */
 MICA_API bool mica_library_release(mica_library *library, const mica_resource *resource);
 
-/* Load and release what a resource refers to that is not the library's own: one that was opened from memory, say. As
- * mica_library_load: all of it or nothing. Threads: any, one at a time. */
+/* Load and release what a resource refers to that does not belong to the library, for example one opened from memory. All or nothing,
+ * like mica_library_load. Threads: any, one at a time. */
 MICA_API mica_result mica_library_load_assets(mica_library *library, const mica_resource *resource,
                                               mica_resource_error *out_error);
 MICA_API void mica_library_release_assets(mica_library *library, const mica_resource *resource);
 
-/* Returns what is loaded under a name, or NULL. The pointer lives as said above, and until the second reload from here.
+/* Finds a loaded resource, or returns NULL. Valid until released, or until the second reload.
  * Threads: any number at a time, while none loads, releases or reloads. */
 MICA_API const mica_resource *mica_library_find(const mica_library *library, mica_asset asset);
 
-/* Returns the name of a path, loaded or not, for a component that a program fills in; none when it is malformed or memory is
- * short. Threads: any, one at a time. */
+/* Returns the reference for a path, loaded or not. Returns none if the path is malformed or memory runs out.
+ * Threads: any, one at a time. */
 MICA_API mica_asset mica_library_asset(mica_library *library, const char *path);
 
-/* Returns the path of a name that was met before, or NULL; it lives as long as the library. Threads: as mica_library_find. */
+/* Returns the path of a known reference, or NULL. Valid as long as the library. Threads: as mica_library_find. */
 MICA_API const char *mica_library_path(const mica_library *library, mica_asset asset);
 
-/* Loads a resource that has changed anew: from now on it is what is found under its name. The one it was before stays until the
- * next reload or until it is released, so that mica_reload can compare. When it can't, everything is as it was. Threads: any, one at
- * a time. */
+/* Reloads a resource that changed; from now on it is found under its name. The old one stays valid until the next reload or until it
+ * is released, so that mica_reload can compare. On error nothing changes. Threads: any, one at a time. */
 MICA_API mica_result mica_library_reload(mica_library *library, mica_asset asset, mica_resource_error *out_error);
 
-/* Returns how many resources are loaded. Threads: as mica_library_find. */
+/* Returns the number of loaded resources. Threads: as mica_library_find. */
 MICA_API uint32_t mica_library_count(const mica_library *library);
 
 MICA_END

@@ -1,8 +1,8 @@
-/* Mica: a data-oriented Entity Component System. This header is all of the core.
+/* Mica: a data-oriented Entity Component System. This header includes the core.
  *
- * A world holds entities. A component is a plain C struct, described once. A query walks the entities that have a set
- * of components, as plain arrays. While something walks, changes are recorded and applied at the flush.
- * Start with examples/hello.c; then read describe.h, entity.h, query.h and command.h, in this order. */
+ * A world holds entities. A component is a plain C struct, described once. A query iterates the entities that have certain
+ * components, as plain arrays. During iteration, changes are recorded and applied at the flush.
+ * Start with examples/hello.c; then read describe.h, entity.h, query.h and command.h. Systems are in mica/flow.h. */
 #ifndef MICA_H
 #define MICA_H
 

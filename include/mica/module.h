@@ -1,17 +1,17 @@
-/* Mica, module: systems in a shared library that a program loads while it runs, as `mica run` does.
+/* Mica, module: systems in a shared library that a program loads at run time, as `mica run` does.
  *
  *     #include "mica/flow.h"
  *     #include "mica/module.h"
  *     ...
  *     MICA_MODULE(world)
  *     {
- *         mica_define(world, Position);                    known before levels are spawned
+ *         mica_define(world, Position);                    register it before levels are spawned
  *         mica_system_add(world, MICA_SYSTEM(fall, MICA_WRITE(Position)));
  *         return MICA_OK;
  *     }
  *
- * A module that has rules for spawning and saving (mica/resource.h), or wants to look up the resources that levels refer to
- * (mica/library.h), has a second entry point, called when all modules are there and before levels are spawned:
+ * A module that has rules for spawning and saving (mica/resource.h), or needs the resource library (mica/library.h), has a second
+ * entry point, which is called after all modules are loaded and before levels are spawned:
  *
  *     MICA_MODULE_RULES(world, library, out_rule_count)
  *     {
@@ -21,8 +21,8 @@
  *         return rules;
  *     }
  *
- * The library is linked with mica::module (CMake), or with nothing: what it calls of Mica is in the program that loads it,
- * and a second Mica would number components by itself.
+ * Link the shared library with mica::module (CMake), or with nothing: it uses the Mica of the program that loads it. A second copy
+ * of Mica would assign different component ids.
  *
  *     mica run --module ./libfall.so --frames 600 level.mica
  *
@@ -35,7 +35,7 @@
 
 MICA_BEGIN
 
-/* What a module was compiled with: who loads it compares before it calls. */
+/* How a module was compiled. The program compares this before it calls the module. */
 typedef struct mica_module {
     uint32_t version_major;
     uint32_t version_minor;
@@ -44,13 +44,13 @@ typedef struct mica_module {
 
 extern MICA_EXPORT const mica_module mica_module_info;
 
-/* Called once, in an empty world. Anything but MICA_OK, and every report, ends the run. */
+/* Called once, with an empty world. Any result except MICA_OK, and any report, ends the run. */
 MICA_EXPORT mica_result mica_module_main(mica_world *world);
 
 struct mica_library;
 struct mica_resource_rule;
 
-/* Optional. Returns the rules of the module, which live as long as the program, or NULL; so does the library. */
+/* Optional. Returns the rules of the module, or NULL. Rules and library are valid until the program ends. */
 MICA_EXPORT const struct mica_resource_rule *mica_module_rules(mica_world *world, const struct mica_library *library,
                                                                uint32_t *out_rule_count);
 
@@ -62,12 +62,12 @@ MICA_END
 #    define MICA_MODULE_CHECKED_ 0
 #endif
 
-/* Begins the one entry point of a module; its body follows. */
+/* Defines the entry point of a module; the body follows. */
 #define MICA_MODULE(world)                                                                                             \
     const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR, MICA_MODULE_CHECKED_};               \
     mica_result mica_module_main(mica_world *world)
 
-/* Begins the entry point for rules; its body follows. */
+/* Defines the entry point for rules; the body follows. */
 #define MICA_MODULE_RULES(world, library, out_rule_count)                                                              \
     const struct mica_resource_rule *mica_module_rules(mica_world *world, const struct mica_library *library,          \
                                                        uint32_t *out_rule_count)

@@ -1,12 +1,12 @@
-/* Mica, pool: components in a packed table of their own, beside the chunks.
+/* Mica, pool: components in a packed table of their own, next to the chunks.
  *
- *     MICA_POOL(Burning, seconds_left)                  instead of MICA_COMPONENT: nothing else in the program changes
+ *     MICA_POOL(Burning, seconds_left)                  instead of MICA_COMPONENT; nothing else in the program changes
  *
- * A pool component never changes an entity's archetype. It is cheap to add and remove, and few or many entities may have
- * it. Get, set, add, remove, queries, references, hooks, toggles and recorded changes work as for any component; in a
- * query, rows that lie one after the other in everything the query reads come as one view, others one by one.
+ * A pool component does not affect the archetype of an entity, so adding and removing it is cheap. Get, set, add, remove,
+ * queries, references, hooks, toggles and recorded changes work as for any component. In a query, rows that are contiguous in
+ * everything the query reads form one view; other rows form views of one row.
  *
- * This header is for what only pools can do: use the arrays directly, hold on to a row, have many instances.
+ * This header contains what only pools can do: direct access to the arrays, instance handles, many instances per entity.
  *
  *     mica_pool *pool = mica_pool_of(world, PointMass);
  *     float *x = mica_pool_write_field(pool, PointMass, position.x);
@@ -18,13 +18,13 @@
  *     if (!mica_instance_is_nil(mass))
  *         mica_instance_write(pool, mass, PointMass)->mass = 2;    read and write many fields
  *
- * Many instances per entity (.many = true): mica_pool_add adds one more, mica_pool_find gives the first and mica_pool_next
- * the next, in the order they were added; mica_get and mica_set are about the first, mica_remove takes all, and mica_disable
- * switches all: one that is added later joins them. Queries show an entity once, with its first instance, unless they are made
- * with MICA_QUERY_INSTANCES.
+ * With .many = true an entity can have several instances: mica_pool_add adds one, mica_pool_find returns the first and
+ * mica_pool_next the next, in the order they were added. mica_get and mica_set access the first, mica_remove removes all, and
+ * mica_disable disables all, including those added later. Queries show each entity once, with its first instance; a query made
+ * with MICA_QUERY_INSTANCES shows every instance.
  *
- * Two things are not as in chunks: mica_query_sort_rows gives way to mica_pool_sort, and rows that die at the flush or lazily are
- * told to remove hooks and lists when they go, not when their entity dies.
+ * Two differences from chunks: use mica_pool_sort instead of mica_query_sort_rows; and if rows are removed at the flush or lazily
+ * (.dying), remove hooks run then, not when the entity is destroyed.
  */
 #ifndef MICA_POOL_H
 #define MICA_POOL_H
@@ -36,103 +36,102 @@ MICA_BEGIN
 
 typedef struct mica_pool mica_pool;
 
-/* A row of a pool, by value. All zero is nil. It is good until rows are added to or removed from this pool, or sorted;
- * checked builds stop the program when it is used after that. */
+/* A row of a pool, by value. All zero is nil. Valid until rows are added to, removed from or sorted in this pool; checked builds
+ * stop the program if it is used later. */
 typedef struct mica_instance {
-    uint32_t private_row; /* from 1 on */
+    uint32_t private_row; /* starts at 1 */
     uint32_t private_stamp;
 } mica_instance;
 
-/* Returns whether the instance is nil: there was none to be found. Threads: any. */
+/* Returns whether the instance is nil. Threads: any. */
 static inline bool mica_instance_is_nil(mica_instance instance)
 {
     return instance.private_row == 0;
 }
 
-/* Returns the world's pool of a component, which lives as long as the world; NULL with a report when it is no pool
- * component, or memory is short. Threads: owner on first use, reader later. */
+/* Returns the world's pool of a component. Valid as long as the world. Returns NULL with a report if it is not a pool component,
+ * or memory runs out. Threads: owner for the first use, then reader. */
 MICA_API mica_pool *mica_pool_of_id(mica_world *world, mica_component component);
 
-/* Returns how many rows the arrays have. With MICA_INDEX_DIRECT some belong to nobody (their owner is nil), and rows of
- * the dead stay for a while when they die at the flush or lazily. Threads: reader. */
+/* Returns the length of the arrays. With MICA_INDEX_DIRECT some rows have no owner (nil). Rows of destroyed entities can remain
+ * for a while if they are removed at the flush or lazily. Threads: reader. */
 MICA_API uint32_t mica_pool_row_count(const mica_pool *pool);
 
-/* Returns how many instances living entities have. Threads: reader. */
+/* Returns the number of instances of living entities. Threads: reader. */
 MICA_API uint32_t mica_pool_count(const mica_pool *pool);
 
-/* Returns the owner of each row; NULL for a pool tag. The arrays live until rows are added or removed. Threads: reader. */
+/* Returns the owner of each row; NULL for a pool tag. Arrays are valid until rows are added or removed. Threads: reader. */
 MICA_API const mica_entity *mica_pool_owners(const mica_pool *pool);
 
-/* Returns the array of values to look at; NULL with a report for a split component or a tag. Threads: reader. */
+/* Returns the array of values for reading; NULL with a report for a split component or a tag. Threads: reader. */
 MICA_API const void *mica_pool_read_id(const mica_pool *pool);
 
-/* As above, to be changed: all rows count as changed. Threads: owner. */
+/* Like above, for writing: marks all rows as changed. Threads: owner. */
 MICA_API void *mica_pool_write_id(mica_pool *pool);
 
-/* Returns the array of one field of a split component, by its offset; NULL with a report when there is none.
+/* Returns the array of one field of a split component, by its offset; NULL with a report if there is none.
  * Threads: reader. */
 MICA_API const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset);
 
-/* As above, to be changed: all rows of the field count as changed. Threads: owner. */
+/* Like above, for writing: marks the field as changed in all rows. Threads: owner. */
 MICA_API void *mica_pool_write_field_id(mica_pool *pool, size_t offset);
 
-/* Returns the (first) instance of an entity, or nil. Threads: reader. */
+/* Finds the (first) instance of an entity, or returns nil. Threads: reader. */
 MICA_API mica_instance mica_pool_find(const mica_pool *pool, mica_entity entity);
 
 /* Returns the next instance of the same entity, or nil. Threads: reader. */
 MICA_API mica_instance mica_pool_next(const mica_pool *pool, mica_instance instance);
 
-/* Returns whose instance it is. Threads: reader. */
+/* Returns the owner of an instance. Threads: reader. */
 MICA_API mica_entity mica_pool_owner(const mica_pool *pool, mica_instance instance);
 
-/* Adds an instance with the default value, behind those the entity has; nil with a report when it has one already and the
- * pool is not for many, when the entity is dead or memory is short, and while changes are recorded, where
- * mica_command_add_instance does it. Threads: owner. */
+/* Adds an instance with the default value, after those that the entity has. Returns nil with a report if the entity has one and
+ * the pool is not .many, if the entity is not alive, if memory runs out, and while recording (use mica_command_add_instance).
+ * Threads: owner. */
 MICA_API mica_instance mica_pool_add(mica_pool *pool, mica_entity entity);
 
-/* Removes one instance; the others keep their order. False with a report while changes are recorded.
- * Threads: owner. */
+/* Removes one instance; the others keep their order. Returns false with a report while recording. Threads: owner. */
 MICA_API bool mica_pool_remove(mica_pool *pool, mica_instance instance);
 
-/* Returns the value of an instance to look at, or of one field of it; NULL for nil, and with a report where there is no
+/* Returns the value of an instance, or one field of it, for reading. Returns NULL for nil, and NULL with a report if there is no
  * such array. Threads: reader. */
 MICA_API const void *mica_instance_read_id(const mica_pool *pool, mica_instance instance);
 MICA_API const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance instance, size_t offset);
 
-/* As above, to be changed. Threads: owner. */
+/* Like above, for writing. Threads: owner. */
 MICA_API void *mica_instance_write_id(mica_pool *pool, mica_instance instance);
 MICA_API void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size_t offset);
 
-/* Looks at random rows and removes those of the dead, with the dead among their neighbours, until four random ones in a row
- * live or `budget` rows were looked at: four, when nobody died. Those who died together go in one call; the last of many who
- * died by chance may take long, and mica_pool_sweep finds them all. Returns how many rows it removed; 0 while changes are
- * recorded. The random numbers come from the world's seed, so that runs repeat. Threads: owner. */
+/* Samples random rows and removes those of destroyed entities, including dead neighbours, until four living rows in a row or
+ * `budget` rows were sampled. Costs four probes if there is nothing to remove. Blocks of dead rows go in one call; scattered
+ * ones can take many (mica_pool_sweep finds all). Returns how many rows were removed; 0 while recording. The random numbers
+ * depend on the world's seed. Threads: owner. */
 MICA_API uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget);
 
-/* Removes all rows of the dead. Returns how many; 0 while changes are recorded. Threads: owner. */
+/* Removes all rows of destroyed entities. Returns how many; 0 while recording. Threads: owner. */
 MICA_API uint32_t mica_pool_sweep(mica_pool *pool);
 
-/* Sorts the rows, stable; in a group, the rows that all have, and then the others by themselves. Refused with a direct index
- * (whose order is that of the entities) and while changes are recorded. Threads: owner. */
+/* Sorts the rows. The sort is stable. In a group, the shared rows are sorted first, then the others. Rejected for a direct index
+ * (rows are in entity order) and while recording. Threads: owner. */
 MICA_API mica_result mica_pool_sort(mica_pool *pool, mica_compare_fn compare, void *context);
 
 enum { MICA_GROUP_POOLS_MAX = 8 };
 
-/* Keeps pools in the same order from now on: the entities that have all of these components come first in each, row by
- * row, so that a query for them walks plain arrays. A pool can be in one group; a direct index or many instances can't.
- * Refused while changes are recorded. Threads: owner. */
+/* Keeps pools in the same order from now on: in each, the entities that have all of these components come first, row by row,
+ * so that a query for them iterates plain arrays. A pool can be in one group; pools with a direct index or .many cannot.
+ * Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count);
 
 typedef struct mica_pool_stats {
     uint32_t row_count;
     uint32_t row_capacity;
-    uint32_t group_count;   /* rows at the front that are in step with the other pools of the group */
-    uint64_t probe_count;   /* rows that mica_pool_gc looked at so far */
-    uint64_t removed_count; /* and those it removed */
+    uint32_t group_count;   /* rows at the front that are shared with the other pools of the group */
+    uint64_t probe_count;   /* rows sampled by mica_pool_gc so far */
+    uint64_t removed_count; /* rows removed by mica_pool_gc so far */
     size_t memory_bytes;
 } mica_pool_stats;
 
-/* Returns what the pool holds. Threads: reader. */
+/* Returns statistics about the pool. Threads: reader. */
 MICA_API mica_pool_stats mica_pool_get_stats(const mica_pool *pool);
 
 MICA_END

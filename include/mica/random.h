@@ -1,4 +1,4 @@
-/* Mica, random: numbers that are the same on every machine and for every number of workers.
+/* Mica, random: random numbers that are the same on every machine and for every number of workers.
  *
  *     static void scatter(mica_view *view)
  *     {
@@ -8,8 +8,8 @@
  *             velocity[i].x = mica_random_range(&random, -1, 1);
  *     }
  *
- * A generator starts from (seed of the world, tick, system, slice), so that it does not matter which thread runs a slice, or
- * when. It is PCG (M. E. O'Neill, 2014), XSH-RR 64/32: small and fast; not for secrets.
+ * A generator is seeded with (seed of the world, tick, system, slice), so it does not matter which thread runs a slice, or when.
+ * The algorithm is PCG XSH-RR 64/32 (M. E. O'Neill, 2014): small and fast, not for cryptography.
  */
 #ifndef MICA_RANDOM_H
 #define MICA_RANDOM_H
@@ -23,7 +23,7 @@ typedef struct mica_random {
     uint64_t stream; /* odd */
 } mica_random;
 
-/* Returns a generator that depends on nothing but these two; streams of one seed are independent. Threads: any. */
+/* Returns a generator for a seed and a stream; streams of one seed are independent. Threads: any. */
 MICA_API mica_random mica_random_make(uint64_t seed, uint64_t stream);
 
 /* Returns the generator of this view's slice in this run of its system. Threads: any, the view's own. */
@@ -42,7 +42,7 @@ static inline uint32_t mica_random_next(mica_random *random)
     return word >> turn | word << ((32 - turn) & 31);
 }
 
-/* Returns a number from 0 to below `limit`, all equally likely; 0 when the limit is 0. Threads: one per generator, any. */
+/* Returns an unbiased number from 0 to limit - 1; 0 if the limit is 0. Threads: one per generator, any. */
 static inline uint32_t mica_random_below(mica_random *random, uint32_t limit)
 {
     if (limit == 0)
@@ -56,13 +56,13 @@ static inline uint32_t mica_random_below(mica_random *random, uint32_t limit)
     return (uint32_t)(product >> 32);
 }
 
-/* Returns a number from 0 to below 1, a multiple of 2^-24. Threads: one per generator, any. */
+/* Returns a number in [0, 1), a multiple of 2^-24. Threads: one per generator, any. */
 static inline float mica_random_unit(mica_random *random)
 {
     return (float)(mica_random_next(random) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Returns a number from `low` to below `high`. Threads: one per generator, any. */
+/* Returns a number in [low, high). Threads: one per generator, any. */
 static inline float mica_random_range(mica_random *random, float low, float high)
 {
     return low + (high - low) * mica_random_unit(random);

@@ -1,23 +1,25 @@
-/* Mica, record: a run in a file, to run it again and be told where it goes another way.
+/* Mica, record: record a run to a file, replay it, and find out where it diverges.
  *
- *     mica_input_handle(world, take_input, game);            what input does; called by mica_input and by a replay
+ *     mica_input_handle(world, take_input, game);            applies input; called by mica_input and by a replay
  *     mica_record_begin(world, "run.micarec", NULL);
  *     while (is_running()) {
- *         mica_input(world, &buttons, sizeof buttons);       any bytes, as often as you like before each frame
+ *         mica_input(world, &buttons, sizeof buttons);       any bytes, any number of times per frame
  *         mica_step(world, 1.0f / 60);
  *     }
  *     mica_record_end(world);
  *
- * The file holds for each frame its input, its time step and the hash of the world behind it; on request also a hash behind
- * each system, and the tree of hashes (mica/hash.h). Then, in a world that was set up alike:
+ * The file stores the input, the time step and the resulting world hash of each frame; optionally also a hash after each system,
+ * and the hash tree (mica/hash.h). Then, in a world that was set up the same way:
  *
  *     mica_recording *recording = mica_recording_load("run.micarec", NULL);
  *     if (!mica_replay(world, recording, &difference))
- *         puts(difference.text);        "tick 41: first behind system move: Position of entity 700 (generation 1), in ..."
+ *         puts(difference.text);        "tick 41: first after system move: Position of entity 700 (generation 1), in ..."
  *
- * `mica replay` does that for modules, `mica diff` compares two recordings. A frame is in the file when mica_step returns: a
- * recording explains the crash that ended it. What changes the world between frames must come through mica_input, or the
- * replay will differ. The bytes are described in docs/format.md.
+ * `mica replay` does this for modules, `mica diff` compares two recordings. A frame is in the file when mica_step returns, so a
+ * recording survives a crash. Everything that changes the world between frames must go through mica_input, or the replay
+ * diverges. Snapshots that are taken, restored and dropped meanwhile (mica/snapshot.h) are recorded and replayed too; restoring one
+ * that was taken before the recording began ends the recording with a report, and the file stays valid up to the last frame.
+ * docs/format.md describes the bytes.
  */
 #ifndef MICA_RECORD_H
 #define MICA_RECORD_H
@@ -27,28 +29,28 @@
 
 MICA_BEGIN
 
-/* Does to the world what input bytes say. The bytes are gone when it returns. */
+/* Applies input to the world. The bytes are valid until it returns. */
 typedef void (*mica_input_fn)(mica_world *world, const void *bytes, size_t byte_count, void *context);
 
-/* Says what input does; NULL forgets it. Refused inside a system. Threads: owner. */
+/* Sets the input handler; NULL removes it. Rejected inside a system. Threads: owner. */
 MICA_API mica_result mica_input_handle(mica_world *world, mica_input_fn fn, void *context);
 
 enum { MICA_INPUT_BYTES_MAX = 16 << 20 };
 
-/* Hands input to the handler, and records it for the frame that comes next. MICA_ERROR_UNKNOWN with a report when there is no
- * handler. Refused inside a frame. Threads: owner. */
+/* Passes input to the handler and records it for the next frame. Returns MICA_ERROR_UNKNOWN with a report if there is no handler.
+ * Rejected inside a frame. Threads: owner. */
 MICA_API mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count);
 
-/* How much a recording can tell about a difference. */
+/* How precisely a recording can locate a difference. */
 typedef enum mica_record_detail {
-    MICA_RECORD_WORLD = 0, /* which frame: 40 bytes for each */
-    MICA_RECORD_SLICES,    /* and component and slice: 40 bytes for each column of a slice that changed */
-    MICA_RECORD_ENTITIES,  /* and entity: 40 bytes for each value that changed; to look into what slices found */
+    MICA_RECORD_WORLD = 0, /* the frame: 40 bytes per frame */
+    MICA_RECORD_SLICES,    /* also component and slice: 40 bytes per changed column of a slice */
+    MICA_RECORD_ENTITIES,  /* also the entity: 40 bytes per changed value */
 } mica_record_detail;
 
 typedef struct mica_record_def {
     mica_record_detail detail;
-    bool systems; /* which system too: they run one by one, and the world is hashed behind each */
+    bool systems; /* also the system: systems run one by one, and the world is hashed after each */
 } mica_record_def;
 
 /* Begins to record every mica_step into a file; NULL means the defaults. MICA_ERROR_FILE with a report when it can't be
@@ -56,27 +58,27 @@ typedef struct mica_record_def {
  * report, and the world goes on. Threads: owner. */
 MICA_API mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def);
 
-/* Ends the recording. Returns MICA_ERROR_FILE when not all of it could be written, MICA_ERROR_REFUSED when there was none.
- * Destroying the world ends it too. Threads: owner. */
+/* Ends the recording. Returns MICA_ERROR_FILE if it could not be written completely, MICA_ERROR_REFUSED if there is none. Destroying
+ * the world also ends it. Threads: owner. */
 MICA_API mica_result mica_record_end(mica_world *world);
 
 typedef struct mica_recording mica_recording;
 
-/* What is wrong with a recording, and where. */
+/* An error in a recording, and its position. */
 typedef struct mica_recording_error {
     mica_result result;
     uint64_t offset;
     char text[256];
 } mica_recording_error;
 
-/* Loads a recording and verifies it; a frame that was cut off at the end is left out. Returns NULL and fills `out_error`, which
- * may be NULL, when it can't. Threads: any. */
+/* Loads and verifies a recording; an incomplete frame at the end is ignored. On error returns NULL and fills `out_error`, which may be
+ * NULL. Threads: any. */
 MICA_API mica_recording *mica_recording_load(const char *path, mica_recording_error *out_error);
 
 /* The same for bytes in memory, which are copied. Threads: any. */
 MICA_API mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error);
 
-/* Gives a recording back; NULL is fine. Threads: any, when nobody uses it. */
+/* Frees a recording. NULL is a no-op. Threads: any, if no thread uses it. */
 MICA_API void mica_recording_free(mica_recording *recording);
 
 typedef struct mica_recording_info {
@@ -85,18 +87,18 @@ typedef struct mica_recording_info {
     uint32_t tick_count;
     mica_record_detail detail;
     bool systems;
-    bool is_cut; /* the last frame is not whole: the program did not end the recording */
+    bool is_cut; /* the last frame is incomplete: the program did not end the recording */
 } mica_recording_info;
 
-/* One frame. Ticks are counted from 1. */
+/* One frame. Ticks start at 1. */
 typedef struct mica_recorded_tick {
-    uint64_t hash; /* of the world behind it */
+    uint64_t hash; /* of the world after it */
     float dt;
     uint32_t input_count;
 } mica_recorded_tick;
 
-/* Return what the recording holds. A tick beyond the last is all zero, input beyond the last NULL. Pointers live as long as
- * the recording. Threads: any. */
+/* Return the contents of a recording. A tick after the last is all zero, an input after the last is NULL. Pointers are valid as long
+ * as the recording. Threads: any. */
 MICA_API mica_recording_info mica_recording_get_info(const mica_recording *recording);
 MICA_API mica_recorded_tick mica_recording_tick(const mica_recording *recording, uint32_t tick);
 MICA_API const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index,
@@ -107,7 +109,7 @@ MICA_API const void *mica_recording_input(const mica_recording *recording, uint3
  * `out` may be NULL. Refused (false) while recording and inside a frame. Threads: owner. */
 MICA_API bool mica_replay(mica_world *world, const mica_recording *recording, mica_difference *out);
 
-/* Returns whether two recordings differ, and says where first. `out` may be NULL. Threads: any. */
+/* Returns whether two recordings differ, and the first difference. `out` may be NULL. Threads: any. */
 MICA_API bool mica_recording_diff(const mica_recording *a, const mica_recording *b, mica_difference *out);
 
 MICA_END

@@ -1,8 +1,8 @@
-/* Mica, ref: a reference to a component of an entity that outlives moves: it finds the component wherever it went,
- * and is NULL once the entity is dead or the component removed. Copy and assign it freely.
+/* Mica, ref: a reference to a component of an entity. It finds the component after moves, and yields NULL once the entity is
+ * destroyed or the component removed. Copy and assign it freely.
  *
  *     mica_ref target = mica_ref_of(enemy, Position);
- *     const Position *there = mica_ref_read(world, &target, Position);        NULL when it is gone
+ *     const Position *there = mica_ref_read(world, &target, Position);        NULL if it no longer exists
  */
 #ifndef MICA_REF_H
 #define MICA_REF_H
@@ -11,7 +11,7 @@
 
 MICA_BEGIN
 
-/* Zero is a reference to nothing. The pointer is a memory of the last look-up, used while nothing has moved. */
+/* Zero refers to nothing. The private fields cache the last look-up until rows move. */
 typedef struct mica_ref {
     mica_entity entity;
     mica_component component;
@@ -19,17 +19,17 @@ typedef struct mica_ref {
     void *private_value;
 } mica_ref;
 
-/* Makes a reference; the component need not be there yet. Threads: any. */
+/* Creates a reference. The component need not exist yet. Threads: any. */
 static inline mica_ref mica_ref_of_id(mica_entity entity, mica_component component)
 {
     mica_ref ref = {entity, component, 0, 0};
     return ref;
 }
 
-/* Returns the component to look at, or NULL. Lives as mica_get's. Threads: reader, one per reference. */
+/* Returns the component for reading, or NULL. Valid as long as a pointer from mica_get. Threads: reader, one per reference. */
 MICA_API const void *mica_ref_read_id(const mica_world *world, mica_ref *ref);
 
-/* Returns the component to change, or NULL. Lives as mica_write's. Threads: owner. */
+/* Returns the component for writing, or NULL. Valid as long as a pointer from mica_write. Threads: owner. */
 MICA_API void *mica_ref_write_id(mica_world *world, mica_ref *ref);
 
 MICA_END

@@ -1,10 +1,10 @@
-/* Mica, singleton: components of which a world has exactly one: time, settings, input. Described with MICA_SINGLETON;
- * the value is there, zero or constructed, from its first use on, and never moves.
+/* Mica, singleton: components with exactly one value per world: time, settings, input. Described with MICA_SINGLETON. The value
+ * exists from its first use, zero or constructed, and never moves.
  *
  *     mica_singleton_write(world, Clock)->seconds += 1;
  *     float now = mica_singleton_get(world, Clock)->seconds;
  *
- * Queries may READ and WRITE it beside other terms: the column then is the one value, column[0] and never column[i]. */
+ * Queries can READ and WRITE a singleton like other terms; its column then has one element, column[0]. */
 #ifndef MICA_SINGLETON_H
 #define MICA_SINGLETON_H
 
@@ -12,15 +12,14 @@
 
 MICA_BEGIN
 
-/* Returns the world's one value to look at; NULL when memory is short or the component is no singleton.
- * Threads: owner on first use, reader later. */
+/* Returns the value for reading, or NULL if memory runs out or the component is not a singleton.
+ * Threads: owner for the first use, then reader. */
 MICA_API const void *mica_singleton_get_id(mica_world *world, mica_component component);
 
-/* Returns whether the value is there, since somebody has asked for it: for tools, which want to look without using it.
- * Threads: reader. */
+/* Returns whether the value exists, without creating it. Threads: reader. */
 MICA_API bool mica_singleton_is_used(const mica_world *world, mica_component component);
 
-/* Returns the world's one value to change, or NULL. Threads: owner. */
+/* Returns the value for writing, or NULL. Threads: owner. */
 MICA_API void *mica_singleton_write_id(mica_world *world, mica_component component);
 
 MICA_END

@@ -1,20 +1,20 @@
-/* Mica, split: components of which every field lies in an array of its own, for SIMD; in chunks and in pools.
+/* Mica, split: components whose fields have a column each, for SIMD. Works in chunks and in pools.
  *
  *     MICA_COMPONENT_WITH(Body, (.split = true), (position, Vec3), (velocity, Vec3), mass)
  *
- *     float *x = mica_view_write_field(&view, Body, position.x);          a column per field, and per x, y and z of a vector
+ *     float *x = mica_view_write_field(&view, Body, position.x);     one column per field, and per x, y and z of a vector
  *     const float *vx = mica_view_read_field(&view, Body, velocity.x);
  *     for (uint32_t i = 0; i < view.count; ++i)
  *         x[i] += vx[i] * dt;
  *
  *     float mass = *mica_get_field(world, ship, Body, mass);         one field of one entity
  *     Body whole;
- *     mica_get_value(world, ship, Body, &whole);                     or all of it, as a copy
+ *     mica_get_value(world, ship, Body, &whole);                     a copy of the whole value
  *
- * Structs are taken apart, and arrays of up to 4 numbers; text and longer arrays are one column of arrays. Fields that are
- * not described are not kept. Create, set, add, remove and the rest work as ever, but there is no whole value in memory
- * to point to: mica_get and mica_write give NULL with a report, mica_add a pointer that can't be followed, and hooks
- * get no values. Bytes are all it may hold: construct, destruct, copy and move can't be split.
+ * Nested structs, and arrays of up to 4 numbers, become one column per element. Text and longer arrays stay one column of arrays.
+ * Fields that are not described are not stored. Create, set, add, remove and everything else works as usual, but the whole
+ * value has no address: mica_get and mica_write return NULL with a report, the pointer from mica_add must not be dereferenced,
+ * and hooks get no values. A split component must be trivially copyable: no construct, destruct, copy or move function.
  */
 #ifndef MICA_SPLIT_H
 #define MICA_SPLIT_H
@@ -24,24 +24,25 @@
 
 MICA_BEGIN
 
-/* Returns one field of a split component to look at, by its offset in the struct; NULL without a report when the entity
- * is dead or lacks it, and with one when no column begins at that offset. Lives as mica_get's. Threads: reader. */
+/* Returns one field of a split component for reading, by its offset in the struct. Returns NULL without a report if the entity is
+ * not alive or does not have it, and NULL with a report if no column starts at that offset. Valid as long as a pointer from
+ * mica_get. Threads: reader. */
 MICA_API const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_component component,
                                        size_t offset);
 
-/* As above, to be changed: the field counts as changed from now on. Threads: owner. */
+/* Like above, for writing: marks the field as changed. Threads: owner. */
 MICA_API void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component component, size_t offset);
 
-/* Copies the value of a component, split or not, as bytes; false when the entity is dead or lacks it. Components that own
- * something are only to be looked at in the copy. Threads: reader. */
+/* Copies the bytes of a component, split or not. Returns false if the entity is not alive or does not have it. The copy of a
+ * component that owns something must only be read. Threads: reader. */
 MICA_API bool mica_get_value_id(const mica_world *world, mica_entity entity, mica_component component, void *out_value);
 
-/* Returns the column of one field of a split component that the query reads or writes; NULL for an optional one that is
- * not there, and with a report when the query or the component does not have it. Threads: as its query. */
+/* Returns the column of one field of a split component that the query reads or writes. Returns NULL for an optional component that
+ * is absent, and NULL with a report if the query or the component does not have it. Threads: as its query. */
 MICA_API const void *mica_view_read_field_id(const mica_view *view, mica_component component, size_t offset);
 
-/* As above for a component the query writes; the rows of the field count as changed from now on.
- * Threads: as its query; disjoint views may be written from several threads. */
+/* Like above, for a component that the query writes. Marks the field as changed in all rows of the view.
+ * Threads: as its query; several threads may write disjoint views. */
 MICA_API void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset);
 
 MICA_END

@@ -1,4 +1,4 @@
-/* Mica, system: a function that runs every frame over the entities that match.
+/* Mica, system: a function that runs every frame over matching entities.
  *
  *     static void move(mica_view *view)
  *     {
@@ -10,27 +10,27 @@
  *     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
  *     mica_system_add(world, MICA_SYSTEM_WITH(collide, (.phase = MICA_PHASE_FIXED, .after = {"move"}), MICA_READ(Position)));
  *
- * Four kinds of function, each with a macro:
- *   MICA_SYSTEM          (mica_view *view)                  a run of rows, up to MICA_VIEW_ROWS of them
+ * There are four kinds of function, each with a macro:
+ *   MICA_SYSTEM          (mica_view *view)                  a range of rows, up to MICA_VIEW_ROWS
  *   MICA_SYSTEM_EACH     (entity, columns, context)         one entity
- *   MICA_SYSTEM_COLUMNS  (count, columns)                   nothing but the columns, in the order of the terms
- *   MICA_SYSTEM_ONCE     (const mica_frame *frame)          once per run; it walks frame->query itself, if it likes
+ *   MICA_SYSTEM_COLUMNS  (count, columns)                   only the columns, in the order of the terms
+ *   MICA_SYSTEM_ONCE     (const mica_frame *frame)          once per run; it can iterate frame->query itself
  *
- * Terms say what a system reads and writes. Two systems of a phase conflict when one writes what the other reads or writes;
- * conflicting systems run in the order they were added, unless .before and .after say otherwise, and all others at the same time.
- * One system runs in several threads at once, on different rows.
+ * Terms declare what a system reads and writes. Two systems of a phase conflict if one writes what the other reads or writes.
+ * Conflicting systems run in the order they were added, unless .before and .after say otherwise; all others can run at the
+ * same time. One system can run on several threads, on different rows.
  *
- * The rows rule. A system by view, entity or columns touches no rows but those it is given. When two such systems follow
- * each other, the second may run on a slice while the first is still busy with others, and the scheduler runs a chain of
- * systems over a slice while it is in the cache. A system that looks up other entities (mica_get) says what it looks for:
- *   .uses = MICA_USES(MICA_USE_READ(Position))              any entity's Position, also where the term is its own
- * What is in .uses holds for the whole system: nobody writes it meanwhile. A system that writes other rows says
- * MICA_USE_WRITE, and runs in one thread.
+ * Own rows only. A system that gets views, entities or columns must access only the rows it is given. The scheduler relies on
+ * this: the second of two systems may process a slice while the first still processes others, and a chain of systems can run
+ * over a slice while it is in the cache. A system that accesses other entities (mica_get) declares it:
+ *   .uses = MICA_USES(MICA_USE_READ(Position))              the Position of any entity
+ * During the whole run of the system no other system writes what is in .uses. A system that writes other rows declares
+ * MICA_USE_WRITE and runs on one thread.
  *
- * Inside a system the structure of the world stays as it is. mica_create, mica_destroy, mica_add, mica_set and mica_remove are
- * recorded for the piece of work that calls them and applied by the flush after the phase, ordered by (system, slice, call);
- * mica_view_commands gives the buffer, whose calls note their place in the source for reports. An exclusive system runs
- * alone, with the changes of those before it applied, and may change everything at once.
+ * Inside a system the structure of the world does not change. mica_create, mica_destroy, mica_add, mica_set and mica_remove are
+ * recorded and applied by the flush after the phase, ordered by (system, slice, call). mica_view_commands returns the buffer;
+ * its functions also store the source location for reports. An exclusive system runs alone, after the changes of earlier
+ * systems are applied, and its changes are immediate.
  */
 #ifndef MICA_SYSTEM_H
 #define MICA_SYSTEM_H
@@ -41,39 +41,40 @@
 MICA_BEGIN
 
 enum {
-    MICA_VIEW_ROWS = 2048, /* the most rows a view of a system shows: whole slices */
+    MICA_VIEW_ROWS = 2048, /* the maximum number of rows in a view of a system: whole slices */
     MICA_SYSTEM_ORDERS_MAX = 8,
 };
 
 struct mica_stream;
 
-/* What a system touches besides the columns of its rows. */
+/* What a system accesses besides its own rows. */
 typedef struct mica_use {
-    mica_component component;   /* of any entity, or a singleton; or 0 and */
+    mica_component component;   /* of any entity, or a singleton; or 0, and */
     struct mica_stream *stream; /* a stream: see mica/stream.h */
     bool write;
 } mica_use;
 
+/* How the rows of a system are divided into jobs for the workers. The result is the same for all. */
 typedef enum mica_parallel {
-    MICA_PARALLEL_AUTO = 0,  /* in even pieces over all workers, when it is worth it */
-    MICA_PARALLEL_NONE,      /* all in one thread, in order */
-    MICA_PARALLEL_EVEN,      /* in even pieces, always */
-    MICA_PARALLEL_EVERY,     /* a piece for every parallel_rows entities: for few that are much work */
-    MICA_PARALLEL_THRESHOLD, /* in even pieces from parallel_rows entities on, else in one thread */
+    MICA_PARALLEL_AUTO = 0,  /* equal parts for all workers, if it is worth it */
+    MICA_PARALLEL_NONE,      /* one thread, in order */
+    MICA_PARALLEL_EVEN,      /* equal parts, always */
+    MICA_PARALLEL_EVERY,     /* one job per parallel_rows entities: for few entities with much work each */
+    MICA_PARALLEL_THRESHOLD, /* equal parts from parallel_rows entities on, else one thread */
 } mica_parallel;
 
-/* A run of rows of the system's query. view->frame has the rest. */
+/* Called with a range of rows of the system's query. view->frame has the rest. */
 typedef void (*mica_view_fn)(mica_view *view);
-/* Columns of `count` values in the order of the terms, NULL where a term has none. */
+/* Called with columns of `count` values in the order of the terms; NULL if a term has none. */
 typedef void (*mica_columns_fn)(uint32_t count, void *const *columns);
 typedef void (*mica_once_fn)(const mica_frame *frame);
-/* Whether the system runs this time; asked by the owner's thread before its phase begins. */
+/* Returns whether the system runs this time. Called on the owner's thread before the phase begins. */
 typedef bool (*mica_condition_fn)(const mica_frame *frame);
 
-/* All of a system. Zero is the default of everything but the name, one function, and the terms. */
+/* The definition of a system. Zero is the default of everything except the name, one function and the terms. */
 typedef struct mica_system_def {
     const char *name;
-    mica_view_fn view; /* exactly one of these four */
+    mica_view_fn view; /* exactly one of these four functions */
     mica_each_fn each;
     mica_columns_fn columns;
     mica_once_fn once;
@@ -83,71 +84,70 @@ typedef struct mica_system_def {
     const mica_use *uses;
     void *context;
     mica_phase phase;
-    const char *before[MICA_SYSTEM_ORDERS_MAX]; /* names of systems in the phase; they may be added later */
+    const char *before[MICA_SYSTEM_ORDERS_MAX]; /* names of systems in the same phase; they can be added later */
     const char *after[MICA_SYSTEM_ORDERS_MAX];
     mica_parallel parallel;
     uint32_t parallel_rows;
-    int32_t priority;      /* of those that may start, the higher one starts first; changes nothing but time */
-    uint32_t every_frames; /* runs every n-th time its phase does; 0 is every time */
-    double every_seconds;  /* runs when that time has passed since it ran last */
+    int32_t
+        priority; /* of systems that are ready, the one with the highest priority starts first; affects only timing */
+    uint32_t every_frames; /* runs every n-th run of its phase; 0 means every run */
+    double every_seconds;  /* runs when this much time has passed since its last run */
     mica_condition_fn condition;
-    mica_component order_by; /* as in mica_query_def: rows come sorted, in one thread */
+    mica_component order_by; /* as in mica_query_def: rows are sorted, on one thread */
     mica_compare_fn compare;
     void *compare_context;
-    bool exclusive;    /* runs alone, and what it changes is changed at once; needs .once */
-    bool while_paused; /* runs although the world is paused, with the time that really passed */
-    bool disabled;     /* added, but switched off */
+    bool exclusive;    /* runs alone, and its changes are immediate; needs .once */
+    bool while_paused; /* also runs while the world is paused, with real time */
+    bool disabled;     /* starts disabled */
     mica_location location;
 } mica_system_def;
 
-/* Adds a system; the def is copied. Returns zero with a report that names the system, the term and the source line: unknown
- * component, a name that is taken, a loop of before and after (with the names along it). Inside a frame only an exclusive
- * system may add one, which takes part from the next frame on. Threads: owner. */
+/* Adds a system. The def is copied. On error returns zero with a report that names the system, the term and the source line:
+ * unknown component, duplicate name, a cycle of before and after (with the names in it). During a frame only an exclusive system
+ * can add one; it runs from the next frame on. Threads: owner. */
 MICA_API mica_system mica_system_add(mica_world *world, const mica_system_def *def);
 
-/* Puts another def into the place of a system: same id, same place in the order. Returns an error and leaves the old one when
- * it can't. For code that is loaded anew. Threads: owner. */
+/* Replaces the def of a system, keeping its id and its position in the order. On error the old def stays. For code that is
+ * reloaded. Threads: owner. */
 MICA_API mica_result mica_system_replace(mica_world *world, mica_system system, const mica_system_def *def);
 
-/* Removes a system. False when there is none, and with a report for one that runs handlers of messages, which bring it and take
- * it away themselves. Inside a frame only an exclusive system may, also itself; it goes when the frame ends. Threads: owner. */
+/* Removes a system. Returns false if there is none, and false with a report for a system that runs message handlers. During a
+ * frame only an exclusive system can do this; the system is removed at the end of the frame. Threads: owner. */
 MICA_API bool mica_system_remove(mica_world *world, mica_system system);
 
-/* Switches a system off or on. False when there is none. Threads: owner. */
+/* Enables or disables a system. Returns false if there is none. Threads: owner. */
 MICA_API bool mica_system_enable(mica_world *world, mica_system system, bool enabled);
 
-/* Returns the system of that name, or zero. Threads: reader. */
+/* Finds a system by name, or returns zero. Threads: reader. */
 MICA_API mica_system mica_system_find(const mica_world *world, const char *name);
 
-/* Returns the name, or NULL; it lives as long as the system. Threads: reader. */
+/* Returns the name, or NULL. Valid as long as the system. Threads: reader. */
 MICA_API const char *mica_system_name(const mica_world *world, mica_system system);
 
-/* Returns the buffer that records for this view's piece of work, or NULL outside of systems. Lives while the system's
- * function runs. Threads: any, the view's own. */
+/* Returns the command buffer of this view's job, or NULL outside systems. Valid while the function of the system runs.
+ * Threads: any, the view's own. */
 MICA_API mica_commands *mica_view_commands(const mica_view *view);
 
-/* As above for a system that runs once. Threads: any, the system's own. */
+/* Like above, for a system that runs once. Threads: any, the system's own. */
 MICA_API mica_commands *mica_frame_commands(const mica_frame *frame);
 
 typedef enum mica_graph_format { MICA_GRAPH_TEXT = 0, MICA_GRAPH_DOT } mica_graph_format;
 
-/* Writes the order of systems with what each waits for and why, as text or for Graphviz, and returns the length of all of
- * it; `out` gets what fits into `capacity` bytes, ended by a zero. Returns 0 with a report when memory is short.
- * Threads: owner. */
+/* Writes the order of systems, with what each waits for and why, as text or in Graphviz format. Writes what fits into `capacity`
+ * bytes, zero-terminated, and returns the complete length. Returns 0 with a report if memory runs out. Threads: owner. */
 MICA_API size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity);
 
 MICA_END
 
-/* MICA_SYSTEM(function, terms...); the function's name is the system's. */
+/* MICA_SYSTEM(function, terms...). The name of the function is the name of the system. */
 #define MICA_SYSTEM(fn, ...) MICA_SYSTEM_DEF_(view, fn, (.disabled = false), __VA_ARGS__)
 #define MICA_SYSTEM_EACH(fn, ...) MICA_SYSTEM_DEF_(each, fn, (.disabled = false), __VA_ARGS__)
 #define MICA_SYSTEM_COLUMNS(fn, ...) MICA_SYSTEM_DEF_(columns, fn, (.disabled = false), __VA_ARGS__)
-/* The same with more of the def: MICA_SYSTEM_WITH(function, (.phase = MICA_PHASE_END, .context = &log), terms...) */
+/* The same with more fields of the def: MICA_SYSTEM_WITH(function, (.phase = MICA_PHASE_END, .context = &log), terms...) */
 #define MICA_SYSTEM_WITH(fn, options, ...) MICA_SYSTEM_DEF_(view, fn, options, __VA_ARGS__)
 #define MICA_SYSTEM_EACH_WITH(fn, options, ...) MICA_SYSTEM_DEF_(each, fn, options, __VA_ARGS__)
 #define MICA_SYSTEM_COLUMNS_WITH(fn, options, ...) MICA_SYSTEM_DEF_(columns, fn, options, __VA_ARGS__)
-/* MICA_SYSTEM_ONCE(function), MICA_SYSTEM_ONCE_WITH(function, options): terms, where wanted, are MICA_TERMS(...) in the
- * options. */
+/* MICA_SYSTEM_ONCE(function), MICA_SYSTEM_ONCE_WITH(function, options). Pass terms, if any, as MICA_TERMS(...) in options. */
 #define MICA_SYSTEM_ONCE(fn) MICA_SYSTEM_ONCE_WITH(fn, (.disabled = false))
 #define MICA_SYSTEM_ONCE_WITH(fn, options)                                                                             \
     (&(const mica_system_def){.name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})

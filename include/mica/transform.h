@@ -1,20 +1,20 @@
-/* Mica, transform: where things are, relative to their parents and in the world.
+/* Mica, transform: positions relative to parents, and global matrices.
  *
  *     mica_entity sun = mica_create(world, MICA_WITH(mica_local, MICA_LOCAL_AT(0, 0, 0)), MICA_WITH(mica_global_matrix));
  *     mica_entity earth = mica_create_child(world, sun, MICA_WITH(mica_local, MICA_LOCAL_AT(150, 0, 0)),
  *                                           MICA_WITH(mica_global_matrix));
- *     mica_transform_update(world);                           once per frame, behind everything that moves things
+ *     mica_transform_update(world);                           once per frame, after everything that moves entities
  *     float x = mica_get(world, earth, mica_global_matrix)->x[3];
  *
- * You write mica_local; the update writes mica_global_matrix, of those that moved and of what is below them, and of no others. An
- * entity takes part when it has both. Its matrix is relative to the nearest ancestor that takes part: an entity without them in
- * between, a folder, changes nothing.
+ * You write mica_local; the update writes mica_global_matrix, only for entities that moved and their descendants. An entity takes
+ * part if it has both components. Its matrix is relative to the nearest ancestor that takes part; other entities in between, such
+ * as folders, have no effect.
  *
- * What moved is found by itself: slices of mica_local that were written are compared with what the last update saw. So MICA_CHANGED
- * (mica_global_matrix) shows what really moved, slice by slice. The order in which entities are visited
- * is kept from update to update: a few entities that come, go or get other parents cost no more than their own share.
+ * Moved entities are found by comparing written slices of mica_local with the values of the last update, so MICA_CHANGED
+ * (mica_global_matrix) reports what really moved, per slice. The order of the entities is kept between updates: adding,
+ * removing or relinking a few entities costs only their share.
  *
- * The outcome is the same, bit for bit, for any number of threads and on every machine.
+ * The result is bit-identical for any number of threads and on every machine.
  */
 #ifndef MICA_TRANSFORM_H
 #define MICA_TRANSFORM_H
@@ -25,48 +25,47 @@
 
 MICA_BEGIN
 
-/* Place, turn and size relative to the parent: scaled first, then turned, then moved. */
+/* Position, rotation and scale relative to the parent, applied as scale, rotation, translation. */
 typedef struct mica_local {
     float position[3];
-    float rotation[4]; /* unit quaternion x, y, z, w; all zero counts as no rotation */
+    float rotation[4]; /* unit quaternion x, y, z, w; all zero means no rotation */
     float scale[3];
 } mica_local;
 
-/* From the entity's space to the world's: the rows that give x, y and z there, each with the translation last. The fourth row, 0 0 0 1,
- * is understood. 48 bytes: a column of these goes to a graphics card as it lies. */
+/* The matrix from entity space to global space: three rows, each with the translation last. The fourth row, 0 0 0 1, is implicit.
+ * 48 bytes, ready for upload to a GPU. */
 typedef struct mica_global_matrix {
     float x[4];
     float y[4];
     float z[4];
 } mica_global_matrix;
 
-/* Construct functions of the two: no rotation, scale 1. They can't fail. Threads: any. */
+/* Construct functions of both: no rotation, scale 1. They cannot fail. Threads: any. */
 MICA_API bool mica_local_construct(void *values, uint32_t count, void *context);
 MICA_API bool mica_global_matrix_construct(void *values, uint32_t count, void *context);
 
-/* The ids, for bindings and C++. Zero when memory is short. Threads: any. */
+/* The component ids, for bindings and C++. Zero if memory runs out. Threads: any. */
 MICA_API mica_component mica_local_id(void);
 MICA_API mica_component mica_global_matrix_id(void);
 
-/* Brings every matrix up to date. Returns MICA_ERROR_MEMORY, and does nothing then; the next update does it all.
- * MICA_ERROR_REFUSED inside a hook. Threads: owner. */
+/* Updates all matrices. Returns MICA_ERROR_MEMORY and changes nothing if memory runs out; the next update then does all of it.
+ * Returns MICA_ERROR_REFUSED inside a hook. Threads: owner. */
 MICA_API mica_result mica_transform_update(mica_world *world);
 
-/* Adds the update as the system "update_transforms" to a phase, most often MICA_PHASE_END: it reads mica_local and writes
- * mica_global_matrix, and is ordered among other systems by that. Levels of large trees are shared among the workers. Returns zero with a
- * report when it can't. Threads: owner. */
+/* Adds the update as the system "update_transforms" to a phase, usually MICA_PHASE_END. It reads mica_local and writes
+ * mica_global_matrix. Levels of large trees are processed in parallel. Returns zero with a report on error. Threads: owner. */
 MICA_API mica_system mica_transform_add_system(mica_world *world, mica_phase phase);
 
-/* Fills in what the update would: the matrix of a place relative to that of a parent, or of none for NULL. Threads: any. */
+/* Computes the matrix of a local transform relative to the matrix of a parent, or NULL for none. Threads: any. */
 MICA_API void mica_matrix_from_local(const mica_local *local, const mica_global_matrix *parent,
                                      mica_global_matrix *out);
 
-/* Fills in a point of the entity's space in the world's; in and out may be the same. Threads: any. */
+/* Transforms a point from entity space to global space; `point` and `out` may be the same. Threads: any. */
 MICA_API void mica_matrix_point(const mica_global_matrix *matrix, const float point[3], float out[3]);
 
 MICA_END
 
-/* The value of a mica_local that is only moved. */
+/* A mica_local with a position, no rotation and scale 1. */
 #define MICA_LOCAL_AT(x, y, z) {{(x), (y), (z)}, {0, 0, 0, 1}, {1, 1, 1}}
 
 #ifndef __cplusplus

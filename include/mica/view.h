@@ -1,4 +1,4 @@
-/* Mica, view: a run of rows with the same components, handed out by a query, one plain array per component. */
+/* Mica, view: a range of rows with the same components, as plain arrays. Queries and systems produce views. */
 #ifndef MICA_VIEW_H
 #define MICA_VIEW_H
 
@@ -13,7 +13,7 @@ enum {
 
 struct mica_frame;
 
-/* A run of rows. Valid until the next mica_view_next. */
+/* A range of rows. Valid until the next mica_view_next. Fields of `private_` are not part of the API. */
 typedef struct mica_view {
     uint32_t count;
     float dt;                       /* seconds since the system last ran; 0 outside systems */
@@ -40,18 +40,18 @@ typedef struct mica_view {
     } private_;
 } mica_view;
 
-/* Steps to the next run of rows; false when there is none. A view is never empty. Threads: as its query. */
+/* Advances to the next range of rows; false at the end. A view is never empty. Threads: as its query. */
 MICA_API bool mica_view_next(mica_view *view);
 
-/* Returns the column of a component that the query reads or writes; NULL for an optional one that is not there, and
- * with a report for one the query does not have. Threads: as its query. */
+/* Returns the column of a component that the query reads or writes. Returns NULL for an optional component that is absent, and
+ * NULL with a report for a component that is not in the query. Threads: as its query. */
 MICA_API const void *mica_view_read_id(const mica_view *view, mica_component component);
 
-/* As mica_view_read_id for a component the query writes; its rows count as changed from now on.
- * Threads: as its query; disjoint views may be written from several threads. */
+/* Like mica_view_read_id, for a component that the query writes. Marks the rows as changed.
+ * Threads: as its query; several threads may write disjoint views. */
 MICA_API void *mica_view_write_id(mica_view *view, mica_component component);
 
-/* As the two above by the position of the term, from 0: the shortest way to a column. Threads: as above. */
+/* Like the two functions above, by the position of the term, starting at 0. This is the fastest way. Threads: as above. */
 MICA_API const void *mica_view_read_at(const mica_view *view, uint32_t term);
 MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
 

@@ -1,6 +1,6 @@
 /* mica diff: entities are the same when their paths are, values when they read the same. */
 #include "cli/cli.h"
-#include "recording/recording.h"
+#include "recording/recording_format.h"
 #include "json/dump.h"
 
 #include <stdio.h>

@@ -55,15 +55,6 @@ static bool define_components(session *session)
     return session->rules || (complain("out of memory"), false);
 }
 
-/* Without --output the tool writes no file: ATTACH, which VACUUM INTO uses too, may open databases in memory only. */
-static int authorize(void *context, int action, const char *first, const char *second, const char *database,
-                     const char *trigger)
-{
-    (void)context, (void)second, (void)database, (void)trigger;
-    bool is_memory = first && (!*first || strcmp(first, ":memory:") == 0);
-    return action == SQLITE_ATTACH && !is_memory ? SQLITE_DENY : SQLITE_OK;
-}
-
 static bool open_session(session *session)
 {
     const options *options = session->options;
@@ -78,11 +69,7 @@ static bool open_session(session *session)
     if (mica_spawn(session->world, session->resource, &spawn) != MICA_OK)
         return false;
     session->database = mica_sql_open(session->world, &(mica_sql_def){.read_only = !options->output});
-    if (!session->database)
-        return false;
-    if (!options->output)
-        sqlite3_set_authorizer(session->database, authorize, NULL);
-    return sqlite3_exec(session->database, "PRAGMA temp_store = memory", NULL, NULL, NULL) == SQLITE_OK;
+    return session->database != NULL;
 }
 
 static void close_session(session *session)
@@ -121,14 +108,7 @@ static void write_json_value(micap_writer *writer, sqlite3_stmt *statement, int 
     case SQLITE_NULL: micap_write(writer, "null"); break;
     case SQLITE_INTEGER: micap_write(writer, "%lld", (long long)sqlite3_column_int64(statement, column)); break;
     case SQLITE_FLOAT: micap_write_real(writer, sqlite3_column_double(statement, column), false); break;
-    case SQLITE_BLOB:
-        micap_write_hex(writer, sqlite3_column_blob(statement, column),
-                        (size_t)sqlite3_column_bytes(statement, column));
-        break;
-    default: {
-        const char *text = (const char *)sqlite3_column_text(statement, column);
-        micap_write_string_bytes(writer, text, (size_t)sqlite3_column_bytes(statement, column));
-    }
+    default: micap_write_string(writer, (const char *)sqlite3_column_text(statement, column));
     }
 }
 
@@ -255,8 +235,8 @@ static void free_grid(grid *grid)
 static int fail_statement(const session *session)
 {
     const char *text = sqlite3_errmsg(session->database);
-    bool writes = strstr(text, "may not be modified") || sqlite3_errcode(session->database) == SQLITE_AUTH;
-    return complain("sql: %s%s", text, writes ? "; without --output nothing is written" : "");
+    return complain("sql: %s%s", text,
+                    strstr(text, "may not be modified") ? "; say with --output where to save it" : "");
 }
 
 static int run_statement(const session *session, sqlite3_stmt *statement)

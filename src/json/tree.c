@@ -341,12 +341,10 @@ static void expand(const expansion *work, micap_node *node, const json_t *json)
     const json_t *name = member(work, json, "name", JSON_STRING, "a string");
     if (name) {
         micap_step_in step = {NULL, "name", 0};
-        bool is_valid = !strchr(json_string_value(name), '/');
-        if (!is_valid)
-            micap_json_error(work->compiler, at(work, &step),
-                             "a name must not contain '/': it separates the names of a path");
-        node->name = is_valid && *json_string_value(name) ? json_string_value(name) : NULL;
+        node->name = *json_string_value(name) ? json_string_value(name) : NULL;
         node->location = work->location;
+        if (strchr(json_string_value(name), '/'))
+            micap_json_error(work->compiler, at(work, &step), "a name has no '/': paths are made of names");
     }
     for_component_names(work, node, json, "remove", true);
     add_components(work, node, json);

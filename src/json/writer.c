@@ -1,11 +1,9 @@
 #include "json/writer.h"
 
-#include "base/number_text.h"
-#include "base/utf8.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOB_ALIGNMENT = 64 };
@@ -37,57 +35,40 @@ void micap_write(micap_writer *writer, const char *format, ...)
     write_bytes(writer, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-static void write_escaped(micap_writer *writer, const char *text, size_t bytes)
+void micap_write_inside_string(micap_writer *writer, const char *text)
 {
-    while (bytes) {
-        uint32_t count = micap_character_bytes((const unsigned char *)text, bytes);
-        if (count == 0)
-            write_bytes(writer, "\xEF\xBF\xBD", 3); /* U+FFFD, the replacement character */
-        else if (*text == '"' || *text == '\\')
+    for (; *text; ++text) {
+        if (*text == '"' || *text == '\\')
             micap_write(writer, "\\%c", *text);
         else if ((unsigned char)*text < 0x20 || *text == 0x7F)
             micap_write(writer, "\\u%04x", (unsigned)(unsigned char)*text);
         else
-            write_bytes(writer, text, count);
-        text += count ? count : 1;
-        bytes -= count ? count : 1;
+            write_bytes(writer, text, 1);
     }
-}
-
-void micap_write_inside_string(micap_writer *writer, const char *text)
-{
-    write_escaped(writer, text, strlen(text));
-}
-
-void micap_write_string_bytes(micap_writer *writer, const char *text, size_t bytes)
-{
-    write_bytes(writer, "\"", 1);
-    write_escaped(writer, text, bytes);
-    write_bytes(writer, "\"", 1);
 }
 
 void micap_write_string(micap_writer *writer, const char *text)
 {
-    micap_write_string_bytes(writer, text, strlen(text));
-}
-
-void micap_write_hex(micap_writer *writer, const void *bytes, size_t byte_count)
-{
     write_bytes(writer, "\"", 1);
-    for (size_t i = 0; i < byte_count; ++i)
-        micap_write(writer, "%02X", (unsigned)((const unsigned char *)bytes)[i]);
+    micap_write_inside_string(writer, text);
     write_bytes(writer, "\"", 1);
 }
 
 void micap_write_real(micap_writer *writer, double value, bool is_f32)
 {
-    char text[MICAP_NUMBER_TEXT_BYTES];
+    char text[40];
     if (isnan(value) || isinf(value)) {
         micap_write(writer, "%s", isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
         return;
     }
-    micap_number_text(value, is_f32, text);
-    micap_write(writer, "%s", text);
+    for (int digits = 1; digits <= 17; ++digits) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double again = strtod(text, NULL);
+        if (is_f32 ? (float)again == (float)value : again == value)
+            break;
+    }
+    /* A real stays one: 1 would read as an integer, and -0 as 0. */
+    micap_write(writer, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 static void indent(micap_writer *writer)

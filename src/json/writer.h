@@ -17,14 +17,11 @@ typedef struct micap_writer {
 
 void micap_writer_init(micap_writer *writer);
 void micap_write(micap_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Writes a string with quotes and escapes. A byte that is not valid UTF-8 becomes U+FFFD. */
+/* With quotes and escapes. Bytes that are not UTF-8 can't occur: files are checked. */
 void micap_write_string(micap_writer *writer, const char *text);
-void micap_write_string_bytes(micap_writer *writer, const char *text, size_t bytes);
-/* Writes the characters of a string, escaped, without the quotes. */
+/* Without the quotes. */
 void micap_write_inside_string(micap_writer *writer, const char *text);
-/* Writes bytes as a string of hexadecimal digits. */
-void micap_write_hex(micap_writer *writer, const void *bytes, size_t byte_count);
-/* Writes the shortest text that reads back as the same number; NaN and infinities are the strings "nan", "inf", "-inf". */
+/* The shortest digits that read back as the same number. */
 void micap_write_real(micap_writer *writer, double value, bool is_f32);
 
 /* A member of the innermost object (key) or array (NULL key), on a line of its own: what follows is its value. */

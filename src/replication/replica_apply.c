@@ -51,6 +51,42 @@ static void claim_handles(micap_delta_work *work)
     }
 }
 
+static bool is_carried(const mica_replica *replica, const mica_pool *pool)
+{
+    for (uint32_t i = 0; i < replica->pools_count; ++i)
+        if (replica->pools[i].key == pool->type->name_hash)
+            return true;
+    return false;
+}
+
+/* Whether a dead entity left rows in pools that the receiver alone knows, and that go with its next flush. */
+static bool left_own_rows(const micap_delta_work *work, mica_entity dead)
+{
+    for (uint32_t i = 0; i < work->world->pools.count; ++i) {
+        const mica_pool *pool = work->world->pools.all[i];
+        if (pool->type->type.dying == MICA_DYING_AT_FLUSH && !is_carried(work->replica, pool) &&
+            micap_pool_row(pool, dead) != MICAP_ROW_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Rows that die at the flush stay until the sender's go, since others would change places with them: the next delta about
+ * their pool sweeps them. So they need not wait in the list of this world, which nobody may ever flush. A handle that has come
+ * alive again must not: a flush would take it for dead. */
+static void settle_dead(micap_delta_work *work, uint32_t dead_before)
+{
+    micap_pools *pools = &work->world->pools;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pools->dead_count; ++i) {
+        mica_entity dead = pools->dead[i];
+        bool is_waiting = i < dead_before || left_own_rows(work, dead);
+        if (is_waiting && !mica_is_alive(work->world, dead))
+            pools->dead[kept++] = dead;
+    }
+    pools->dead_count = kept;
+}
+
 static void place_entities(micap_delta_work *work)
 {
     mica_world *world = work->world;
@@ -506,9 +542,11 @@ static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
 void micap_replica_do(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
+    uint32_t dead_before = work->world->pools.dead_count;
     destroy_dead(work);
     claim_handles(work);
     place_entities(work);
+    settle_dead(work, dead_before);
     clear_new(work);
     for (uint32_t i = 0; i < work->tables_count; ++i) {
         write_table(work, &work->tables[i]);

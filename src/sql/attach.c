@@ -82,21 +82,10 @@ static bool has_table(const micap_sql_session *session, const char *name)
     return false;
 }
 
-/* SQLite finds its own tables first. */
-static bool is_reserved(const char *name)
-{
-    static const char *const reserved[] = {"sqlite_master", "sqlite_schema", "sqlite_temp_master",
-                                           "sqlite_temp_schema"};
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i)
-        if (sqlite3_stricmp(reserved[i], name) == 0)
-            return true;
-    return false;
-}
-
 static char *free_name(const micap_sql_session *session, const char *wanted)
 {
     char *name = sqlite3_mprintf("%s%s", session->prefix, wanted);
-    while (name && (is_reserved(name) || has_table(session, name))) {
+    while (name && has_table(session, name)) {
         char *longer = sqlite3_mprintf("%s_", name);
         sqlite3_free(name);
         name = longer;

@@ -2,8 +2,6 @@
 #include "sql/sql.h"
 
 #include "base/assert.h"
-#include "base/number_text.h"
-#include "base/utf8.h"
 
 #include <string.h>
 
@@ -71,16 +69,12 @@ static void append_quoted(sqlite3_str *text, const char *from, size_t length)
 {
     sqlite3_str_appendchar(text, 1, '"');
     for (const char *end = from + length; from < end; ++from) {
-        uint32_t bytes = micap_character_bytes((const unsigned char *)from, (uint64_t)(end - from));
-        if (!bytes)
-            sqlite3_str_appendall(text, "\xEF\xBF\xBD"); /* U+FFFD, the replacement character */
-        else if (*from == '"' || *from == '\\')
+        if (*from == '"' || *from == '\\')
             sqlite3_str_appendf(text, "\\%c", *from);
         else if ((unsigned char)*from < 0x20)
             sqlite3_str_appendf(text, "\\u%04x", (unsigned)(unsigned char)*from);
         else
-            sqlite3_str_append(text, from, (int)bytes);
-        from += bytes ? bytes - 1 : 0;
+            sqlite3_str_append(text, from, 1);
     }
     sqlite3_str_appendchar(text, 1, '"');
 }
@@ -96,16 +90,13 @@ static void append_named(sqlite3_str *text, const mica_type *type, const char *a
     sqlite3_free(names);
 }
 
-/* JSON has neither infinities nor NaN. A real number has a point or an exponent: json_type tells it from an integer. */
-static void append_real(sqlite3_str *text, double value, bool is_f32)
+/* JSON has neither infinities nor NaN. */
+static void append_real(sqlite3_str *text, double value, int digits)
 {
-    char number[MICAP_NUMBER_TEXT_BYTES];
-    bool is_finite = value - value == 0;
-    if (is_finite)
-        micap_number_text(value, is_f32, number);
-    bool is_whole = is_finite && !strpbrk(number, ".e");
-    sqlite3_str_appendall(text, is_finite ? number : value > 0 ? "9e999" : value < 0 ? "-9e999" : "null");
-    sqlite3_str_appendall(text, is_whole ? ".0" : "");
+    if (value - value == 0)
+        sqlite3_str_appendf(text, "%!.*g", digits, value);
+    else
+        sqlite3_str_appendf(text, "%s", value > 0 ? "9e999" : value < 0 ? "-9e999" : "null");
 }
 
 static void append_element(sqlite3_str *text, const mica_field *field, const char *at)
@@ -121,11 +112,11 @@ static void append_element(sqlite3_str *text, const mica_field *field, const cha
     case MICA_KIND_BOOL: sqlite3_str_appendf(text, "%s", *at ? "true" : "false"); break;
     case MICA_KIND_F32:
         memcpy(&narrow, at, sizeof narrow);
-        append_real(text, narrow, true);
+        append_real(text, narrow, 9);
         break;
     case MICA_KIND_F64:
         memcpy(&real, at, sizeof real);
-        append_real(text, real, false);
+        append_real(text, real, 17);
         break;
     case MICA_KIND_ENTITY:
     case MICA_KIND_ASSET: {

@@ -89,7 +89,7 @@ static const step steps[] = {
     {"diff small.mica other.mica", 1, "~ /a Number: {\"value\": 1} -> {\"value\": 2}"},
     {"diff small.mica other.mica", 1, "+ /a Frozen: {}"},
     {"diff small.mica other.mica", 1, "+ /b\n"},
-    {"diff small.mica other.mica", 1, "+ singletons Clock: {\"seconds\": 0, \"ticks\": 1}"},
+    {"diff small.mica other.mica", 1, "+ singletons Clock: {\"seconds\": 0.0, \"ticks\": 1}"},
     {"diff other.mica small.mica", 1, "- /b\n"},
     {"diff --json small.mica other.mica", 1, "{\"change\": \"added\", \"path\": \"/b\"}"},
     {"diff small.mica cut.mica", 2, "cut.mica: at byte 16"},

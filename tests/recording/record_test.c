@@ -5,7 +5,7 @@
 #include "../support/recorded.h"
 #include "../support/require.h"
 #include "../support/test.h"
-#include "recording/recording.h"
+#include "recording/run_recorder.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ START_TEST(other_beginnings_and_other_input_are_told_apart)
     close_world(world, &heard);
     mica_recording *other = recorded_load(recorded_other_path);
     ck_assert(mica_recording_diff(recording, other, &difference));
-    ck_assert_ptr_nonnull(strstr(difference.text, "tick 2: the input, or the time step"));
+    ck_assert_ptr_nonnull(strstr(difference.text, "tick 2: the input, a restored snapshot, or the time step"));
     mica_recording_free(recording);
     mica_recording_free(other);
 }
@@ -294,7 +294,7 @@ START_TEST(a_file_that_can_not_be_closed_is_reported)
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
     ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
-    close(fileno(micap_diary_of(world)->file));
+    close(fileno(micap_run_recorder_of(world)->file));
     ck_assert_int_eq(mica_record_end(world), MICA_ERROR_FILE);
     expect_report(&heard, MICA_ERROR_FILE, "record: Bad file descriptor");
     close_world(world, &heard);

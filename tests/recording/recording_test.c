@@ -7,7 +7,7 @@
 #include "../support/test.h"
 #include "base/hash.h"
 #include "mica/record.h"
-#include "recording/recording.h"
+#include "recording/run_recorder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,6 +122,12 @@ static const struct {
     {NULL, MICAP_RECORD_KINDS, 3, NULL}, /* of a later version */
     {NULL, MICAP_RECORD_INPUT, 0, NULL},
     {NULL, MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\0\x3f")},
+    {NULL, MICAP_RECORD_SNAPSHOT, 4, "\1\0\0\0"},
+    {"the number of a snapshot has 4 bytes, not 5", MICAP_RECORD_SNAPSHOT, 5, NULL},
+    {"the number of a snapshot has 4 bytes, not 0", MICAP_RECORD_DROP, 0, NULL},
+    {"snapshot 2 comes after snapshot 0", MICAP_RECORD_SNAPSHOT, 4, "\2\0\0\0"},
+    {"there is no snapshot 0", MICAP_RECORD_RESTORE, 4, NULL},
+    {"there is no snapshot 1", MICAP_RECORD_DROP, 4, "\1\0\0\0"},
     {"damaged behind tick 0", 0, 3, NULL},
     {"a name has 1 to 95 bytes", MICAP_RECORD_NAME, 8, NULL},
     {"a name has 1 to 95 bytes", MICAP_RECORD_NAME, 8 + 96, NULL},
@@ -166,6 +172,12 @@ START_TEST(each_field_that_is_wrong_is_refused_in_words_of_its_own)
         add(&paper, records[i].kind, records[i].bytes, records[i].byte_count);
         expect_opening(&paper, records[i].words);
     }
+    begin(&paper, sound_head);
+    add(&paper, MICAP_RECORD_SNAPSHOT, "\1\0\0\0", 4);
+    add(&paper, MICAP_RECORD_RESTORE, "\1\0\0\0", 4);
+    add(&paper, MICAP_RECORD_DROP, "\1\0\0\0", 4);
+    add(&paper, MICAP_RECORD_RESTORE, "\1\0\0\0", 4);
+    expect_opening(&paper, "there is no snapshot 1");
     begin(&paper, sound_head);
     paper.bytes[30] ^= 1;
     expect_opening(&paper, "the header is damaged");
@@ -244,9 +256,9 @@ static const struct {
 } pairs[] = {
     {NULL, {.hash = 1}, {.hash = 1}},
     {"the world before the first frame", {.start_hash = 1}, {.start_hash = 2}},
-    {"tick 1: the input, or the time step", {.input = "a"}, {.input = "b"}},
-    {"tick 1: the input, or the time step", {.input = "a"}, {.input = "ab"}},
-    {"tick 1: the input, or the time step", {.input = "a"}, {.input = NULL}},
+    {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = "b"}},
+    {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = "ab"}},
+    {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = NULL}},
     {"tick 1: the world", {.hash = 1}, {.hash = 2}},
     {"tick 2: only one of them has this tick", {.goes_on = true}, {.goes_on = false}},
     {"tick 1: first behind system move: the world",

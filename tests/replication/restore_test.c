@@ -120,6 +120,65 @@ START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
 }
 END_TEST
 
+/* Dies at the flush: and nothing flushes a replica. */
+typedef struct Debris { uint32_t amount; } Debris;
+MICA_POOL_WITH(Debris, (.dying = MICA_DYING_AT_FLUSH), amount)
+
+START_TEST(an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush)
+{
+    static sender_side from;
+    for (uint32_t i = 0; i < 4; ++i) {
+        bool mapped = i & 1, is_destroyed_here_too = i & 2;
+        receiver_side to;
+        open_sender(&from, 1);
+        open_receiver(&to, mapped);
+        mica_define(to.world, Debris);
+        mica_entity there = mica_create(from.world, MICA_WITH(Bond, {.strong = true}), MICA_WITH(Debris, {1}));
+        mica_snapshot before = mica_snapshot_take(from.world);
+        follow(&from, &to, true);
+        mica_destroy(to.world, mica_create(to.world, MICA_WITH(Debris, {2}))); /* the receiver's own */
+        if (is_destroyed_here_too)
+            mica_destroy(to.world, mica_replica_local(to.replica, there));
+        mica_destroy(from.world, there);
+        follow(&from, &to, true);
+        ck_assert_int_eq(mica_snapshot_restore(from.world, before), MICA_OK);
+        follow(&from, &to, true);
+        ck_assert_int_eq(mica_flush(to.world), MICA_OK);
+        mica_entity here = mica_replica_local(to.replica, there);
+        ck_assert_uint_eq(mica_get(to.world, here, Debris)->amount, 1);
+        expect_valid(to.world);
+        close_receiver(&to);
+        close_sender(&from);
+    }
+}
+END_TEST
+
+START_TEST(a_replica_that_is_never_flushed_does_not_grow)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 1);
+    open_receiver(&to, true);
+    mica_define(to.world, Debris);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < 6000; ++i) {
+        mica_entity entity = mica_create(from.world, MICA_WITH(Debris, {i}));
+        follow(&from, &to, true);
+        mica_destroy(from.world, entity);
+        mica_flush(from.world);
+        if (i == 1000)
+            bytes = mica_world_get_stats(to.world).memory_bytes;
+    }
+    follow(&from, &to, true);
+    ck_assert_uint_eq(mica_pool_row_count(mica_pool_of(to.world, Debris)), 0);
+    ck_assert_uint_le(mica_world_get_stats(to.world).memory_bytes, bytes);
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
 TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
            a_delta_from_before_a_restore_holds_everything,
-           a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
+           a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either,
+           an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush,
+           a_replica_that_is_never_flushed_does_not_grow)

@@ -90,8 +90,8 @@ void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, u
 
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)
 {
-    const micap_chunk *chunk = micap_chunk_in_use(world, (uint32_t)(kept->location >> 32));
-    return chunk && chunk->born == kept->part ? chunk : NULL;
+    const micap_chunk *chunk = world->chunks.by_number[kept->location >> 32];
+    return !((uintptr_t)chunk & 1) && chunk->born == kept->part ? chunk : NULL;
 }
 
 void micap_keep_again(mica_world *world, const micap_kept *kept)
@@ -101,9 +101,9 @@ void micap_keep_again(mica_world *world, const micap_kept *kept)
     case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->location]); break;
     case MICAP_KEEP_ROWS:
     case MICAP_KEEP_COLUMN:
-        /* One that was given up may come back: then it had no rows here. */
-        chunk = world->chunks.by_number[kept->location >> 32];
-        if (!((uintptr_t)chunk & 1) && chunk->born == kept->part)
+        /* A retired one has no rows. It may come back. */
+        chunk = micap_place_chunk(world, kept);
+        if (chunk)
             micap_keep_rows(world, chunk, micap_place_row(kept->location), 1);
         break;
     case MICAP_KEEP_RECORDS:
@@ -143,6 +143,15 @@ static bool check_slice(const mica_world *world, const micap_chunk *chunk, uint3
     return true;
 }
 
+/* Also slices without rows: rows that come would otherwise be taken for those of the snapshot. */
+static bool check_chunk(const mica_world *world, const micap_chunk *chunk)
+{
+    for (uint32_t row = 0; row < chunk->capacity; row += MICA_SLICE_ROWS)
+        if (!check_slice(world, chunk, row))
+            return false;
+    return true;
+}
+
 static bool check_pool(const mica_world *world, const mica_pool *pool)
 {
     for (uint32_t row = 0; pool->owners && row < pool->row_limit; row += MICA_SLICE_ROWS)
@@ -159,10 +168,12 @@ bool micap_keep_validate(const mica_world *world)
     for (uint32_t id = 0; id < world->archetypes.count; ++id) {
         const micap_archetype *archetype = world->archetypes.by_id[id];
         for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-            for (uint32_t row = 0; row < archetype->chunks[i]->count; row += MICA_SLICE_ROWS)
-                if (!check_slice(world, archetype->chunks[i], row))
-                    return false;
+            if (!check_chunk(world, archetype->chunks[i]))
+                return false;
     }
+    for (uint32_t i = 0; i < world->chunks.retired_count; ++i)
+        if (!check_chunk(world, world->chunks.retired[i].chunk))
+            return false;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (!check_pool(world, world->pools.all[i]))
             return false;

@@ -27,7 +27,7 @@ static inline uint32_t micap_place_column(uint64_t location)
     return location & 0xFFFF;
 }
 
-/* The chunk of a place, when some archetype has it. */
+/* The chunk of a place; NULL if it was destroyed. No archetype has it while it is retired: see micap_chunk_in_use. */
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept);
 
 /* How many rows a slice has. */

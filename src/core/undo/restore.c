@@ -11,7 +11,7 @@ static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn
             fn(restoring, restoring->kept.all[i]);
 }
 
-/* Values that own something, and are about to be overwritten. */
+/* Values that own something, and are about to be overwritten. A retired chunk has none. */
 static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
 {
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
@@ -68,12 +68,13 @@ static void restore_archetype(const micap_restoring *restoring, micap_kept *kept
 static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
 {
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
-    if (!chunk) /* it was made later, or given up before and taken back since */
+    if (!chunk)
         return;
     uint32_t first = micap_place_row(kept->location);
     const mica_entity *entities = kept->data;
+    /* Also if it is retired now: when another restore brings it back, a newer stamp would say that the log has its rows. */
     micap_chunk_stamps(chunk, first)[0] = kept->stamp;
-    if (!kept->count)
+    if (!kept->count || !micap_chunk_in_use(restoring->world, chunk->number))
         return;
     memcpy(micap_chunk_entities(chunk) + first, entities, kept->count * sizeof *entities);
     for (uint32_t i = 0; i < kept->count; ++i)
@@ -88,7 +89,7 @@ static void restore_column(const micap_restoring *restoring, micap_kept *kept)
         return;
     uint32_t first = micap_place_row(kept->location), column = micap_place_column(kept->location);
     micap_chunk_stamps(chunk, first)[1 + column] = kept->stamp;
-    if (!kept->count)
+    if (!kept->count || !micap_chunk_in_use(restoring->world, chunk->number))
         return;
     void *values = micap_chunk_value(chunk, column, first);
     if (kept->is_owned)

@@ -1,19 +1,24 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
-#include "recording/recording.h"
+#include "recording/recording_file.h"
 
 #include "base/assert.h"
+#include "base/byte_stream.h"
 #include "base/hash.h"
 #include "mica/entity.h"
 #include "os/file.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 typedef struct micap_loading {
     mica_recording *recording;
     mica_recording_error *error;
     micap_reader reader;
     uint32_t frame_record; /* the first of the frame that is being read */
+    uint8_t *is_live;      /* by number of a snapshot */
+    uint32_t live_capacity;
 } loading;
 
 __attribute__((format(printf, 3, 4))) static bool refuse(loading *work, mica_result result, const char *format, ...)
@@ -73,7 +78,7 @@ static mica_hash_leaf leaf_at(const char *bytes)
     return leaf;
 }
 
-static bool check_leaves(loading *work, const micap_diary_entry *record)
+static bool check_leaves(loading *work, const micap_run_record *record)
 {
     if (record->byte_count % MICAP_RECORD_LEAF_BYTES)
         return refuse(work, MICA_ERROR_DATA, "leaves have %d bytes each, not %u together", MICAP_RECORD_LEAF_BYTES,
@@ -88,7 +93,7 @@ static bool check_leaves(loading *work, const micap_diary_entry *record)
     return true;
 }
 
-static bool take_name(loading *work, const micap_diary_entry *record)
+static bool take_name(loading *work, const micap_run_record *record)
 {
     char text[sizeof((micap_hash_name *)0)->text] = "";
     if (record->byte_count <= 8 || record->byte_count - 8 >= sizeof text ||
@@ -100,7 +105,7 @@ static bool take_name(loading *work, const micap_diary_entry *record)
 }
 
 /* Ends a frame. */
-static bool take_tick(loading *work, const micap_diary_entry *record)
+static bool take_tick(loading *work, const micap_run_record *record)
 {
     mica_recording *recording = work->recording;
     if (record->byte_count != MICAP_RECORD_TICK_BYTES)
@@ -108,9 +113,9 @@ static bool take_tick(loading *work, const micap_diary_entry *record)
                       record->byte_count);
     micap_reader reader = {record->bytes, record->bytes, record->bytes + record->byte_count, false};
     uint64_t number = micap_reader_take64(&reader);
-    micap_diary_frame frame = {.record = work->frame_record,
-                               .record_count = recording->record_count - work->frame_record,
-                               .tick = {.hash = micap_reader_take64(&reader)}};
+    micap_run_frame frame = {.record = work->frame_record,
+                             .record_count = recording->record_count - work->frame_record,
+                             .tick = {.hash = micap_reader_take64(&reader)}};
     uint32_t dt_bits = micap_reader_take32(&reader);
     memcpy(&frame.tick.dt, &dt_bits, sizeof dt_bits);
     if (number != (uint64_t)recording->frame_count + 1)
@@ -128,7 +133,36 @@ static bool take_tick(loading *work, const micap_diary_entry *record)
     return true;
 }
 
-static bool take_record(loading *work, const micap_diary_entry *record)
+uint32_t micap_run_record_snapshot(const micap_run_record *record)
+{
+    micap_reader reader = {record->bytes, record->bytes, record->bytes + record->byte_count, false};
+    return micap_reader_take32(&reader);
+}
+
+/* Snapshots are numbered from 1 on, and restored and dropped while they live. */
+static bool take_snapshot(loading *work, const micap_run_record *record)
+{
+    mica_recording *recording = work->recording;
+    uint32_t number = micap_run_record_snapshot(record);
+    if (record->byte_count != MICAP_RECORD_SNAPSHOT_BYTES)
+        return refuse(work, MICA_ERROR_DATA, "the number of a snapshot has %d bytes, not %u",
+                      MICAP_RECORD_SNAPSHOT_BYTES, record->byte_count);
+    if (record->kind != MICAP_RECORD_SNAPSHOT) {
+        if (!number || number > recording->snapshot_count || !work->is_live[number])
+            return refuse(work, MICA_ERROR_DATA, "there is no snapshot %u", number);
+        work->is_live[number] = record->kind == MICAP_RECORD_RESTORE;
+        return true;
+    }
+    if (number != recording->snapshot_count + 1)
+        return refuse(work, MICA_ERROR_DATA, "snapshot %u comes after snapshot %u", number, recording->snapshot_count);
+    if (!MICAP_RESERVE(&recording->memory, work->is_live, &work->live_capacity, (uint64_t)number + 1))
+        return refuse_memory(work);
+    recording->snapshot_count = number;
+    work->is_live[number] = true;
+    return true;
+}
+
+static bool take_record(loading *work, const micap_run_record *record)
 {
     mica_recording *recording = work->recording;
     if (!MICAP_RESERVE(&recording->memory, recording->records, &recording->record_capacity,
@@ -139,6 +173,9 @@ static bool take_record(loading *work, const micap_diary_entry *record)
     case MICAP_RECORD_NAME: return take_name(work, record);
     case MICAP_RECORD_TICK: return take_tick(work, record);
     case MICAP_RECORD_LEAVES: return check_leaves(work, record);
+    case MICAP_RECORD_SNAPSHOT:
+    case MICAP_RECORD_RESTORE:
+    case MICAP_RECORD_DROP: return take_snapshot(work, record);
     case MICAP_RECORD_SYSTEM:
         return record->byte_count == MICAP_RECORD_SYSTEM_BYTES ||
                refuse(work, MICA_ERROR_DATA, "a system has %d bytes, not %u", MICAP_RECORD_SYSTEM_BYTES,
@@ -168,7 +205,7 @@ static bool read_records(loading *work)
         micap_hasher_bytes(&hasher, bytes, byte_count);
         if (kind == 0 || check != micap_hasher_finish(&hasher))
             return refuse(work, MICA_ERROR_DATA, "the recording is damaged behind tick %u", recording->frame_count);
-        if (!take_record(work, &(micap_diary_entry){(micap_record_kind)kind, byte_count, bytes}))
+        if (!take_record(work, &(micap_run_record){(micap_record_kind)kind, byte_count, bytes}))
             return false;
     }
     recording->info.is_cut = reader->failed || work->frame_record != recording->record_count;
@@ -198,6 +235,7 @@ mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes
         work.reader = (micap_reader){recording->bytes, recording->bytes, recording->bytes + byte_count, false};
         fine = read_header(&work) && read_records(&work);
     }
+    MICAP_RELEASE_ARRAY(&recording->memory, work.is_live, work.live_capacity);
     if (!fine)
         mica_recording_free(recording);
     return fine ? recording : NULL;
@@ -247,12 +285,12 @@ mica_recorded_tick mica_recording_tick(const mica_recording *recording, uint32_t
     return tick && tick <= recording->frame_count ? recording->frames[tick - 1].tick : (mica_recorded_tick){0};
 }
 
-const micap_diary_entry *micap_diary_find(const mica_recording *recording, uint32_t tick, micap_record_kind kind,
-                                          uint32_t index)
+const micap_run_record *micap_recording_find_record(const mica_recording *recording, uint32_t tick,
+                                                    micap_record_kind kind, uint32_t index)
 {
     if (!tick || tick > recording->frame_count)
         return NULL;
-    const micap_diary_frame *frame = &recording->frames[tick - 1];
+    const micap_run_frame *frame = &recording->frames[tick - 1];
     for (uint32_t i = frame->record; i < frame->record + frame->record_count; ++i)
         if (recording->records[i].kind == kind && index-- == 0)
             return &recording->records[i];
@@ -261,13 +299,13 @@ const micap_diary_entry *micap_diary_find(const mica_recording *recording, uint3
 
 const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index, size_t *out_byte_count)
 {
-    const micap_diary_entry *record = micap_diary_find(recording, tick, MICAP_RECORD_INPUT, index);
+    const micap_run_record *record = micap_recording_find_record(recording, tick, MICAP_RECORD_INPUT, index);
     *out_byte_count = record ? record->byte_count : 0;
     return record ? record->bytes : NULL;
 }
 
 /* The leaves of a record over those of a tree, both in order. */
-static bool lay_over(mica_hash_tree *tree, const micap_diary_entry *record)
+static bool lay_over(mica_hash_tree *tree, const micap_run_record *record)
 {
     uint32_t more = record->byte_count / MICAP_RECORD_LEAF_BYTES, capacity = 0, count = 0, old = 0;
     mica_hash_leaf *merged = NULL;
@@ -300,7 +338,7 @@ mica_hash_tree *micap_recording_tree(const mica_recording *recording, uint32_t t
     for (uint32_t i = 0; fine && i < recording->names->name_count; ++i)
         fine = micap_hash_tree_add_name(tree, recording->names->names[i].hash, recording->names->names[i].text);
     for (uint32_t i = 1; fine && i <= tick; ++i) {
-        const micap_diary_entry *record = micap_diary_find(recording, i, MICAP_RECORD_LEAVES, 0);
+        const micap_run_record *record = micap_recording_find_record(recording, i, MICAP_RECORD_LEAVES, 0);
         fine = !record || lay_over(tree, record);
     }
     if (!fine)

@@ -1,6 +1,6 @@
-/* UTF-8: whether bytes are valid characters. */
-#ifndef MICAP_BASE_UTF8_H
-#define MICAP_BASE_UTF8_H
+/* UTF-8: every string of a file is valid. */
+#ifndef MICAP_RESOURCE_FORMAT_UTF8_H
+#define MICAP_RESOURCE_FORMAT_UTF8_H
 
 #include <stdbool.h>
 #include <stdint.h>
