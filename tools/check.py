@@ -57,7 +57,7 @@ STAGES = {
                  ["python3", "tools/coverage.py", "build/coverage", "--gate"]],
     "clang": preset("clang"),
     "asan": preset("asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"], ["sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
@@ -72,7 +72,8 @@ LONG_STAGES = {
     "model": random_test("test_core_model", MICA_TEST_STEPS=200_000_000),
     "hostile": random_test("test_resource_hostile", MICA_TEST_ROUNDS=2_000_000),
     "snapshot": random_test("test_snapshot_snapshot", MICA_TEST_TICKS=600_000_000),
-    "fuzz": [["env", "MICA_FUZZ_SEED=0", "sh", "tools/fuzz.sh", "1800"]],
+    "fuzz": [["env", "MICA_FUZZ_SEED=0", "sh", "tools/fuzz.sh", "1800", "compile", "delta", "load"],
+             ["env", "MICA_FUZZ_SEED=0", "sh", "tools/fuzz.sh", "3600", "world"]],
     "conformance": [["python3", "tools/conformance.py"]],
     "mutate": [["python3", "tools/mutate.py"]],
     "analyse": [["sh", "tools/analyse.sh"]],

@@ -4,7 +4,6 @@
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
-#include "core/undo/copy_on_write.h"
 #include "hierarchy/matrix.h"
 #include "mica/system.h"
 #include "mica/task.h"
@@ -180,10 +179,11 @@ typedef struct descent {
     uint32_t begin; /* of the level */
 } descent;
 
-static MICAP_COLD void keep_matrix(mica_world *world, mica_entity entity)
+static MICAP_COLD void touch_matrix(const descent *descent, mica_entity entity)
 {
-    micap_spot spot = micap_locate(world, entity);
-    micap_keep_column(world, spot.chunk, micap_chunk_find(spot.chunk, MICA_ID(mica_global_matrix))->column, spot.row);
+    micap_spot spot = micap_locate(descent->world, entity);
+    uint32_t column = micap_chunk_find(spot.chunk, MICA_ID(mica_global_matrix))->column;
+    micap_touch_column(descent->world, spot.chunk, column, spot.row, 1, descent->version);
 }
 
 static inline void give_matrix(const descent *descent, uint32_t slot)
@@ -193,11 +193,10 @@ static inline void give_matrix(const descent *descent, uint32_t slot)
     uint32_t parent = slots->parents[slot];
     if (!slots->matrices[slot])
         return;
-    if (micap_is_older(descent->world, slots->stamps[slot]))
-        keep_matrix(descent->world, slots->entities[slot]);
+    if (!micap_touch_without_copy(descent->world, slots->stamps[slot], descent->version))
+        touch_matrix(descent, slots->entities[slot]);
     micap_matrix_compose(&slots->locals[slot], parent == MICAP_SLOT_NONE ? &identity : slots->matrices[parent],
                          slots->matrices[slot]);
-    micap_stamp(slots->stamps[slot], descent->version);
 }
 
 /* Gives slots of one level that moved their matrices, and hands the mark down. */

@@ -60,9 +60,9 @@ mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper
     if (pool->kind == MICAP_POOL_TAG)
         return pool;
     pool->lanes = micap_allocate_zeroed(memory, lane_room(type) * sizeof *pool->lanes, MICAP_ARRAY_ALIGNMENT);
-    if (pool->lanes && !micap_is_plain(type))
+    if (pool->lanes && !type->trivial)
         pool->scratch = micap_allocate(memory, type->type.size_bytes, type->type.alignment);
-    if (!pool->lanes || (!pool->scratch && !micap_is_plain(type))) {
+    if (!pool->lanes || (!pool->scratch && !type->trivial)) {
         micap_pool_free(pool);
         return NULL;
     }
@@ -143,7 +143,7 @@ static void move_lane(mica_pool *pool, uint32_t lane, char *to)
     const micap_pool_lane *from = &pool->lanes[lane];
     if (!pool->row_limit)
         return;
-    if (lane != 1 || micap_is_plain(pool->type)) {
+    if (lane != 1 || pool->type->trivial) {
         memcpy(to, from->data, (size_t)pool->row_limit * from->bytes);
         return;
     }

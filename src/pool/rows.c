@@ -99,7 +99,7 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
         if (i == 1 && pool->type->type.move)
             micap_values_move(pool->type, target, source, 1);
         else
-            micap_copy_bytes(target, source, lane->bytes);
+            micap_copy_trivial(target, source, lane->bytes);
     }
     if (is_first)
         set_row(pool, entity, to);
@@ -251,7 +251,7 @@ static void scatter(mica_pool *pool, uint32_t row, const char *value)
 {
     for (uint32_t i = 1; i <= pool->data_lane_count; ++i) {
         const micap_pool_lane *lane = &pool->lanes[i];
-        micap_copy_bytes(lane->data + (size_t)row * lane->bytes, value + lane->from, lane->bytes);
+        micap_copy_trivial(lane->data + (size_t)row * lane->bytes, value + lane->from, lane->bytes);
     }
 }
 
@@ -266,7 +266,7 @@ bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from)
             return micap_values_construct(type, to, 1);
         if (type->type.copy)
             return micap_values_copy(type, to, from, 1);
-        micap_copy_fresh_bytes(to, from, pool->value_bytes);
+        micap_copy_fresh(to, from, pool->value_bytes);
         return true;
     }
     for (uint32_t i = 1; !from && i <= pool->data_lane_count; ++i)
@@ -283,7 +283,7 @@ void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from)
     else if (pool->type->type.move)
         micap_values_move(pool->type, micap_pool_value(pool, row), from, 1);
     else
-        micap_copy_bytes(micap_pool_value(pool, row), from, pool->value_bytes);
+        micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 
 void micap_pool_destruct_value(mica_pool *pool, uint32_t row)

@@ -18,7 +18,7 @@ static uint32_t rows_in(const mica_pool *pool, uint32_t first)
 /* Whether a lane is kept apart, since its values can't be copied as bytes. */
 static bool is_apart(const mica_pool *pool, uint32_t lane)
 {
-    return lane == 1 && !micap_is_plain(pool->type);
+    return lane == 1 && !pool->type->trivial;
 }
 
 static size_t stamps_bytes(const mica_pool *pool)
@@ -89,7 +89,7 @@ void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count)
 {
     uint32_t end = row + count;
     for (uint32_t first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; first < end; first += MICA_SLICE_ROWS) {
-        if (!micap_is_plain(pool->type))
+        if (!pool->type->trivial)
             keep_values(pool, first);
         keep_lanes(pool, first);
     }
@@ -191,7 +191,7 @@ static bool clone_lanes(mica_pool *to, const mica_pool *from)
             memcpy(to->lanes[i].data, from->lanes[i].data, (size_t)from->row_limit * from->lanes[i].bytes);
     for (uint32_t row = 0; row < from->row_limit; row += MICA_SLICE_ROWS)
         memcpy(micap_pool_stamps(to, row), micap_pool_stamps(from, row), stamps_bytes(from));
-    for (uint32_t row = 0; !micap_is_plain(from->type) && row < from->row_limit; ++row) {
+    for (uint32_t row = 0; !from->type->trivial && row < from->row_limit; ++row) {
         if (!micap_pool_has_row(from, row))
             continue;
         if (!micap_values_copy(from->type, micap_pool_value(to, row), micap_pool_value(from, row), 1)) {

@@ -46,7 +46,7 @@ enum { MICAP_DELTA_OWNERS = 1, MICAP_DELTA_VALUES = 2, MICAP_DELTA_TOGGLES = 4 }
 /* Whether a component can be sent at all: its values are bytes, and an entity has one. */
 static inline bool micap_delta_can_carry(const micap_type *type)
 {
-    return micap_is_plain(type) && !type->type.many;
+    return type->trivial && !type->type.many;
 }
 
 /* The described fields of a value and nothing else, from one value to another. */

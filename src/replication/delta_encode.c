@@ -48,7 +48,7 @@ static void end_group(micap_bytes *bytes, uint32_t at)
 
 static bool is_sent_as_it_lies(const micap_type *type)
 {
-    return type->gapless || type->companion == MICAP_COMPANION_ENABLED;
+    return !type->has_padding || type->companion == MICAP_COMPANION_ENABLED;
 }
 
 static void put_values(mica_sender *sender, const micap_type *type, const char *values, uint32_t count)

@@ -124,16 +124,14 @@ static micap_spot spot_of_row(const micap_archetype *archetype, uint32_t row)
 static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_entity entity)
 {
     micap_row_move(from, to);
-    micap_row_own(world, to, entity, micap_record_at(&world->entities, entity.index));
+    micap_row_own(to, entity, micap_record_at(&world->entities, entity.index));
 }
 
 static void swap_rows(mica_world *world, micap_spot a, micap_spot b, micap_spot spare)
 {
     mica_entity left = micap_chunk_entities(a.chunk)[a.row], right = micap_chunk_entities(b.chunk)[b.row];
-    if (world->keeper.before) {
-        micap_keep_rows(world, a.chunk, a.row, 1);
-        micap_keep_rows(world, b.chunk, b.row, 1);
-    }
+    micap_touch_row(world, a.chunk, a.row);
+    micap_touch_row(world, b.chunk, b.row);
     micap_row_move(a, spare);
     move_row(world, b, a, right);
     move_row(world, spare, b, left);
@@ -210,7 +208,7 @@ static void write_values(const mica_replica *replica, const micap_type *type, ch
                          uint32_t count)
 {
     size_t size = type->type.size_bytes;
-    if (type->gapless || type->companion == MICAP_COMPANION_ENABLED)
+    if (!type->has_padding || type->companion == MICAP_COMPANION_ENABLED)
         memcpy(to, from, size * count);
     else
         for (uint32_t i = 0; i < count; ++i)
@@ -294,7 +292,7 @@ static void clear_new(micap_delta_work *work)
         micap_spot spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
-            if (column->companion || column->type->gapless ||
+            if (column->companion || !column->type->has_padding ||
                 (change->from && micap_archetype_has(change->from, column->component)))
                 continue;
             memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);

@@ -26,7 +26,7 @@ void micap_difference_say(mica_difference *difference)
     if (difference->tick)
         append(text, capacity, "tick %llu: ", (unsigned long long)difference->tick);
     if (difference->system[0])
-        append(text, capacity, "first behind system %s: ", difference->system);
+        append(text, capacity, "first after system %s: ", difference->system);
     if (difference->component[0])
         append(text, capacity, "%s%s%s", difference->component, difference->field[0] ? "." : "", difference->field);
     else if (difference->row_count)

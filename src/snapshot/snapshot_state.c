@@ -197,7 +197,7 @@ static bool prepare_singletons(mica_world *world, micap_saved *saved)
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id))) {
         const micap_component *component = micap_component_of(&world->components, id);
-        if (!component->singleton || micap_is_plain(component->type))
+        if (!component->singleton || component->type->trivial)
             continue;
         micap_saved_singleton *singleton = singleton_of(saved, id);
         if (!singleton && !(singleton = add_singleton(world, saved, id)))

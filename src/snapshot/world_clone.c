@@ -16,7 +16,7 @@ static bool clone_archetypes(mica_world *to, const mica_world *from)
 
 static bool clone_values(const micap_column *column, void *to, const void *from, uint32_t count)
 {
-    if (!column->plain)
+    if (!column->trivial)
         return micap_values_copy(column->type, to, from, count);
     if (count)
         memcpy(to, from, (size_t)count * column->bytes);

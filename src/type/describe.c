@@ -151,17 +151,17 @@ uint64_t micap_describe_layout_hash(const mica_type *type)
     return micap_hasher_finish(&hasher);
 }
 
-/* Fields may be listed in any order and may not overlap in a sane struct: covering all bytes means adding up to them. */
-bool micap_describe_is_gapless(const mica_type *type)
+/* Fields are listed in any order and do not overlap: they cover all bytes if their sizes add up to them. */
+bool micap_describe_has_padding(const mica_type *type)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
-        if (field->type && field->type->kind == MICA_KIND_STRUCT && !micap_describe_is_gapless(field->type))
-            return false;
+        if (field->type && field->type->kind == MICA_KIND_STRUCT && micap_describe_has_padding(field->type))
+            return true;
         bytes += (uint64_t)field->element_bytes * field->count;
     }
-    return bytes == type->size_bytes;
+    return bytes != type->size_bytes;
 }
 
 /* Leaves of `count` elements, one after the other. */

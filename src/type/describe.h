@@ -13,8 +13,8 @@ const char *micap_describe_problem(const mica_type *type);
 /* The hash of the layout: size, fields, their kinds, names and places. */
 uint64_t micap_describe_layout_hash(const mica_type *type);
 
-/* Whether the described fields cover every byte. */
-bool micap_describe_is_gapless(const mica_type *type);
+/* Whether some bytes belong to no described field. */
+bool micap_describe_has_padding(const mica_type *type);
 
 /* Lists the leaves of a split description, in the order of the fields; returns how many there are, which may be more than
  * `capacity`. Structs are taken apart, and arrays of up to MICAP_LEAF_ARRAY_MAX numbers: x, y and z of a vector. Text and

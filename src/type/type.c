@@ -206,8 +206,8 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->name_hash = name_hash;
     fresh->layout_hash = layout_hash;
     fresh->companion = companion;
-    fresh->gapless = micap_describe_is_gapless(type);
-    fresh->is_wordy = micap_is_few_words(type->size_bytes) && micap_is_plain(fresh) && !type->split;
+    fresh->trivial = !type->construct && !type->destruct && !type->copy && !type->move;
+    fresh->has_padding = micap_describe_has_padding(type);
     if (!find_companions(fresh, out_problem) || !grow_table()) /* which took places in the table */
         goto failed;
     if (!(fresh->id = take_id(type))) {

@@ -31,12 +31,6 @@ typedef struct micap_leaf {
     const mica_field *field;
 } micap_leaf;
 
-/* A few words: how values that were just written are copied. */
-static inline bool micap_is_few_words(uint64_t bytes)
-{
-    return bytes % 4 == 0 && bytes >= 4 && bytes <= 16;
-}
-
 typedef struct micap_type {
     mica_type type; /* a deep copy */
     uint64_t name_hash;
@@ -46,9 +40,9 @@ typedef struct micap_type {
     mica_component enabled;  /* the companions of this component, 0 where it has none */
     mica_component added;
     micap_companion companion; /* what this is itself */
-    bool is_wordy;             /* a few words without functions of its own: copied in line, see micap_copy_few_words */
-    bool gapless;              /* the described fields cover every byte, so that columns hash as they lie */
-    micap_leaf *leaves;        /* of a split component, else NULL */
+    bool trivial;       /* no construct, destruct, copy or move function: values are bytes, fresh ones are zero */
+    bool has_padding;   /* some bytes belong to no described field, so that values can't be hashed as bytes */
+    micap_leaf *leaves; /* of a split component, else NULL */
     uint32_t leaf_count;
 } micap_type;
 
@@ -61,12 +55,6 @@ static inline bool micap_is_pooled(mica_component id)
 static inline bool micap_has_column(const micap_type *type)
 {
     return type->type.size_bytes && !type->leaves;
-}
-
-/* Whether values are bytes: copied as such, destroyed by forgetting. */
-static inline bool micap_is_plain(const micap_type *type)
-{
-    return !type->type.construct && !type->type.destruct && !type->type.copy && !type->type.move;
 }
 
 /* Whether a second value can be made of one. */

@@ -13,33 +13,66 @@ void micap_values_destruct(const micap_type *type, void *values, uint32_t count)
 bool micap_values_copy(const micap_type *type, void *to, const void *from, uint32_t count);
 void micap_values_move(const micap_type *type, void *to, void *from, uint32_t count);
 
-/* Values of 4 or of 8 to 16 bytes are small: they are copied in line, as two halves that may overlap. A call to memcpy
- * costs more than everything else of a row move, and that it might come makes the compiler keep all it knows on the stack:
- * loops over columns therefore have a version for archetypes of small components, without a call in it. */
-static inline bool micap_is_small(uint64_t bytes)
+/* Copies a value of 8 to 16 bytes as two words, which may overlap. */
+static inline void micap_copy_two_words(void *to, const void *from, uint64_t bytes)
 {
-    return bytes == 4 || (bytes >= 8 && bytes <= 16);
+    uint64_t head, tail;
+    memcpy(&head, from, 8);
+    memcpy(&tail, (const char *)from + bytes - 8, 8);
+    memcpy(to, &head, 8);
+    memcpy((char *)to + bytes - 8, &tail, 8);
 }
 
-static inline void micap_copy_small(void *to, const void *from, uint64_t bytes)
+/* Copies a trivial value: in line if it has a common size, and otherwise by memcpy. */
+static inline void micap_copy_trivial(void *to, const void *from, uint64_t bytes)
 {
-    if (MICAP_LIKELY(bytes >= 8)) {
-        uint64_t head, tail;
-        memcpy(&head, from, 8);
-        memcpy(&tail, (const char *)from + bytes - 8, 8);
-        memcpy(to, &head, 8);
-        memcpy((char *)to + bytes - 8, &tail, 8);
-    } else {
+    if (MICAP_LIKELY(bytes - 8 <= 8))
+        micap_copy_two_words(to, from, bytes);
+    else if (bytes == 4)
         memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+
+/* The same without a call, for loops over columns: the mere possibility of a call makes the compiler save the state of the loop on
+ * the stack, which costs more than the copies of a common row. */
+static inline void micap_copy_inline(void *to, const void *from, uint64_t bytes)
+{
+    typedef struct {
+        uint64_t low, high;
+    } pair;
+    char *target = to;
+    const char *source = from;
+    if (MICAP_LIKELY(bytes - 8 <= 8)) {
+        micap_copy_two_words(to, from, bytes);
+    } else if (bytes == 4) {
+        memcpy(to, from, 4);
+    } else if (bytes > 16) {
+        pair last;
+        memcpy(&last, source + bytes - sizeof last, sizeof last);
+        for (uint64_t at = 0; at < bytes - sizeof last; at += sizeof last) {
+            pair next;
+            memcpy(&next, source + at, sizeof next);
+            memcpy(target + at, &next, sizeof next);
+        }
+        memcpy(target + bytes - sizeof last, &last, sizeof last);
+    } else {
+        for (uint64_t at = 0; at < bytes; ++at)
+            ((volatile char *)target)[at] = source[at]; /* volatile: not a call to memcpy */
     }
 }
 
-/* Copies a value that the caller has just written, word by word: the stores are still on their way, and a load that is
- * wider than the store it needs would have to wait for memory (a store-forwarding stall). */
-static inline void micap_copy_few_words(void *to, const void *from, uint64_t bytes)
+static inline bool micap_is_words(uint64_t bytes)
+{
+    return bytes % 4 == 0 && bytes - 4 <= 12;
+}
+
+/* Copies a value of one to four words of 4 bytes that the caller has just written, word by word: the stores are still on their way to
+ * memory, and a load that is wider than the store it needs waits for them (a store-forwarding stall). */
+static inline void micap_copy_words(void *to, const void *from, uint64_t bytes)
 {
     typedef uint32_t __attribute__((may_alias, aligned(1))) word;
-    const volatile word *source = from; /* volatile: or the compiler makes wide loads of it again */
+    const volatile word *source = from; /* volatile: not joined to wider loads */
     word *target = to;
     target[0] = source[0];
     if (bytes == 4)
@@ -53,21 +86,32 @@ static inline void micap_copy_few_words(void *to, const void *from, uint64_t byt
     }
 }
 
-/* The same for any size. */
-static inline void micap_copy_bytes(void *to, const void *from, uint32_t bytes)
+/* The same for a trivial value of any size. */
+static inline void micap_copy_fresh(void *to, const void *from, uint64_t bytes)
 {
-    if (micap_is_small(bytes))
-        micap_copy_small(to, from, bytes);
+    if (MICAP_LIKELY(bytes == 12))
+        micap_copy_words(to, from, 12);
+    else if (micap_is_words(bytes))
+        micap_copy_words(to, from, bytes);
     else
-        memcpy(to, from, bytes);
+        micap_copy_inline(to, from, bytes);
 }
 
-static inline void micap_copy_fresh_bytes(void *to, const void *from, uint32_t bytes)
+/* Fills a trivial value with zero, in line. */
+static inline void micap_zero_trivial(void *to, uint64_t bytes)
 {
-    if (micap_is_few_words(bytes))
-        micap_copy_few_words(to, from, bytes);
-    else
-        memcpy(to, from, bytes);
+    typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+    char *target = to;
+    if (bytes >= 8) {
+        for (uint64_t at = 0; at < bytes - 8; at += 8)
+            *(volatile word *)(target + at) = 0; /* volatile: not a call to memset */
+        memset(target + bytes - 8, 0, 8);
+    } else if (MICAP_LIKELY(bytes == 4)) {
+        memset(target, 0, 4);
+    } else {
+        for (uint64_t at = 0; at < bytes; ++at)
+            ((volatile char *)target)[at] = 0;
+    }
 }
 
 #endif

@@ -151,7 +151,7 @@ END_TEST
 START_TEST(functions_say_whether_values_are_bytes_and_can_be_copied)
 {
     const struct {
-        bool is_plain, can_copy;
+        bool is_trivial, can_copy;
         mica_type type;
     } cases[] = {
         {true, true, {STRUCT("Bytes", 4)}},
@@ -164,7 +164,7 @@ START_TEST(functions_say_whether_values_are_bytes_and_can_be_copied)
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const char *problem;
         const micap_type *type = micap_type_intern(&cases[i].type, &problem);
-        ck_assert_msg(type && micap_is_plain(type) == cases[i].is_plain, "%s", cases[i].type.name);
+        ck_assert_msg(type && type->trivial == cases[i].is_trivial, "%s", cases[i].type.name);
         ck_assert_msg(micap_can_copy(type) == cases[i].can_copy, "%s", cases[i].type.name);
     }
 }
@@ -175,8 +175,8 @@ START_TEST(a_gap_in_a_nested_struct_is_a_gap)
     const char *problem;
     const mica_type holes = {STRUCT("Holes", 12), .fields = with_gap, .field_count = 1};
     const mica_type whole = {STRUCT("Whole", 24), .fields = deep, .field_count = 3};
-    ck_assert(!micap_type_intern(&holes, &problem)->gapless);
-    ck_assert(micap_type_intern(&whole, &problem)->gapless);
+    ck_assert(micap_type_intern(&holes, &problem)->has_padding);
+    ck_assert(!micap_type_intern(&whole, &problem)->has_padding);
 }
 END_TEST
 

@@ -41,7 +41,7 @@ typedef struct micap_target {
     bool merged; /* a copy made by the flush, of changes in several buffers */
     /* Worked out by the flush. */
     bool doomed;           /* it dies with another one, and not by itself */
-    micap_edge edge;       /* when it is a shortcut: from one to the other */
+    micap_edge edge;       /* from one to the other, if it has the fast path */
     micap_archetype *from; /* NULL when it is created */
     micap_archetype *to;   /* NULL when it is destroyed */
 } micap_target;

@@ -83,7 +83,7 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
     const micap_edge *edge = micap_archetype_step(world, from, step->type->id);
     if (!edge)
         return NULL;
-    if (edge->shortcut != MICAP_SHORTCUT_NONE && !target->created)
+    if (edge->path != MICAP_EDGE_GENERAL && !target->created)
         target->edge = *edge;
     return edge->end;
 }
@@ -170,7 +170,7 @@ static bool use_pools(mica_world *world, const micap_target *target)
 /* Where one target goes; neighbours that want the same are asked once. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
-    target->edge.shortcut = MICAP_SHORTCUT_NONE;
+    target->edge.path = MICAP_EDGE_GENERAL;
     target->to = NULL;
     if (target->destroyed)
         return true;

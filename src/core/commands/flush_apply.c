@@ -29,8 +29,8 @@ static void place_values(mica_world *world, const micap_target *target, const mi
             micap_touch_value(world, spot.chunk, column, spot.row);
             micap_values_destruct(type, value, 1);
         }
-        if (to->columns[column].plain)
-            micap_copy_bytes(value, command->value, type->type.size_bytes);
+        if (to->columns[column].trivial)
+            micap_copy_trivial(value, command->value, type->type.size_bytes);
         else
             micap_values_move(type, value, command->value, 1);
         command->value = NULL;
@@ -150,13 +150,13 @@ static void create(mica_world *world, micap_target *target)
 
 static micap_spot take_edge(mica_world *world, const micap_target *target, micap_spot from)
 {
-    if (target->edge.shortcut == MICAP_SHORTCUT_NONE)
+    if (target->edge.path == MICAP_EDGE_GENERAL)
         return micap_row_change_archetype(world, from, target->to);
     micap_spot to = micap_rows_next(target->to);
-    if (target->edge.shortcut == MICAP_SHORTCUT_WIDEN)
-        micap_row_widen(world, target->entity, from, &target->edge);
+    if (target->edge.path == MICAP_EDGE_ADDS)
+        micap_row_step_add(world, target->entity, from, &target->edge);
     else
-        micap_row_narrow(world, target->entity, from, &target->edge);
+        micap_row_step_remove(world, target->entity, from, &target->edge);
     return to;
 }
 

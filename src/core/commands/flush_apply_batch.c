@@ -9,7 +9,7 @@
 
 static bool is_simple(const micap_target *target)
 {
-    return target->edge.shortcut != MICAP_SHORTCUT_NONE && target->first == target->last &&
+    return target->edge.path != MICAP_EDGE_GENERAL && target->first == target->last &&
            target->first->toggle == MICAP_TOGGLE_KEEP &&
            !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
 }
@@ -32,12 +32,12 @@ static micap_row_run find_run(const mica_world *world, micap_target *const *targ
 static void place_values(const micap_row_run *run, micap_target *const *targets)
 {
     uint32_t column = targets[0]->edge.column;
-    if (targets[0]->edge.shortcut != MICAP_SHORTCUT_WIDEN || column == MICAP_COLUMN_TAG)
+    if (targets[0]->edge.path != MICAP_EDGE_ADDS || column == MICAP_COLUMN_TAG)
         return;
     const micap_lane *lane = &micap_chunk_lanes(run->to.chunk)[column];
     char *value = lane->values + run->to.row * lane->bytes;
     for (uint32_t i = 0; i < run->count; ++i, value += lane->bytes)
-        micap_copy_small(value, targets[i]->first->value, lane->bytes);
+        micap_copy_trivial(value, targets[i]->first->value, lane->bytes);
 }
 
 uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count)

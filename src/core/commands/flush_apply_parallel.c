@@ -38,7 +38,7 @@ static uint32_t family_of(families *all, const struct micap_group *group)
 
 static bool is_plain(const micap_archetype *archetype, bool is_death)
 {
-    return !archetype || (archetype->plain && !(is_death ? archetype->hook_mask : micap_change_hooks(archetype)));
+    return !archetype || (archetype->trivial && !(is_death ? archetype->hook_mask : micap_change_hooks(archetype)));
 }
 
 /* A death is only that of a row: nobody wants to know, and nobody dies with it. */

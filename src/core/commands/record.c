@@ -164,7 +164,7 @@ static bool stage_value(mica_commands *commands, micap_command *command, const v
     if (type->type.size_bytes) {
         void *value = stage(commands, type->type.size_bytes, type->type.alignment);
         if (value && from && !type->type.copy)
-            micap_copy_fresh_bytes(value, from, type->type.size_bytes);
+            micap_copy_fresh(value, from, type->type.size_bytes);
         else if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
             micap_fail_memory(commands->world, type->type.name);
             return false;
@@ -362,7 +362,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, location))
         staged = append_to_strip(commands, entity);
     if (staged)
-        return micap_copy_few_words(staged, value.data, type->type.size_bytes), true;
+        return micap_copy_words(staged, value.data, type->type.size_bytes), true;
     micap_target *target = living_target(commands, entity, location, "set");
     if (!target)
         return false;
@@ -377,16 +377,16 @@ bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value
     if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes))
         staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
     if (MICAP_LIKELY(staged != NULL))
-        return micap_copy_few_words(staged, value.data, value.size_bytes), true;
+        return micap_copy_words(staged, value.data, value.size_bytes), true;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
-    if (type && value.data && type->is_wordy && type->type.size_bytes == value.size_bytes)
+    if (type && value.data && micap_is_in_strips(type) && type->type.size_bytes == value.size_bytes)
         recorded = record_next(commands, entity, value.component, location, value.size_bytes);
     if (!recorded)
         return set_any(commands, entity, value, location);
     recorded->command.operation = MICAP_OPERATION_VALUE;
     recorded->command.is_set = true;
-    return micap_copy_few_words(recorded->command.value, value.data, value.size_bytes), true;
+    return micap_copy_words(recorded->command.value, value.data, value.size_bytes), true;
 }
 
 void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,

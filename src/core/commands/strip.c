@@ -7,7 +7,7 @@ enum { CHANGES_FIRST = 32, BLOCK_BYTES_MAX = 1 << 20 };
 
 static bool is_for_strips(const micap_type *type, uint32_t operation)
 {
-    return !type->type.many && (operation == MICAP_OPERATION_REMOVE || type->is_wordy);
+    return !type->type.many && (operation == MICAP_OPERATION_REMOVE || micap_is_in_strips(type));
 }
 
 static bool is_same(const mica_commands *commands, const micap_type *type, uint32_t operation, mica_location location)

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "core/commands/staging.h"
 #include "mica/command.h"
-#include "type/type.h"
+#include "type/values.h"
 
 typedef struct micap_strip_block {
     struct micap_strip_block *next;
@@ -29,6 +29,12 @@ typedef struct micap_strip {
 } micap_strip;
 
 struct micap_recording;
+
+/* Whether values of this type can be in a strip. */
+static inline bool micap_is_in_strips(const micap_type *type)
+{
+    return type->trivial && !type->leaves && micap_is_words(type->type.size_bytes);
+}
 
 /* Begins a strip in a recording that is empty, or makes room for one more change in it; false when the change is not one for
  * it, or memory is short: then it is recorded as a target. */

@@ -97,7 +97,7 @@ static uint32_t move_run(mica_world *world, const micap_edge *edge, const mica_e
     for (uint32_t i = 0; i < run.count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run.to.chunk->number, run.to.row + i);
-    if (edge->shortcut == MICAP_SHORTCUT_WIDEN) { /* by a value: tags are not recorded in strips */
+    if (edge->path == MICAP_EDGE_ADDS) { /* by a value: tags are not recorded in strips */
         const micap_lane *lane = &micap_chunk_lanes(run.to.chunk)[edge->column];
         memcpy(lane->values + run.to.row * lane->bytes, values, run.count * lane->bytes);
     }
@@ -123,7 +123,7 @@ static micap_strip_outcome apply_to_chunks(mica_world *world, const micap_strip 
     if (!known)
         return failed(world);
     micap_edge edge = *known;
-    if (edge.shortcut == MICAP_SHORTCUT_NONE || micap_change_hooks(edge.end))
+    if (edge.path == MICAP_EDGE_GENERAL || micap_change_hooks(edge.end))
         return MICAP_STRIP_NONE;
     if (!micap_rows_reserve(world, edge.end, count)) {
         micap_fail_memory(world, "flush");

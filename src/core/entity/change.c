@@ -18,8 +18,8 @@ static const mica_location no_place = {0};
 /* Fills the raw value of a component that is about to be added: a copy, or from NULL the default. */
 static bool make_value(mica_world *world, const micap_column *column, void *value, const void *from)
 {
-    if (from && column->plain) {
-        micap_copy_fresh_bytes(value, from, column->bytes);
+    if (from && column->trivial) {
+        micap_copy_fresh(value, from, column->bytes);
         return true;
     }
     if (from ? micap_values_copy(column->type, value, from, 1) : micap_values_construct(column->type, value, 1))
@@ -79,13 +79,13 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
 }
 
 /* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_shortcut shortcut)
+static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_edge_path path)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    if (MICAP_UNLIKELY(edge->shortcut != shortcut || !edge->end->open ||
+    if (MICAP_UNLIKELY(edge->path != path || !edge->end->open ||
                        micap_change_hooks(edge->end) | micap_change_hooks(archetype)))
         return NULL;
     return edge;
@@ -103,11 +103,11 @@ void *mica_add_id(mica_world *world, mica_entity entity, mica_component componen
     if (micap_is_pooled(component))
         return micap_pooled_add_or_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_WIDEN);
+    const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_ADDS);
     if (MICAP_UNLIKELY(!edge))
         return micap_add_any(world, entity, component);
     ++world->structure;
-    return micap_row_widen(world, entity, spot, edge);
+    return micap_row_step_add(world, entity, spot, edge);
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
@@ -211,11 +211,11 @@ bool mica_remove_id(mica_world *world, mica_entity entity, mica_component compon
     if (micap_is_pooled(component))
         return micap_pooled_remove_or_any(world, entity, component);
     micap_spot spot = micap_locate(world, entity);
-    const micap_edge *edge = short_edge(spot, component, MICAP_SHORTCUT_NARROW);
+    const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_REMOVES);
     if (MICAP_UNLIKELY(!edge))
         return micap_remove_any(world, entity, component);
     ++world->structure;
-    return micap_row_narrow(world, entity, spot, edge);
+    return micap_row_step_remove(world, entity, spot, edge);
 }
 
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */

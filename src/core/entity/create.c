@@ -1,48 +1,10 @@
 /* Creating entities, one at a time. */
-#include "base/assert.h"
-#include "base/bits.h"
-#include "core/events/hooks.h"
+#include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/pool_component.h"
-#include "core/world/report.h"
-#include "core/storage/component_set.h"
-#include "core/world/world.h"
+#include "core/events/hooks.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
-#include "core/undo/copy_on_write.h"
-#include "mica/split.h"
-
-static const mica_location no_place = {0};
-
-static inline micap_shape *shape_of(mica_world *world, const mica_value *values, uint32_t count)
-{
-    uint32_t key = MICAP_LIKELY(count) ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
-    return &world->shapes[key % MICAP_SHAPES];
-}
-
-static void learn_shape(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
-{
-    if (count > MICAP_SHAPE_COMPONENTS || !archetype->plain || micap_has_pooled(values, count))
-        return;
-    micap_shape shape = {.archetype = archetype, .known = count + 1};
-    uint32_t filled = 0;
-    bool is_wordy = true;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t column = micap_archetype_column(archetype, values[i].component);
-        /* A tag is a value of no bytes in some column. */
-        shape.items[i] =
-            (struct micap_shape_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
-        if (column == MICAP_COLUMN_TAG)
-            continue;
-        is_wordy &= values[i].data && micap_is_few_words(archetype->columns[column].bytes);
-        shape.items[i].lane_offset = micap_lane_offset(archetype, column);
-        shape.items[i].bytes = archetype->columns[column].bytes;
-        ++filled;
-    }
-    shape.wordy = is_wordy ? shape.known : 0;
-    if (filled == archetype->column_count)
-        *shape_of(world, values, count) = shape;
-}
+#include "core/world/report.h"
 
 static mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
@@ -69,45 +31,38 @@ static mica_entity create_row(mica_world *world, micap_archetype *archetype, con
     return mica_nil();
 }
 
-/* Lists that are not known yet, chunks that are full, and whatever else is rare. */
+/* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (world->recording_depth)
-        return mica_command_create_id(micap_recorder(world), values, count, no_place);
+        return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
     micap_archetype *archetype = micap_archetype_of_values(world, values, count);
     if (!archetype)
         return mica_nil();
-    learn_shape(world, archetype, values, count);
+    micap_create_plan_learn(world, archetype, values, count);
     return create_row(world, archetype, values, count);
 }
 
-/* Fills the raw row of a shape. False when the list is another one: nothing has happened then, the row is still raw. */
-static MICAP_INLINE bool fill_shape(const micap_shape *shape, micap_spot spot, const mica_value *values, uint32_t count,
-                                    bool is_wordy)
+/* Fills the raw row of a plan. False if the plan is for another list: the row is still raw then. */
+static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_spot spot, const mica_value *values,
+                                  uint32_t count)
 {
-    const struct micap_shape_item *item = shape->items;
+    const micap_create_item *item = plan->items;
     for (; count; --count, ++item, ++values) {
         if (MICAP_UNLIKELY(item->component != values->component || item->size_bytes != values->size_bytes))
             return false;
         uint64_t bytes = item->bytes;
-        const micap_lane *lane = (const void *)((const char *)spot.chunk + item->lane_offset);
-        char *to = lane->values + spot.row * bytes;
-        const void *data = values->data;
-        if (is_wordy) {
-            if (MICAP_LIKELY(data && bytes))
-                micap_copy_few_words(to, data, bytes);
-            else if (bytes)
-                return false;
-        } else if (data) {
-            memcpy(to, data, bytes);
-        } else {
-            memset(to, 0, bytes);
-        }
+        const micap_lane *column = (const void *)((const char *)spot.chunk + item->column_offset);
+        char *to = column->values + spot.row * bytes;
+        if (MICAP_LIKELY(values->data != NULL))
+            micap_copy_fresh(to, values->data, bytes);
+        else
+            micap_zero_trivial(to, bytes);
     }
     return true;
 }
 
-/* What is left to do when a chunk is full now, or when there are hooks. */
+/* The end of the fast path if the chunk is full now, or if there are hooks. */
 static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap_spot spot, const mica_value *values,
                                                         uint32_t count, mica_entity entity)
 {
@@ -121,13 +76,22 @@ static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap
     return entity;
 }
 
-/* Makes the row exist that was filled. */
-static MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot, const mica_value *values,
-                                             uint32_t count)
+static inline bool is_ready(const mica_world *world, const micap_create_plan *plan)
 {
+    return plan->archetype->open && micap_entity_is_ready(&world->entities);
+}
+
+/* The fast path, for a plan that is ready. Other paths are calls at the end, so that this one saves little on the stack. */
+static MICAP_INLINE mica_entity create_by_plan(mica_world *world, const micap_create_plan *plan,
+                                               const mica_value *values, uint32_t count)
+{
+    micap_spot spot = micap_rows_next(plan->archetype);
+    if (MICAP_UNLIKELY(!fill_row(plan, spot, values, count)))
+        return create_any(world, values, count);
     uint64_t *record;
     mica_entity entity = micap_entity_take_ready(&world->entities, &record);
-    micap_row_own(world, spot, entity, record);
+    micap_stamp_row(world, spot.chunk, spot.row);
+    micap_row_own(spot, entity, record);
     ++world->structure;
     bool is_full = micap_rows_count(spot, 1);
     if (MICAP_UNLIKELY(is_full || micap_change_hooks(spot.chunk->archetype)))
@@ -135,38 +99,23 @@ static MICAP_INLINE mica_entity commit_shape(mica_world *world, micap_spot spot,
     return entity;
 }
 
-static inline bool is_ready(const mica_world *world, const micap_shape *shape)
-{
-    return shape->archetype->open && micap_entity_is_ready(&world->entities);
-}
-
-/* As mica_create_id, for lists with large or default values, and while there are snapshots. */
+/* The same while there are snapshots; or the general path. */
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_shape *shape = shape_of(world, values, count);
-    if (world->recording_depth || shape->known != count + 1 || !is_ready(world, shape))
+    const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    if (world->recording_depth || plan->known != count + 1 || !is_ready(world, plan))
         return create_any(world, values, count);
-    micap_spot spot = micap_rows_next(shape->archetype);
-    if (world->keeper.before) {
-        micap_keep_next_record(&world->entities);
-        if (micap_is_older(world, micap_chunk_stamps(spot.chunk, spot.row)))
-            micap_keep_rows(world, spot.chunk, spot.row, 1);
-    }
-    if (!fill_shape(shape, spot, values, count, false))
-        return create_any(world, values, count);
-    return commit_shape(world, spot, values, count);
+    micap_spot spot = micap_rows_next(plan->archetype);
+    micap_touch_next_record(&world->entities);
+    micap_touch_row(world, spot.chunk, spot.row);
+    return create_by_plan(world, plan, values, count);
 }
 
-/* The way that everybody takes: a known list of small values, and room in the chunk. Every other way is a call at the end,
- * so that this one keeps little on the stack. */
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_shape *shape = shape_of(world, values, count);
-    if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || shape->wordy != count + 1 ||
-                       !is_ready(world, shape)))
+    const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || plan->known != count + 1 ||
+                       !is_ready(world, plan)))
         return create_other(world, values, count);
-    micap_spot spot = micap_rows_next(shape->archetype);
-    if (MICAP_UNLIKELY(!fill_shape(shape, spot, values, count, true)))
-        return create_other(world, values, count);
-    return commit_shape(world, spot, values, count);
+    return create_by_plan(world, plan, values, count);
 }

@@ -6,7 +6,6 @@
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
-#include "core/undo/copy_on_write.h"
 
 static const mica_location no_place = {0};
 
@@ -158,8 +157,8 @@ static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, 
     while (run < count && micap_record_row(records[run - 1]) == slot + run)
         ++run;
     uint32_t next = micap_record_row(records[run - 1]);
-    for (uint32_t i = 0; entities->keeper->before && i < run; ++i)
-        micap_keep_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
+    for (uint32_t i = 0; i < run; ++i)
+        micap_touch_record(entities, page_index << MICAP_PAGE_SHIFT | (slot + i));
     for (uint32_t i = 0; i < run; ++i) {
         uint32_t generation = micap_record_generation(records[i]);
         records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
@@ -176,8 +175,7 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
-    if (world->keeper.before)
-        micap_keep_rows(world, chunk, spot.row, count);
+    micap_touch_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
         micap_spot rest = {chunk, spot.row + i};
         uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
@@ -186,9 +184,6 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
             micap_entities_next_run(world); /* which was reserved */
         i += run;
     }
-    mica_version version = micap_version(world);
-    for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
-        micap_chunk_stamps(chunk, row)[0] = version;
     micap_rows_count_up(spot, count);
 }
 

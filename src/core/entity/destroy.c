@@ -3,7 +3,6 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
-#include "core/undo/copy_on_write.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
@@ -13,9 +12,8 @@ void micap_destroy_row(mica_world *world, micap_spot spot)
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
     if (MICAP_UNLIKELY(world->pools.count))
         micap_pools_entity_dies(world, entity);
-    if (MICAP_UNLIKELY(!spot.chunk->archetype->plain)) {
-        if (world->keeper.before)
-            micap_keep_rows(world, spot.chunk, spot.row, 1);
+    if (MICAP_UNLIKELY(!spot.chunk->archetype->trivial)) {
+        micap_preserve_rows(world, spot.chunk, spot.row, 1);
         micap_row_destruct(spot);
     }
     micap_row_fill_hole(world, spot);
@@ -36,10 +34,9 @@ static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *e
     const micap_archetype *archetype = spot.chunk->archetype;
     if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
         micap_hooks_removing(world, NULL, spot, count);
-    if (world->keeper.before)
-        micap_keep_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; !archetype->plain && i < archetype->column_count; ++i)
-        if (!archetype->columns[i].plain)
+    micap_preserve_rows(world, spot.chunk, spot.row, count);
+    for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].trivial)
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
@@ -95,7 +92,7 @@ bool mica_destroy(mica_world *world, mica_entity entity)
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
-                       !archetype->plain || archetype->hook_mask || entity.generation == MICAP_GENERATION_MAX ||
+                       !archetype->destroys_fast || entity.generation == MICAP_GENERATION_MAX ||
                        micap_pools_mask(&world->pools, entity.index)))
         return destroy_any(world, entity);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);

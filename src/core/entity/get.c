@@ -67,9 +67,8 @@ void *mica_write_id(mica_world *world, mica_entity entity, mica_component compon
     if (MICAP_UNLIKELY(finder->component != component || !component))
         return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
-    if (micap_is_older(world, stamp))
+    if (!micap_touch_without_copy(world, stamp, micap_version(world)))
         return micap_lend(world, entity, component, write_any(world, entity, component), 1);
-    micap_stamp(stamp, micap_version(world));
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 

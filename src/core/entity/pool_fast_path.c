@@ -96,7 +96,7 @@ static MICAP_INLINE bool remove_row(mica_world *world, mica_pool *pool, mica_ent
     pool->owners[row] = moved;
     *entry_at(&pool->index, moved.index) = micap_map_entry(moved, row);
     micap_pool_stamps(pool, row)[0] = micap_version(world);
-    micap_copy_bytes(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
+    micap_copy_trivial(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
     return true;
 }
 
@@ -117,10 +117,7 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     if (MICAP_UNLIKELY(!value))
         return micap_add_any(world, entity, component);
     uint32_t bytes = pool->value_bytes;
-    if (MICAP_UNLIKELY(!micap_is_small(bytes)))
-        return memset(value, 0, bytes);
-    static const char zeros[16];
-    micap_copy_small(value, zeros, bytes);
+    micap_zero_trivial(value, bytes);
     return value;
 }
 
@@ -142,7 +139,7 @@ bool micap_pooled_set_short(mica_world *world, mica_entity entity, mica_componen
         return add_tag(world, pool, entity) != NULL;
     char *value = add_row(world, pool, entity);
     if (value)
-        micap_copy_bytes(value, from, pool->value_bytes);
+        micap_copy_trivial(value, from, pool->value_bytes);
     return value != NULL;
 }
 
@@ -171,7 +168,7 @@ static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, co
 {
     uint32_t row = micap_pool_row(pool, entity);
     micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
-    micap_copy_bytes(micap_pool_value(pool, row), from, pool->value_bytes);
+    micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 
 void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
@@ -181,7 +178,7 @@ void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity 
     for (uint32_t i = 0; i < count; ++i, values += bytes) {
         char *value = add_row(world, pool, entities[i]);
         if (MICAP_LIKELY(value != NULL))
-            micap_copy_bytes(value, values, bytes);
+            micap_copy_trivial(value, values, bytes);
         else
             overwrite(world, pool, entities[i], values);
     }

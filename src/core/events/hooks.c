@@ -3,7 +3,6 @@
 #include "core/world/report.h"
 #include "core/events/watch.h"
 #include "core/storage/rows.h"
-#include "core/undo/copy_on_write.h"
 #include "mica/hook.h"
 
 mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind, mica_event_fn fn,
@@ -54,8 +53,7 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
 {
     const micap_component *used = micap_component_of(&world->components, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
-    if (MICAP_UNLIKELY(world->keeper.before)) /* the hook may write to the values */
-        micap_keep_rows(world, spot.chunk, spot.row, count);
+    micap_preserve_rows(world, spot.chunk, spot.row, count); /* the hook may write to the values */
     event.entities = micap_chunk_entities(spot.chunk) + spot.row;
     event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
     micap_hooks_call(world, used, &event);

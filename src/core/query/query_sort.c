@@ -4,7 +4,6 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
-#include "core/undo/copy_on_write.h"
 #include "core/storage/pool_lookup.h"
 
 typedef struct micap_sorting {
@@ -135,9 +134,8 @@ bool micap_query_sort(mica_query *query)
 static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_entity entity)
 {
     micap_row_move(from, to);
-    micap_chunk_entities(to.chunk)[to.row] = entity;
-    micap_chunk_stamps(to.chunk, to.row)[0] = micap_version(world);
-    *micap_record_at(&world->entities, entity.index) = micap_record_pack(entity.generation, to.chunk->number, to.row);
+    micap_touch_row(world, to.chunk, to.row);
+    micap_row_own(to, entity, micap_record_at(&world->entities, entity.index));
 }
 
 static uint64_t place_of(const micap_order *order)
@@ -192,8 +190,8 @@ static void sort_archetype(mica_query *query, micap_archetype *archetype, const 
             order[at++] = (micap_order){archetype->chunks[i], row, i};
     memcpy(places, order, count * sizeof *order);
     merge_sort(how, order, query->order_scratch, count);
-    for (uint32_t i = 0; query->world->keeper.before && i <= archetype->tail; ++i)
-        micap_keep_rows(query->world, archetype->chunks[i], 0, archetype->chunks[i]->count);
+    for (uint32_t i = 0; i <= archetype->tail; ++i)
+        micap_preserve_rows(query->world, archetype->chunks[i], 0, archetype->chunks[i]->count);
     permute_rows(query->world, archetype, order, places, count);
 }
 

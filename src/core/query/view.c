@@ -258,9 +258,8 @@ static inline void *write_ready(const mica_view *view, uint32_t term)
 {
     if (!view->private_.ready || term >= MICAP_READY_TERMS || !view->private_.ready->terms[term].stamp)
         return NULL;
-    if (micap_is_older(view->world, view->private_.ready->terms[term].stamp))
+    if (!micap_touch_without_copy(view->world, view->private_.ready->terms[term].stamp, view->private_.version))
         return NULL;
-    micap_stamp(view->private_.ready->terms[term].stamp, view->private_.version);
     return micap_lend_column(view, term, view->private_.ready->terms[term].values);
 }
 
@@ -282,9 +281,8 @@ static inline void *write_joined(mica_view *view, uint32_t term)
         return micap_join_write(view, term);
     uint32_t column = micap_chunk_find(view->private_.chunk, view->private_.query->terms[term].component)->column;
     mica_version *stamp = &micap_chunk_stamps(view->private_.chunk, view->private_.row)[1 + column];
-    if (micap_is_older(view->world, stamp))
+    if (!micap_touch_without_copy(view->world, stamp, micap_view_version(view)))
         return micap_join_write(view, term);
-    micap_stamp(stamp, micap_view_version(view));
     return view->private_.columns[term];
 }
 
@@ -308,9 +306,9 @@ static MICAP_INLINE void *write_term(mica_view *view, uint32_t term)
         return values;
     mica_version version = micap_view_version(view);
     mica_version *stamp = &micap_chunk_stamps(view->private_.chunk, 0)[1 + column];
-    if (MICAP_UNLIKELY(view->private_.row + view->count > MICA_SLICE_ROWS) || micap_is_older(view->world, stamp))
+    if (MICAP_UNLIKELY(view->private_.row + view->count > MICA_SLICE_ROWS) ||
+        !micap_touch_without_copy(view->world, stamp, version))
         return write_slices(view, column, values, version);
-    micap_stamp(stamp, version);
     return values;
 }
 

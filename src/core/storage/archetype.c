@@ -66,7 +66,7 @@ static void fill_slots(micap_archetype *archetype)
 
 static void fill_columns(mica_world *world, micap_archetype *archetype)
 {
-    archetype->plain = archetype->small = true;
+    archetype->trivial = true;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
@@ -75,11 +75,10 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         micap_column *column = &archetype->columns[archetype->column_count++];
         column->component = type->id;
         column->bytes = type->type.size_bytes;
-        column->plain = micap_is_plain(type);
+        column->trivial = type->trivial;
         column->companion = type->companion;
         column->type = type;
-        archetype->plain &= column->plain;
-        archetype->small &= column->plain && micap_is_small(column->bytes);
+        archetype->trivial &= column->trivial;
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
     }
 }
@@ -235,7 +234,7 @@ static void forget_edges(const micap_archetype *archetype, uint32_t count)
         if (!edge->end || edge->end->id < count)
             continue;
         edge->end = NULL;
-        edge->shortcut = MICAP_SHORTCUT_NONE;
+        edge->path = MICAP_EDGE_GENERAL;
     }
 }
 
@@ -246,7 +245,7 @@ void micap_archetypes_forget(mica_world *world, uint32_t count)
         return;
     for (uint32_t i = 0; i < count; ++i)
         forget_edges(archetypes->by_id[i], count);
-    memset(world->shapes, 0, sizeof world->shapes);
+    micap_create_plans_clear(world);
     while (archetypes->count > count) {
         micap_archetype *archetype = archetypes->by_id[archetypes->count - 1];
         MICAP_ASSERT(!archetype->chunk_count, "an archetype that goes is empty");
@@ -282,6 +281,7 @@ void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
             archetype->lone_add = archetype->components[i];
         }
     }
+    archetype->destroys_fast = archetype->trivial && !archetype->hook_mask;
     if (add_count != 1 || archetype->hook_mask & 1 << MICA_EVENT_SET)
         archetype->lone_add = 0;
 }

@@ -17,23 +17,24 @@ enum {
 typedef struct micap_column {
     mica_component component;
     uint32_t bytes;
-    bool plain; /* copied as bytes, destroyed by forgetting */
+    bool trivial; /* of its type */
     micap_companion companion;
     const micap_type *type;
 } micap_column;
 
-/* A step that is taken without much ado: both ends are small, and nothing but the column of the edge differs. */
-typedef enum micap_shortcut {
-    MICAP_SHORTCUT_NONE = 0,
-    MICAP_SHORTCUT_WIDEN,  /* see micap_row_widen */
-    MICAP_SHORTCUT_NARROW, /* see micap_row_narrow */
-} micap_shortcut;
+/* How a row moves along an edge. The fast path, micap_row_step_add and _remove, is for edges between two trivial archetypes whose columns differ
+ * in at most the one of the edge. */
+typedef enum micap_edge_path {
+    MICAP_EDGE_GENERAL = 0,
+    MICAP_EDGE_ADDS,    /* fast path; the end has the component */
+    MICAP_EDGE_REMOVES, /* fast path; the end lacks it */
+} micap_edge_path;
 
 /* From an archetype by one component: to the archetype without it when it is there, else to the one with it. */
 typedef struct micap_edge {
     mica_component component;
-    uint16_t column; /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
-    uint8_t shortcut;
+    uint16_t column;             /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
+    uint8_t path;                /* micap_edge_path */
     struct micap_archetype *end; /* NULL: not known yet */
 } micap_edge;
 
@@ -51,8 +52,8 @@ typedef struct micap_archetype {
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
-    bool plain;              /* all columns are */
-    bool small;              /* and all their values are small: see micap_is_small */
+    bool trivial;            /* all columns are: rows move by copying bytes */
+    bool destroys_fast;      /* trivial, and without hooks: see mica_destroy */
     bool has_companions;     /* some column is one */
     uint8_t hook_mask;       /* bit per event that some component has a hook or a watch for */
     mica_component lone_add; /* the one component with hooks that creating a row calls; 0 when several have some */

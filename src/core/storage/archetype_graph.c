@@ -44,10 +44,11 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
     return found;
 }
 
-/* Whether a step changes one column, or none, and every value is copied in line. */
-static bool is_short(const micap_archetype *archetype, const micap_archetype *other, const micap_type *type)
+static micap_edge_path path_of(const micap_archetype *from, const micap_archetype *to, const micap_type *type)
 {
-    return archetype->small && other->small && !type->enabled && !type->added && !type->leaves;
+    if (!from->trivial || !to->trivial || type->enabled || type->added || type->leaves)
+        return MICAP_EDGE_GENERAL;
+    return micap_archetype_has(to, type->id) ? MICAP_EDGE_ADDS : MICAP_EDGE_REMOVES;
 }
 
 micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component)
@@ -67,7 +68,6 @@ micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, 
         return NULL;
     edge->end = end;
     edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
-    if (is_short(archetype, end, type))
-        edge->shortcut = add ? MICAP_SHORTCUT_WIDEN : MICAP_SHORTCUT_NARROW;
+    edge->path = (uint8_t)path_of(archetype, end, type);
     return edge;
 }

@@ -25,7 +25,7 @@ static size_t header_bytes(const micap_archetype *archetype)
                           sizeof(mica_version));
 }
 
-uint32_t micap_lane_offset(const micap_archetype *archetype, uint32_t column)
+uint32_t micap_column_offset(const micap_archetype *archetype, uint32_t column)
 {
     return (uint32_t)(sizeof(micap_chunk) + finder_count(archetype) * sizeof(micap_finder) +
                       column * sizeof(micap_lane));
@@ -114,7 +114,7 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
     chunk->capacity = capacity;
     chunk->stride = (uint16_t)(1 + archetype->column_count);
     chunk->finder_mask = finder_count(archetype) - 1;
-    chunk->lanes_offset = micap_lane_offset(archetype, 0);
+    chunk->lanes_offset = micap_column_offset(archetype, 0);
     chunk->order = (uint8_t)order;
     uint64_t bytes = walk_layout(archetype, capacity, (uint32_t)chunk->color_lines * MICAP_CACHE_LINE, chunk);
     MICAP_ASSERT((uint64_t)chunk->color_lines * MICAP_CACHE_LINE + bytes <= (uint64_t)1 << order,
@@ -191,6 +191,18 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     return chunk;
 }
 
+static void destroy(mica_world *world, micap_chunk *chunk)
+{
+    MICAP_ASSERT(chunk->count == 0, "a chunk that goes is empty");
+    micap_chunks *chunks = &world->chunks;
+    size_t bytes = (size_t)1 << chunk->order;
+    chunks->by_number[chunk->number] = (micap_chunk *)(((uintptr_t)chunks->first_free << 1) | 1);
+    chunks->first_free = chunk->number;
+    --chunks->count;
+    chunks->bytes -= bytes;
+    micap_arena_release(&world->arena, (char *)chunk - (size_t)chunk->color_lines * MICAP_CACHE_LINE, bytes);
+}
+
 const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
 {
     const micap_chunk *chunk = world->chunks.by_number[number];
@@ -235,20 +247,16 @@ void micap_chunks_sweep(mica_world *world)
         if (is_needed(world, &chunks->retired[i]))
             chunks->retired[kept++] = chunks->retired[i];
         else
-            micap_chunk_destroy(world, chunks->retired[i].chunk);
+            destroy(world, chunks->retired[i].chunk);
     if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
         ++world->keeper.serial;
     chunks->retired_count = kept;
 }
 
-void micap_chunk_destroy(mica_world *world, micap_chunk *chunk)
+void micap_chunk_release(mica_world *world, micap_chunk *chunk)
 {
-    MICAP_ASSERT(chunk->count == 0, "a chunk that goes is empty");
-    micap_chunks *chunks = &world->chunks;
-    size_t bytes = (size_t)1 << chunk->order;
-    chunks->by_number[chunk->number] = (micap_chunk *)(((uintptr_t)chunks->first_free << 1) | 1);
-    chunks->first_free = chunk->number;
-    --chunks->count;
-    chunks->bytes -= bytes;
-    micap_arena_release(&world->arena, (char *)chunk - (size_t)chunk->color_lines * MICAP_CACHE_LINE, bytes);
+    if (world->keeper.before)
+        micap_chunk_retire(world, chunk);
+    else
+        destroy(world, chunk);
 }

@@ -126,7 +126,7 @@ static inline void micap_stamp(mica_version *stamp, mica_version version)
 uint32_t micap_chunk_capacity(const struct micap_archetype *archetype, uint64_t bytes);
 
 /* Where the lane of a column is in every chunk of the archetype, from the beginning of the chunk. */
-uint32_t micap_lane_offset(const struct micap_archetype *archetype, uint32_t column);
+uint32_t micap_column_offset(const struct micap_archetype *archetype, uint32_t column);
 
 /* Lays out an empty chunk in a raw block. */
 void micap_chunk_lay_out(micap_chunk *chunk, struct micap_archetype *archetype, uint32_t order, uint32_t capacity);
@@ -154,9 +154,10 @@ void micap_chunks_free(mica_world *world);
 
 /* A new chunk of 2^order bytes with a number, or NULL when memory or numbers are short. */
 micap_chunk *micap_chunk_create(mica_world *world, struct micap_archetype *archetype, uint32_t order);
-void micap_chunk_destroy(mica_world *world, micap_chunk *chunk);
 /* The chunk of that number; NULL when no archetype has it. */
 const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number);
+/* Gives an empty chunk back that its archetype does not need any more. */
+void micap_chunk_release(mica_world *world, micap_chunk *chunk);
 /* Puts an empty chunk aside as long as a snapshot may need it. */
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk);
 /* Takes it back. */

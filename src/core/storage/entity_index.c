@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "core/world/world.h"
 
-enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8 };
+enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8, RECORDS_KEPT = 64 }; /* copied at once for a snapshot: 512 bytes */
 
 static const uint64_t index_limit = (uint64_t)1 << 32;
 
@@ -223,21 +223,21 @@ static void relink_page(micap_entities *entities, uint32_t page_index)
 }
 
 /* Relinking changes any of its slots. */
-static void keep_page(const micap_entities *entities, uint32_t page)
+static void touch_page(const micap_entities *entities, uint32_t page)
 {
-    for (uint32_t slot = 0; entities->keeper->before && slot < MICAP_PAGE_RECORDS; slot += 64)
-        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | slot);
+    for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; slot += RECORDS_KEPT)
+        micap_touch_record(entities, page << MICAP_PAGE_SHIFT | slot);
 }
 
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_entities *all = &world->entities;
     micap_entities_settle(world);
-    for (uint32_t page = all->keeper->before ? all->first_page : 0; page; page = all->pages[page - 1].next)
-        micap_keep_record(all, (page - 1) << MICAP_PAGE_SHIFT); /* and with it the next page */
+    for (uint32_t page = all->first_page; page; page = all->pages[page - 1].next)
+        micap_touch_record(all, (page - 1) << MICAP_PAGE_SHIFT); /* and with it the next page */
     for (uint32_t i = 0; i < count; ++i) {
         if (!i || entities[i].index >> MICAP_PAGE_SHIFT != entities[i - 1].index >> MICAP_PAGE_SHIFT)
-            keep_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
+            touch_page(all, entities[i].index >> MICAP_PAGE_SHIFT);
         open_unused(all, entities[i].index);
         uint64_t *record = micap_record_at(all, entities[i].index);
         *record = micap_record_pack(entities[i].generation, MICAP_CHUNK_PENDING, micap_record_row(*record));
@@ -248,8 +248,8 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
     for (uint32_t *link = &all->first_page, before = 0; *link;) {
         micap_page *page = &all->pages[*link - 1];
         if (page->first_free == MICAP_SLOT_END) {
-            if (before && all->keeper->before)
-                micap_keep_record(all, (before - 1) << MICAP_PAGE_SHIFT);
+            if (before)
+                micap_touch_record(all, (before - 1) << MICAP_PAGE_SHIFT);
             *link = page->next;
         } else {
             before = *link;
@@ -257,8 +257,6 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
         }
     }
 }
-
-enum { RECORDS_KEPT = 64 }; /* at once: 512 bytes */
 
 void micap_keep_record(const micap_entities *entities, uint32_t index)
 {
@@ -288,8 +286,7 @@ static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const 
         mica_entity entity = list[count - 1 - given];
         if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
             break;
-        if (MICAP_UNLIKELY(entities->keeper->before))
-            micap_keep_record(entities, entity.index);
+        micap_touch_record(entities, entity.index);
         page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
     }
     page->first_free = (uint16_t)(slot - given);

@@ -125,14 +125,23 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
     return entity;
 }
 
-/* Keeps what snapshots need of a slot that is about to be taken or freed; fresh ones need nothing. */
+/* Makes the copy of a record, and of the free list of its page, that snapshots need. */
 MICAP_COLD void micap_keep_record(const micap_entities *entities, uint32_t index);
 
-static inline void micap_keep_next_record(const micap_entities *entities)
+/* Every write to the record of an existing slot goes through this function first: it makes the copy that the newest snapshot needs.
+ * Fresh slots need no copy, nor do records of rows that move, which are found again from the rows. */
+static inline void micap_touch_record(const micap_entities *entities, uint32_t index)
 {
-    uint32_t page = entities->first_page - 1;
-    if (MICAP_UNLIKELY(entities->keeper->before) && entities->first_page)
-        micap_keep_record(entities, page << MICAP_PAGE_SHIFT | entities->pages[page].first_free);
+    if (MICAP_UNLIKELY(entities->keeper->before))
+        micap_keep_record(entities, index);
+}
+
+/* The same for the slot that is taken next. */
+static inline void micap_touch_next_record(const micap_entities *entities)
+{
+    if (entities->first_page)
+        micap_touch_record(entities, (entities->first_page - 1) << MICAP_PAGE_SHIFT |
+                                         entities->pages[entities->first_page - 1].first_free);
 }
 
 /* Whether a handle can be taken without looking for more. */
@@ -157,7 +166,7 @@ static inline mica_entity micap_entity_take_record(mica_world *world, micap_enti
 {
     if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return mica_nil();
-    micap_keep_next_record(world_entities);
+    micap_touch_next_record(world_entities);
     return micap_entity_take_ready(world_entities, out_record);
 }
 
@@ -199,8 +208,7 @@ MICAP_COLD void micap_entity_retire(micap_entities *entities, uint32_t index);
 /* Frees the slot of a living or pending entity: the handle is dead for good. */
 static inline void micap_entity_give(micap_entities *entities, mica_entity entity)
 {
-    if (MICAP_UNLIKELY(entities->keeper->before))
-        micap_keep_record(entities, entity.index);
+    micap_touch_record(entities, entity.index);
     if (entity.generation < MICAP_GENERATION_MAX)
         micap_entity_put_free(entities, entity.index, entity.generation + 1);
     else
@@ -213,8 +221,7 @@ void micap_entities_give_many(micap_entities *entities, const mica_entity *list,
 /* Gives back a handle that nobody has seen. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
 {
-    if (MICAP_UNLIKELY(entities->keeper->before))
-        micap_keep_record(entities, entity.index);
+    micap_touch_record(entities, entity.index);
     micap_entity_put_free(entities, entity.index, entity.generation);
 }
 

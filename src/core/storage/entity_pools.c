@@ -125,7 +125,7 @@ void micap_pools_update_short(mica_pool *pool)
     pool->is_quick = !pool->may_hold_dead && !pool->type->leaves &&
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
     pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
-                     !type->track_added && !pool->type->leaves && micap_is_plain(pool->type) &&
+                     !type->track_added && !pool->type->leaves && pool->type->trivial &&
                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 

@@ -93,12 +93,18 @@ static void unlink_entry(micap_names *names, uint32_t index)
     *link = name->next_by_entity;
 }
 
+/* Every change of a name goes through this function first: it makes the copy that the newest snapshot needs. */
+static void touch_name(mica_world *world, mica_entity entity)
+{
+    if (world->keeper.before)
+        micap_keep_name(world, entity);
+}
+
 static void drop_entry(mica_world *world, micap_name *name)
 {
     micap_names *names = &world->names;
     uint32_t index = (uint32_t)(name - names->entries);
-    if (world->keeper.before)
-        micap_keep_name(world, name->entity);
+    touch_name(world, name->entity);
     unlink_entry(names, index);
     micap_release(&world->memory, name->text, strlen(name->text) + 1, 1);
     *name = (micap_name){.next_by_text = names->first_free};
@@ -144,8 +150,7 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     if (!copy)
         return micap_fail_memory(world, "name");
     memcpy(copy, text, bytes);
-    if (world->keeper.before)
-        micap_keep_name(world, entity);
+    touch_name(world, entity);
     micap_name_forget(world, entity);
     enter(names, entity, scope, copy);
     return MICA_OK;
@@ -206,8 +211,7 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
         return micap_fail(world, MICA_ERROR_EXISTS, location, "name \"%.200s\" belongs to entity %u already",
                           name->text, taken->entity.index);
     uint32_t index = (uint32_t)(name - names->entries);
-    if (world->keeper.before)
-        micap_keep_name(world, entity);
+    touch_name(world, entity);
     unlink_entry(names, index);
     name->scope = scope;
     link_entry(names, index);

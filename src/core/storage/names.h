@@ -36,6 +36,9 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
  * is taken there. */
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location);
 
+/* Makes the copy of an entity's name, or of the fact that it has none, that snapshots need. */
+void micap_keep_name(mica_world *world, mica_entity entity);
+
 /* Names that snapshots kept: makes a text ready, so that restoring can't fail, or gives it up; takes away what the entity is called
  * now, then gives back what it was called. */
 struct micap_kept;

@@ -1,6 +1,5 @@
 #include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
-#include "core/undo/copy_on_write.h"
 
 static uint32_t at_most(uint32_t count, uint32_t limit)
 {
@@ -24,28 +23,23 @@ micap_row_run micap_run_begin(micap_spot from, const micap_archetype *to, uint32
     return run;
 }
 
-/* Copies `count` small values, of which those of the source lie in falling order. */
+/* Copies `count` values, those of the source in falling order. */
 static void copy_backward(char *to, const char *last, uint64_t bytes, uint32_t count)
 {
     for (; count; --count, to += bytes, last -= bytes)
-        micap_copy_small(to, last, bytes);
-}
-
-/* What snapshots need of all rows that come, go or move. */
-static void keep_run(mica_world *world, const micap_row_run *run)
-{
-    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
-    micap_keep_rows(world, run->from.chunk, first, run->count);
-    micap_keep_last_rows(world, run->from.chunk->archetype, run->count);
-    micap_keep_rows(world, run->to.chunk, run->to.row, run->count);
+        micap_copy_inline(to, last, bytes);
 }
 
 void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge)
 {
-    if (MICAP_UNLIKELY(world->keeper.before))
-        keep_run(world, run);
+    const micap_archetype *archetype = run->from.chunk->archetype;
+    const micap_chunk *last = archetype->chunks[archetype->tail];
+    if (!run->is_backward)
+        micap_preserve_rows(world, run->from.chunk, run->from.row, run->count);
+    micap_preserve_rows(world, last, last->count - run->count, run->count);
+    micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
     const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(run->to.chunk);
-    bool widen = edge->shortcut == MICAP_SHORTCUT_WIDEN;
+    bool widen = edge->path == MICAP_EDGE_ADDS;
     uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
     for (uint32_t i = 0; i < count; ++i) {
         const micap_lane *lane = &lanes[i + (!widen && i >= edge->column)];
@@ -59,12 +53,6 @@ void micap_run_move_columns(mica_world *world, const micap_row_run *run, const m
     }
 }
 
-static void stamp_rows(const mica_world *world, micap_spot spot, uint32_t count)
-{
-    for (uint32_t row = spot.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < spot.row + count; row += MICA_SLICE_ROWS)
-        micap_chunk_stamps(spot.chunk, row)[0] = micap_version(world);
-}
-
 /* The last rows of the archetype fill the holes that the run left. */
 static void fill_holes(mica_world *world, const micap_row_run *run)
 {
@@ -72,6 +60,7 @@ static void fill_holes(mica_world *world, const micap_row_run *run)
     const micap_chunk *last = archetype->chunks[archetype->tail];
     uint32_t last_row = last->count - 1;
     const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(last);
+    micap_touch_rows(world, run->from.chunk, run->from.row, run->count);
     for (uint32_t i = 0; i < archetype->column_count; ++i)
         copy_backward(lanes[i].values + run->from.row * lanes[i].bytes, others[i].values + last_row * lanes[i].bytes,
                       lanes[i].bytes, run->count);
@@ -82,13 +71,11 @@ static void fill_holes(mica_world *world, const micap_row_run *run)
         *micap_record_at(&world->entities, moved->index) =
             micap_record_pack(moved->generation, run->from.chunk->number, run->from.row + i);
     }
-    stamp_rows(world, run->from, run->count);
 }
 
 void micap_run_end(mica_world *world, const micap_row_run *run)
 {
     micap_archetype *from = run->from.chunk->archetype;
-    stamp_rows(world, run->to, run->count);
     if (!run->is_backward)
         fill_holes(world, run);
     micap_rows_count_up(run->to, run->count);

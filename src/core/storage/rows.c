@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/world/world.h"
-#include "core/undo/copy_on_write.h"
 
 /* The block for the next chunk: twice the last one, larger when many rows are awaited, never too small for one. */
 static uint32_t next_order(const mica_world *world, const micap_archetype *archetype, uint64_t rows)
@@ -38,8 +37,8 @@ static uint64_t room_of(const micap_archetype *archetype)
 bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count)
 {
     uint64_t room = room_of(archetype);
-    if (room < count && world->keeper.before)
-        micap_keep_archetype(world, archetype);
+    if (room < count)
+        micap_touch_archetype(world, archetype);
     while (room < count) {
         if (!MICAP_RESERVE(&world->memory, archetype->chunks, &archetype->chunk_capacity,
                            (uint64_t)archetype->chunk_count + 1))
@@ -65,8 +64,8 @@ void micap_rows_update_open(micap_archetype *archetype)
 
 static void move_value(const micap_column *column, void *to, void *from)
 {
-    if (column->plain)
-        micap_copy_bytes(to, from, column->bytes);
+    if (column->trivial)
+        micap_copy_trivial(to, from, column->bytes);
     else
         micap_values_move(column->type, to, from, 1);
 }
@@ -82,7 +81,7 @@ void micap_row_move(micap_spot from, micap_spot to)
             ++j;
         if (j < target->column_count && others[j].component == column->component)
             move_value(column, micap_chunk_value(to.chunk, j, to.row), value);
-        else if (!column->plain)
+        else if (!column->trivial)
             micap_values_destruct(column->type, value, 1);
     }
 }
@@ -91,21 +90,17 @@ void micap_row_destruct(micap_spot spot)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i)
-        if (!archetype->columns[i].plain)
+        if (!archetype->columns[i].trivial)
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), 1);
 }
 
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep)
 {
     uint32_t used = archetype->row_count ? archetype->tail + 1 : 0, dropped = 0;
-    if (archetype->chunk_count > used + keep && world->keeper.before)
-        micap_keep_archetype(world, archetype);
+    if (archetype->chunk_count > used + keep)
+        micap_touch_archetype(world, archetype);
     while (archetype->chunk_count > used + keep) {
-        micap_chunk *chunk = archetype->chunks[--archetype->chunk_count];
-        if (world->keeper.before)
-            micap_chunk_retire(world, chunk);
-        else
-            micap_chunk_destroy(world, chunk);
+        micap_chunk_release(world, archetype->chunks[--archetype->chunk_count]);
         ++dropped;
     }
     if (dropped)
@@ -113,21 +108,17 @@ uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32
     return dropped;
 }
 
-/* Copies a run of small values from one row to another. */
-static inline void copy_lanes(const micap_lane *to, uint64_t to_row, const micap_lane *from, uint64_t from_row,
-                              uint32_t count)
+static inline void copy_value(const micap_lane *to, uint64_t to_row, const micap_lane *from, uint64_t from_row)
 {
-    for (; count; --count, ++to, ++from) {
-        uint64_t bytes = to->bytes;
-        micap_copy_small(to->values + to_row * bytes, from->values + from_row * bytes, bytes);
-    }
+    uint64_t bytes = to->bytes;
+    micap_copy_inline(to->values + to_row * bytes, from->values + from_row * bytes, bytes);
 }
 
-/* The row that filled a hole has got its values; now its entity is told. */
+/* Gives a hole that was filled with the values of the last row to the entity of that row. */
 static inline void own_hole(const mica_world *world, micap_spot last, micap_spot hole)
 {
     mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
-    micap_row_own(world, hole, moved, micap_record_at(&world->entities, moved.index));
+    micap_row_own(hole, moved, micap_record_at(&world->entities, moved.index));
 }
 
 /* The last chunk of an archetype lost its last row. */
@@ -141,57 +132,68 @@ static MICAP_COLD bool leave_chunk(mica_world *world, micap_archetype *archetype
     return true;
 }
 
-/* Takes the last row off an archetype and returns where it was. */
-static inline micap_spot drop_last(micap_archetype *archetype)
+static inline micap_spot last_row(const micap_archetype *archetype)
 {
     micap_chunk *chunk = archetype->chunks[archetype->tail];
-    uint32_t row = chunk->count - 1;
-    chunk->count = row;
-    --archetype->row_count;
-    archetype->open = chunk;
-    return (micap_spot){chunk, row};
+    return (micap_spot){chunk, chunk->count - 1};
 }
 
-static __attribute__((noinline)) bool fill_large_hole(mica_world *world, micap_spot hole)
+/* Removes the last row of an archetype. The caller calls leave_chunk afterwards if it was the only row of its chunk. */
+static inline void drop_last(micap_archetype *archetype, micap_spot last)
 {
-    if (MICAP_UNLIKELY(world->keeper.before)) {
-        micap_keep_rows(world, hole.chunk, hole.row, 1);
-        micap_keep_last_rows(world, hole.chunk->archetype, 1);
-    }
-    micap_spot last = drop_last(hole.chunk->archetype);
-    if (last.chunk != hole.chunk || last.row != hole.row) {
+    last.chunk->count = last.row;
+    --archetype->row_count;
+    archetype->open = last.chunk;
+}
+
+static inline bool is_same_row(micap_spot a, micap_spot b)
+{
+    return a.chunk == b.chunk && a.row == b.row;
+}
+
+/* The general path: values with functions of their own, and snapshots. */
+static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_spot hole)
+{
+    micap_archetype *archetype = hole.chunk->archetype;
+    micap_spot last = last_row(archetype);
+    micap_preserve_rows(world, last.chunk, last.row, 1);
+    if (!is_same_row(last, hole)) {
+        micap_touch_row(world, hole.chunk, hole.row);
         micap_row_move(last, hole);
         own_hole(world, last, hole);
     }
-    return last.row || leave_chunk(world, hole.chunk->archetype);
+    drop_last(archetype, last);
+    return last.row || leave_chunk(world, archetype);
+}
+
+/* Has no calls but at its end, so that nothing is saved on the stack. */
+bool micap_row_fill_hole(mica_world *world, micap_spot hole)
+{
+    micap_archetype *archetype = hole.chunk->archetype;
+    if (MICAP_UNLIKELY(!archetype->trivial || world->keeper.before))
+        return fill_hole_any(world, hole);
+    micap_spot last = last_row(archetype);
+    drop_last(archetype, last);
+    if (!is_same_row(last, hole)) {
+        micap_stamp_row(world, hole.chunk, hole.row);
+        const micap_lane *lanes = micap_chunk_lanes(hole.chunk), *others = micap_chunk_lanes(last.chunk);
+        for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
+            copy_value(lanes, hole.row, others, last.row);
+        own_hole(world, last, hole);
+    }
+    return MICAP_LIKELY(last.row) || leave_chunk(world, hole.chunk->archetype);
 }
 
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)
 {
     micap_chunk *chunk = archetype->chunks[archetype->tail];
-    if (MICAP_UNLIKELY(world->keeper.before) && count)
-        micap_keep_rows(world, chunk, chunk->count - count, count);
+    micap_preserve_rows(world, chunk, chunk->count - count, count);
     MICAP_ASSERT(count <= chunk->count, "the rows that are dropped lie in the last chunk");
     chunk->count -= count;
     archetype->row_count -= count;
     archetype->open = chunk;
     if (!chunk->count)
         leave_chunk(world, archetype);
-}
-
-/* Ends with calls and has none in between, so that nothing has to be kept on the stack. */
-bool micap_row_fill_hole(mica_world *world, micap_spot hole)
-{
-    micap_archetype *archetype = hole.chunk->archetype;
-    if (MICAP_UNLIKELY(!archetype->small || world->keeper.before))
-        return fill_large_hole(world, hole);
-    micap_spot last = drop_last(archetype);
-    if (last.chunk != hole.chunk || last.row != hole.row) {
-        copy_lanes(micap_chunk_lanes(hole.chunk), hole.row, micap_chunk_lanes(last.chunk), last.row,
-                   archetype->column_count);
-        own_hole(world, last, hole);
-    }
-    return MICAP_LIKELY(last.row) || leave_chunk(world, hole.chunk->archetype);
 }
 
 /* Moves rows of an archetype to where nothing is any more, column by column. */
@@ -201,7 +203,7 @@ static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         const micap_column *column = &archetype->columns[i];
         void *target = micap_chunk_value(to.chunk, i, to.row), *source = micap_chunk_value(from.chunk, i, from.row);
-        if (column->plain)
+        if (column->trivial)
             memcpy(target, source, (size_t)count * column->bytes);
         else
             micap_values_move(column->type, target, source, count);
@@ -211,22 +213,18 @@ static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_
     for (uint32_t i = 0; i < count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
-    mica_version version = micap_version(world);
-    for (uint32_t row = to.row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < to.row + count; row += MICA_SLICE_ROWS)
-        micap_chunk_stamps(to.chunk, row)[0] = version;
 }
 
 void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    if (world->keeper.before)
-        micap_keep_rows(world, hole.chunk, hole.row, count);
+    micap_preserve_rows(world, hole.chunk, hole.row, count);
     while (count) {
         micap_chunk *last = archetype->chunks[archetype->tail];
         uint32_t behind = last->count - (last == hole.chunk ? hole.row + count : 0);
         uint32_t run = behind < count ? behind : count;
-        if (world->keeper.before)
-            micap_keep_rows(world, last, last->count - run, run);
+        micap_preserve_rows(world, last, last->count - run, run);
+        micap_touch_rows(world, hole.chunk, hole.row, run);
         move_rows(world, (micap_spot){last, last->count - run}, hole, run);
         hole.row += run;
         count -= run;
@@ -255,8 +253,7 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
 {
     mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
     micap_spot spot = micap_rows_next(to);
-    if (MICAP_UNLIKELY(world->keeper.before)) /* while its values are there */
-        micap_keep_rows(world, from.chunk, from.row, 1);
+    micap_preserve_rows(world, from.chunk, from.row, 1);
     micap_row_move(from, spot);
     if (to->has_companions)
         micap_row_init_companions(world, from.chunk->archetype, spot);
@@ -267,32 +264,44 @@ micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_
 
 char micap_tag_value;
 
-void *micap_row_widen(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+/* Moves a row along an edge and returns the new one; the hole is still there. Columns before the one of the edge have the same
+ * number in both archetypes, those after it differ by one. */
+static MICAP_INLINE micap_spot step(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge,
+                                    bool adds)
 {
-    static const char zeros[16];
-    micap_spot spot = micap_rows_next(edge->end);
-    uint32_t count = from.chunk->archetype->column_count, gap = edge->column;
-    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(spot.chunk);
-    copy_lanes(others, spot.row, lanes, from.row, gap < count ? gap : count);
-    if (gap < count)
-        copy_lanes(others + gap + 1, spot.row, lanes + gap, from.row, count - gap);
-    micap_rows_commit(world, spot, entity);
+    micap_spot to = micap_rows_next(edge->end);
+    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(to.chunk);
+    uint32_t gap = edge->column, count = (adds ? from : to).chunk->archetype->column_count;
+    const micap_lane *stop = lanes + (gap < count ? gap : count);
+    for (;;) {
+        for (; lanes != stop; ++lanes, ++others)
+            copy_value(others, to.row, lanes, from.row);
+        if (gap >= count)
+            break;
+        stop += count - gap + !adds;
+        lanes += !adds;
+        others += adds;
+        gap = count;
+    }
+    micap_rows_commit(world, to, entity);
+    return to;
+}
+
+void *micap_row_step_add(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+{
+    micap_spot to = step(world, entity, from, edge, true);
+    char *value = &micap_tag_value;
+    if (edge->column != MICAP_COLUMN_TAG) {
+        const micap_lane *column = &micap_chunk_lanes(to.chunk)[edge->column];
+        value = column->values + to.row * column->bytes;
+        micap_zero_trivial(value, column->bytes);
+    }
     micap_row_fill_hole(world, from);
-    if (gap == MICAP_COLUMN_TAG)
-        return &micap_tag_value;
-    char *value = others[gap].values + spot.row * others[gap].bytes;
-    micap_copy_small(value, zeros, others[gap].bytes);
     return value;
 }
 
-bool micap_row_narrow(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
 {
-    micap_spot spot = micap_rows_next(edge->end);
-    uint32_t count = spot.chunk->archetype->column_count, gap = edge->column;
-    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(spot.chunk);
-    copy_lanes(others, spot.row, lanes, from.row, gap < count ? gap : count);
-    if (gap < count)
-        copy_lanes(others + gap, spot.row, lanes + gap + 1, from.row, count - gap);
-    micap_rows_commit(world, spot, entity);
+    step(world, entity, from, edge, false);
     return micap_row_fill_hole(world, from);
 }

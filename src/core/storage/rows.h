@@ -18,11 +18,10 @@ static inline bool micap_is_row(micap_spot spot)
     return spot.chunk->number > MICAP_CHUNK_PENDING;
 }
 
-/* Tells a row and the record of an entity about each other. */
-static inline void micap_row_own(const mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
+/* Gives a row that was touched to an entity, whose record is given. */
+static inline void micap_row_own(micap_spot spot, mica_entity entity, uint64_t *record)
 {
     micap_chunk_entities(spot.chunk)[spot.row] = entity;
-    micap_chunk_stamps(spot.chunk, spot.row)[0] = micap_version(world);
     *record = micap_record_pack(entity.generation, spot.chunk->number, spot.row);
 }
 
@@ -68,9 +67,8 @@ static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
 static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
 {
     MICAP_ASSERT_HOT(spot.row == spot.chunk->count && spot.row < spot.chunk->capacity, "a row is added at the end");
-    if (micap_is_older(world, micap_chunk_stamps(spot.chunk, spot.row)))
-        micap_keep_rows(world, spot.chunk, spot.row, 1);
-    micap_row_own(world, spot, entity, record);
+    micap_touch_row(world, spot.chunk, spot.row);
+    micap_row_own(spot, entity, record);
     micap_rows_count_up(spot, 1);
 }
 
@@ -104,12 +102,11 @@ void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count);
  * The hole is filled. Returns the new place. */
 micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
 
-/* The same along a short edge, to the archetype with its component, whose value is zero and is returned: columns before it
- * keep their number, those behind it move up by one. Of a tag the value is micap_tag_value. */
-void *micap_row_widen(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
-
-/* And to the archetype without it. Returns true. */
-bool micap_row_narrow(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+/* The same along an edge with the fast path, MICAP_EDGE_ADDS. Returns the value that was added, which is zero; micap_tag_value for
+ * a tag. */
+void *micap_row_step_add(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+/* The same for MICAP_EDGE_REMOVES. Returns true. */
+bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
 
 /* What a pointer to a tag points to. */
 extern char micap_tag_value;

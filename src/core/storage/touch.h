@@ -1,17 +1,28 @@
-/* Writes to chunks. Every write goes through one of these functions first: it makes the copy that a snapshot needs (copy-on-write)
- * and stamps the change. */
+/* Writes to chunks. Every write goes through one of these functions first. They make the copy that the newest snapshot needs
+ * (copy-on-write) and stamp the change; no other code does either. A stamp that is newer than the snapshot says that the copy
+ * exists. */
 #ifndef MICAP_CORE_STORAGE_TOUCH_H
 #define MICAP_CORE_STORAGE_TOUCH_H
 
 #include "core/undo/copy_on_write.h"
 
-/* Whether what has this stamp was there when the newest snapshot was taken, and may have to be kept. Never without one. */
+/* Whether the newest snapshot may need a copy of what has this stamp. Never without a snapshot. */
 static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
 {
     return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->keeper.before);
 }
 
-/* Notes that a value of a column is about to be written. */
+/* Stamps values of one slice, if no copy is needed first. If it returns false, call one of the functions below. Use this where a
+ * call in the middle of a function would cost more than the write. */
+static inline bool micap_touch_without_copy(const mica_world *world, mica_version *stamp, mica_version version)
+{
+    if (micap_is_older(world, stamp))
+        return false;
+    micap_stamp(stamp, version);
+    return true;
+}
+
+/* A value of a column is about to be written. */
 static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row)
 {
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
@@ -20,7 +31,7 @@ static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint
     micap_stamp(stamp, micap_version(world));
 }
 
-/* The same for rows [row, row + count). */
+/* Values of rows [row, row + count) of a column are about to be written. */
 static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row,
                                       uint32_t count, mica_version version)
 {
@@ -32,6 +43,44 @@ static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uin
             micap_keep_column(world, chunk, column, row);
         micap_stamp(stamp, version);
     }
+}
+
+/* Makes the copies of rows [row, row + count) without stamping them: for rows that are about to be removed, and for values that
+ * are passed to a hook, which may write to them. */
+static inline void micap_preserve_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    if (MICAP_UNLIKELY(world->keeper.before) && count)
+        micap_keep_rows(world, chunk, row, count);
+}
+
+/* Stamps a row that needs no copy: there is no snapshot, or micap_preserve_rows was called. For fast paths, which test once whether
+ * there is a snapshot. */
+static inline void micap_stamp_row(const mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    micap_chunk_stamps(chunk, row)[0] = micap_version(world);
+}
+
+/* A row is about to be appended, or to be replaced by another row. */
+static inline void micap_touch_row(mica_world *world, const micap_chunk *chunk, uint32_t row)
+{
+    mica_version *stamp = micap_chunk_stamps(chunk, row);
+    if (micap_is_older(world, stamp))
+        micap_keep_rows(world, chunk, row, 1);
+    *stamp = micap_version(world);
+}
+
+/* The same for rows [row, row + count). */
+static inline void micap_touch_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count)
+{
+    for (uint32_t at = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; at < row + count; at += MICA_SLICE_ROWS)
+        micap_touch_row(world, chunk, at);
+}
+
+/* The list of chunks of an archetype is about to change. */
+static inline void micap_touch_archetype(mica_world *world, const micap_archetype *archetype)
+{
+    if (MICAP_UNLIKELY(world->keeper.before))
+        micap_keep_archetype(world, archetype);
 }
 
 #endif

@@ -32,8 +32,8 @@ void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t col
     kept->count = count;
     kept->stamp = __atomic_load_n(&micap_chunk_stamps(chunk, row)[1 + column], __ATOMIC_RELAXED);
     kept->type = about->type;
-    kept->is_owned = !about->plain;
-    if (about->plain)
+    kept->is_owned = !about->trivial;
+    if (about->trivial)
         memcpy(kept->data, values, bytes);
     else if (count && (!micap_can_copy(about->type) || !micap_values_copy(about->type, kept->data, values, count))) {
         micap_keep_give_up(&world->keeper, kept);

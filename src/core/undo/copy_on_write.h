@@ -85,9 +85,6 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept);
 bool micap_pools_clone(mica_world *to, const mica_world *from);
 void micap_pools_drop_state(mica_world *world, micap_pools_state *state);
 
-/* Keeps the name of an entity, or that it has none. */
-void micap_keep_name(mica_world *world, mica_entity entity);
-
 /* What a snapshot is to be restored from: what its log kept, and what newer ones kept of places it lacks. */
 typedef struct micap_restoring {
     mica_world *world;

@@ -5,7 +5,6 @@
 
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
-#include "mica/checked.h"
 #include "os/lease.h"
 #include "os/pages.h"
 
@@ -88,7 +87,7 @@ void *micap_lend(const mica_world *world, mica_entity entity, mica_component com
 {
     char *pages;
     size_t bytes;
-    if (!value || !micap_is_plain(micap_type_of(component)) || !find_pages(world, component, value, &pages, &bytes))
+    if (!value || !micap_type_of(component)->trivial || !find_pages(world, component, value, &pages, &bytes))
         return (void *)(uintptr_t)value;
     micap_lease_on_fault(stop);
     void *address = micap_lease(world, pages, bytes, value);

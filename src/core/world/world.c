@@ -32,6 +32,7 @@ static void release(mica_world *world)
         micap_commands_free(&world->deferred);
     micap_flush_free(world);
     micap_names_free(world);
+    micap_create_plans_free(world);
     micap_archetypes_free(world);
     micap_pools_free(world);
     micap_components_free(world);
@@ -99,7 +100,7 @@ static void destroy_all(mica_world *world)
                                  archetype->chunks[chunk]->count);
         while (archetype->row_count) {
             micap_chunk *chunk = archetype->chunks[archetype->tail];
-            if (archetype->plain && !world->pools.count)
+            if (archetype->trivial && !world->pools.count)
                 destroy_chunk(world, chunk);
             else
                 micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});

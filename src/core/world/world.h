@@ -9,28 +9,12 @@
 #include "core/storage/component.h"
 #include "core/storage/entity_index.h"
 #include "core/commands/flush.h"
+#include "core/entity/create_plan.h"
 #include "core/world/module.h"
 #include "core/storage/names.h"
 #include "core/storage/entity_pools.h"
 #include "core/query/query.h"
 #include "mica/world.h"
-
-enum { MICAP_SHAPE_COMPONENTS = 7, MICAP_SHAPES = 64 }; /* a shape has 128 bytes, found by a shift */
-
-/* What mica_create did last for a list of values: from the list as the caller writes it straight to the columns. Only
- * for lists that fill every column of a plain archetype: then a row is nothing but copies. */
-typedef struct micap_shape {
-    micap_archetype *archetype;
-    uint32_t known; /* 1 + how many components the list has; 0 when there is none here */
-    uint32_t wordy; /* the same when every value is a few words or a tag, else 0: see micap_copy_few_words */
-    struct micap_shape_item {
-        mica_component component;
-        uint32_t size_bytes; /* as the caller gives it */
-        uint32_t bytes;      /* 0 for a tag */
-        uint32_t
-            lane_offset; /* of its column, from the beginning of the chunk: the same in all chunks of an archetype */
-    } items[MICAP_SHAPE_COMPONENTS];
-} micap_shape;
 
 struct mica_world {
     /* Hot: what looking up an entity reads. */
@@ -46,7 +30,7 @@ struct mica_world {
     micap_queries queries;
     micap_pools pools;
     micap_names names;
-    micap_shape shapes[MICAP_SHAPES];
+    micap_create_plan create_plans[MICAP_CREATE_PLANS];
 
     mica_commands deferred;        /* what the world records by itself */
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */

@@ -49,7 +49,7 @@ void micap_hash_field(micap_hasher *hasher, const mica_field *field, const char 
 
 static bool lies_as_hashed(const micap_type *type)
 {
-    if (MICAP_IS_BIG_ENDIAN || !type->gapless)
+    if (MICAP_IS_BIG_ENDIAN || type->has_padding)
         return false;
     uint32_t at = 0; /* and the fields are listed in the order they lie */
     for (uint32_t i = 0; i < type->type.field_count; ++i) {

@@ -216,7 +216,7 @@ bool mica_stream_push_id(mica_stream *stream, const void *message, size_t messag
     if (MICAP_UNLIKELY(writer->sequence != job->sequence || (size_t)(writer->limit - room) < message_bytes))
         return push_slowly(stream, message, message_bytes, location);
     writer->at = writer->span->end = room + message_bytes;
-    micap_copy_fresh_bytes(room, message, (uint32_t)message_bytes);
+    micap_copy_fresh(room, message, (uint32_t)message_bytes);
     return true;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "resource/verify/resource.h"
-#include "resource/format/utf8.h"
+#include "base/utf8.h"
 
 const char *micap_asset_path_problem(const char *path)
 {

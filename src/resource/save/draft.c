@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "resource/library/asset_paths.h"
-#include "resource/format/utf8.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Strings and descriptions of types: afterwards the file's types are mica_types like any other. */
 #include "resource/verify/resource.h"
-#include "resource/format/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -1,0 +1,42 @@
+#include "core/entity/create_plan.h"
+
+#include "core/world/world.h"
+
+/* Lists the items of a plan; false if the values do not fill all columns: a value may be in a pool, or be split. */
+static bool list_items(micap_create_plan *plan, const mica_value *values, uint32_t count)
+{
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t column = micap_archetype_column(plan->archetype, values[i].component);
+        if (column == MICAP_COLUMN_NONE)
+            return false;
+        plan->items[i] = (micap_create_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
+        if (column == MICAP_COLUMN_TAG)
+            continue;
+        plan->items[i].column_offset = micap_column_offset(plan->archetype, column);
+        plan->items[i].bytes = plan->archetype->columns[column].bytes;
+        ++filled;
+    }
+    return filled == plan->archetype->column_count;
+}
+
+void micap_create_plan_learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
+{
+    micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    if (!archetype->trivial || !MICAP_RESERVE(&world->memory, plan->items, &plan->capacity, count))
+        return;
+    plan->archetype = archetype;
+    plan->known = list_items(plan, values, count) ? count + 1 : 0;
+}
+
+void micap_create_plans_clear(mica_world *world)
+{
+    for (uint32_t i = 0; i < MICAP_CREATE_PLANS; ++i)
+        world->create_plans[i].known = 0;
+}
+
+void micap_create_plans_free(mica_world *world)
+{
+    for (uint32_t i = 0; i < MICAP_CREATE_PLANS; ++i)
+        MICAP_RELEASE_ARRAY(&world->memory, world->create_plans[i].items, world->create_plans[i].capacity);
+}

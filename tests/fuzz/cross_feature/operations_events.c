@@ -1,0 +1,82 @@
+/* Hooks, observers and lists of removals. The body of a hook or observer runs for the entities of its event. */
+#include "program.h"
+
+static void on_event(const mica_event *event)
+{
+    run_body(event->context, BODY_HOOK, event->entities, event->count);
+}
+
+static void hook_set(program *program, scene *scene)
+{
+    mica_component component = sample_id(take_kind(program, scene));
+    mica_event_kind kind = (mica_event_kind)take_below(program, MICA_EVENT_DESTROY + 1);
+    bool clears = take_one_in(program, 6);
+    reaction *reaction = clears ? NULL : take_reaction(program, scene);
+    mica_hook_set_id(scene->world, kind == MICA_EVENT_DESTROY ? 0 : component, kind, reaction ? on_event : NULL,
+                     reaction);
+}
+
+static void observer_add(program *program, scene *scene)
+{
+    mica_observer *slot = &scene->observers[take_below(program, OBSERVERS)];
+    mica_event_kind event = take_below(program, MICA_EVENT_DISABLE + 2);
+    event = event > MICA_EVENT_DISABLE ? (mica_event_kind)MICA_EVENT_USER : event;
+    sample_kind kind = take_kind(program, scene);
+    mica_term filter = {sample_id(take_kind(program, scene)),
+                        take_one_in(program, 2) ? MICA_ACCESS_HAS : MICA_ACCESS_WITHOUT};
+    mica_observer_def def = {
+        .event = event,
+        .component = event == MICA_EVENT_DESTROY || event == MICA_EVENT_USER ? 0 : sample_id(kind),
+        .terms = &filter,
+        .term_count = take_below(program, 2),
+        .fn = on_event,
+        .context = take_reaction(program, scene),
+        .location = MICA_HERE,
+    };
+    if (slot->id)
+        mica_observer_remove(scene->world, *slot);
+    *slot = (mica_observer){0};
+    if (def.context)
+        *slot = mica_observer_add(scene->world, &def);
+}
+
+static void observer_remove(program *program, scene *scene)
+{
+    mica_observer *slot = &scene->observers[take_below(program, OBSERVERS)];
+    if (mica_observer_remove(scene->world, *slot))
+        *slot = (mica_observer){0};
+}
+
+static void observe_emit(program *program, scene *scene)
+{
+    mica_event_emit(scene->world, MICA_EVENT_USER, 0, take_entity(program, scene), (mica_value){0});
+}
+
+static void removals_read(program *program, scene *scene)
+{
+    mica_entity entities[8];
+    if (!scene->removals)
+        scene->removals = mica_removals_create_id(scene->world, sample_id(take_kind(program, scene)));
+    if (!scene->removals)
+        return;
+    mica_removals_read(scene->removals, entities, take_below(program, 9));
+    mica_removals_missed(scene->removals);
+}
+
+static void removals_destroy(program *program, scene *scene)
+{
+    if (program->depth > 0)
+        return;
+    mica_removals_destroy(scene->removals);
+    scene->removals = NULL;
+}
+
+const operation event_operations[] = {
+    {"hook_set", hook_set, 0},
+    {"observer_add", observer_add, IN_BODY},
+    {"observer_remove", observer_remove, IN_BODY},
+    {"observe_emit", observe_emit, IN_BODY | AS_INPUT},
+    {"removals_read", removals_read, IN_BODY},
+    {"removals_destroy", removals_destroy, 0},
+};
+OPERATIONS(event)

@@ -1,0 +1,170 @@
+/* Streams, messages and requests. */
+#include "program.h"
+
+/* The stream, made when it is not there. */
+static mica_stream *take_stream(program *program, scene *scene)
+{
+    mica_stream **slot = &scene->streams[take_below(program, STREAMS)];
+    if (*slot || program->depth > 0)
+        return *slot;
+    mica_stream_def def = {
+        .name = "pings",
+        .type = &mica_type_of_FuzzPing,
+        .capacity = take_below(program, 3) * 4,
+        .keep_frames = take_below(program, 3),
+        .application = take_one_in(program, 2),
+        .location = MICA_HERE,
+    };
+    *slot = mica_stream_create(scene->world, &def);
+    ++scene->stream_age;
+    return *slot;
+}
+
+/* Only the second one: systems may write the first, and then it can't go. */
+static void stream_destroy(program *program, scene *scene)
+{
+    (void)program;
+    mica_stream_destroy(scene->streams[1]);
+    scene->streams[1] = NULL;
+    ++scene->stream_age;
+}
+
+static void stream_emit(program *program, scene *scene)
+{
+    mica_stream *stream = take_stream(program, scene);
+    if (!stream)
+        return;
+    if (take_one_in(program, 2)) {
+        mica_stream_push(stream, FuzzPing, {take(program), take_entity(program, scene)});
+        return;
+    }
+    uint32_t count = 1 + take_below(program, 9);
+    FuzzPing *pings = mica_stream_push_many(stream, FuzzPing, count);
+    for (uint32_t i = 0; pings && i < count; ++i)
+        pings[i] = (FuzzPing){i, mica_nil()};
+}
+
+static void stream_read(program *program, scene *scene)
+{
+    mica_stream *stream = take_stream(program, scene);
+    if (!stream)
+        return;
+    uint32_t count;
+    for (const FuzzPing *ping; (ping = mica_stream_read(stream, FuzzPing, &count));)
+        EXPECT(program, count > 0 && ping[count - 1].energy < 256, "a stream shows what was not written to it");
+    mica_stream_count(stream);
+    mica_stream_dropped(stream);
+}
+
+static void on_ping(const mica_message *message)
+{
+    const reaction *reaction = message->context;
+    const FuzzPing *ping = message->data;
+    sample_kind kind = reaction->reads;
+    for (uint32_t i = 0; message->values && i < message->count; ++i) {
+        char *value = (char *)message->values + (size_t)i * samples[kind].type->size_bytes;
+        samples[kind].assign(value, samples[kind].key(value) + 1);
+    }
+    react(reaction, message->entities, message->count, ping->energy);
+}
+
+static void handler_add(program *program, scene *scene)
+{
+    if (scene->reaction_next == REACTIONS)
+        return;
+    reaction *reaction = &scene->reactions[scene->reaction_next++];
+    *reaction = (struct reaction){
+        .program = program,
+        .scene = scene,
+        .reads = take_kind(program, scene),
+        .changes = take_kind(program, scene),
+        .choice = take(program) % 10, /* nothing that has to be declared */
+    };
+    mica_handler handler = {
+        .component = samples[reaction->reads].type,
+        .message = &mica_type_of_FuzzPing,
+        .fn = on_ping,
+        .context = reaction,
+        .location = MICA_HERE,
+    };
+    mica_handler_add(scene->world, &handler);
+}
+
+static void handler_remove(program *program, scene *scene)
+{
+    mica_component component = sample_id(take_kind(program, scene));
+    mica_handler_remove(scene->world, component, MICA_ID(FuzzPing), on_ping);
+}
+
+static void message_send(program *program, scene *scene)
+{
+    mica_entity entity = take_entity(program, scene);
+    mica_send(scene->world, entity, FuzzPing, {take_below(program, 4), entity});
+}
+
+static void message_broadcast(program *program, scene *scene)
+{
+    mica_broadcast(scene->world, FuzzPing, {take_below(program, 3), mica_nil()});
+}
+
+static void message_every_frame(program *program, scene *scene)
+{
+    mica_message_every_frame(scene->world, FuzzPing, take_one_in(program, 2) ? MICA_PHASE_UPDATE : MICA_PHASE_FIXED);
+}
+
+static void answer(const mica_request_group *group)
+{
+    const FuzzPing *questions = group->questions;
+    uint32_t *answers = group->answers;
+    for (uint32_t i = 0; i < group->count; ++i) {
+        answers[i] = questions[i].energy + group->entities[i].index;
+        group->answered[i] = answers[i] % 5 != 4;
+    }
+}
+
+static void requests_create(program *program, scene *scene)
+{
+    mica_requests_def def = {
+        .name = "questions",
+        .question = &mica_type_of_FuzzPing,
+        .answer = samples[take_one_in(program, 2) ? SAMPLE_SMALL : SAMPLE_POOL].type,
+        .fn = answer,
+        .as_stream = take_one_in(program, 3),
+        .in_order = take_one_in(program, 2),
+        .location = MICA_HERE,
+    };
+    if (!scene->requests)
+        scene->requests = mica_requests_create(scene->world, &def);
+    ++scene->stream_age;
+}
+
+static void request_post(program *program, scene *scene)
+{
+    mica_entity entity = take_entity(program, scene);
+    if (!scene->requests && program->depth == 0)
+        requests_create(program, scene);
+    if (scene->requests)
+        mica_request_post(scene->requests, take_below(program, 3), entity, FuzzPing, {take(program), entity});
+}
+
+static void requests_handle(program *program, scene *scene)
+{
+    (void)program;
+    if (scene->requests)
+        mica_requests_handle(scene->requests);
+}
+
+const operation message_operations[] = {
+    {"stream_destroy", stream_destroy, 0},
+    {"stream_emit", stream_emit, IN_BODY},
+    {"stream_read", stream_read, IN_BODY},
+    {"handler_add", handler_add, IN_BODY},
+    {"handler_remove", handler_remove, IN_BODY},
+    {"message_send", message_send, IN_BODY | AS_INPUT},
+    {"message_broadcast", message_broadcast, IN_BODY | AS_INPUT},
+    {"message_every_frame", message_every_frame, IN_BODY},
+    {"requests_create", requests_create, 0},
+    {"request_post", request_post, IN_BODY},
+    {"requests_handle", requests_handle, IN_BODY},
+};
+OPERATIONS(message)

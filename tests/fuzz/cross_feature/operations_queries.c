@@ -1,0 +1,229 @@
+/* Queries, loops that stay open while other things happen, and changes of all that a query shows. */
+#include "program.h"
+
+static void query_drop(scene *scene, kept_query *kept)
+{
+    scene_close_loops(scene, kept);
+    mica_query_destroy(kept->query);
+    kept->query = NULL;
+}
+
+static mica_access take_access(program *program, sample_kind kind)
+{
+    static const mica_access with_data[] = {
+        MICA_ACCESS_READ,       MICA_ACCESS_WRITE,    MICA_ACCESS_HAS,         MICA_ACCESS_WITHOUT,
+        MICA_ACCESS_MAYBE_READ, MICA_ACCESS_CHANGED,  MICA_ACCESS_MAYBE_WRITE, MICA_ACCESS_EITHER,
+        MICA_ACCESS_ADDED,      MICA_ACCESS_DISABLED, MICA_ACCESS_OR,
+    };
+    static const mica_access membership[] = {MICA_ACCESS_HAS, MICA_ACCESS_WITHOUT};
+    return samples[kind].has_data ? with_data[take_below(program, 11)] : membership[take_below(program, 2)];
+}
+
+static void create_in(program *program, scene *scene, kept_query *kept)
+{
+    if (kept->query)
+        query_drop(scene, kept);
+    mica_term terms[3];
+    sample_kind first = take_kind(program, scene);
+    uint32_t count = take_below(program, 4);
+    uint8_t special = take(program);
+    for (uint32_t i = 0; i < count; ++i) {
+        sample_kind kind = i == 0 ? first : take_kind(program, scene);
+        terms[i] = (mica_term){sample_id(kind), take_access(program, kind)};
+    }
+    kept->reads = SAMPLE_COUNT;
+    if (special % 2 == 1 && samples[first].has_data) { /* a query that is sure to show values */
+        terms[0] = (mica_term){sample_id(first), special % 4 == 1 ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
+        count = count > 0 ? count : 1;
+    }
+    mica_query_def def = {.terms = terms, .term_count = count, .location = MICA_HERE};
+    if (count > 0 && (terms[0].access == MICA_ACCESS_READ || terms[0].access == MICA_ACCESS_WRITE)) {
+        kept->reads = first;
+        kept->writes = terms[0].access == MICA_ACCESS_WRITE;
+        if (special % 8 == 5 && sample_is_whole(first)) {
+            def.order_by = sample_id(first);
+            def.compare = sample_compare;
+            def.context = (void *)(uintptr_t)&samples[first];
+        } else if (special % 8 == 7 && is_many(first)) {
+            def.instances_of = sample_id(first);
+        }
+    }
+    kept->query = mica_query_create(scene->world, &def);
+}
+
+static void query_create(program *program, scene *scene)
+{
+    create_in(program, scene, &scene->queries[take_below(program, QUERIES)]);
+}
+
+/* One that there is; a new one when there is none. */
+static kept_query *take_query(program *program, scene *scene)
+{
+    uint32_t first = take(program);
+    for (uint32_t i = 0; i < QUERIES; ++i)
+        if (scene->queries[(first + i) % QUERIES].query)
+            return &scene->queries[(first + i) % QUERIES];
+    kept_query *kept = &scene->queries[first % QUERIES];
+    if (program->depth == 0)
+        create_in(program, scene, kept);
+    return kept;
+}
+
+static void query_destroy(program *program, scene *scene)
+{
+    query_drop(scene, take_query(program, scene));
+}
+
+static void query_facts(program *program, scene *scene)
+{
+    kept_query *kept = take_query(program, scene);
+    if (!kept->query)
+        return;
+    uint64_t count = mica_query_count(kept->query);
+    mica_entity first = mica_query_first(kept->query);
+    EXPECT(program, mica_is_nil(first) == (count == 0), "a query counts other entities than it finds");
+    EXPECT(program, mica_is_nil(first) || mica_query_matches(kept->query, first), "the first match does not match");
+    mica_query_matches(kept->query, take_entity(program, scene));
+}
+
+/* Looks at everything that a view shows, and writes it where it may. */
+static void use_view(program *program, open_loop *loop)
+{
+    sample_kind kind = loop->query->reads;
+    for (uint32_t i = 0; i < loop->view.count; ++i)
+        EXPECT(program, !mica_is_nil(loop->view.entities[i]), "a view shows nil");
+    if (kind == SAMPLE_COUNT || !sample_is_whole(kind))
+        return;
+    char *values =
+        loop->query->writes ? mica_view_write_at(&loop->view, 0) : (char *)(uintptr_t)mica_view_read_at(&loop->view, 0);
+    for (uint32_t i = 0; values && i < loop->view.count; ++i) {
+        char *value = values + (size_t)i * samples[kind].type->size_bytes;
+        if (loop->query->writes)
+            samples[kind].assign(value, take(program));
+        else
+            samples[kind].key(value);
+    }
+}
+
+static void loop_step(program *program, scene *scene, open_loop *loop)
+{
+    bool is_fresh = loop->structure == mica_world_structure(scene->world);
+    if (STOPS_AT_MISTAKES_HERE && !is_fresh) {
+        loop->query = NULL;
+        return;
+    }
+    loop->has_rows = mica_view_next(&loop->view);
+    EXPECT(program, !loop->has_rows || is_fresh, "a loop continues after a change of structure");
+    if (loop->has_rows)
+        use_view(program, loop);
+    else
+        loop->query = NULL;
+}
+
+/* A query that sorts or looks for changes has one loop at a time. */
+static void loop_begin(program *program, scene *scene)
+{
+    open_loop *loop = &scene->loops[take_below(program, LOOPS)];
+    kept_query *kept = take_query(program, scene);
+    scene_close_loops(scene, kept);
+    if (!kept->query)
+        return;
+    loop->query = kept;
+    loop->view =
+        take_one_in(program, 3) ? mica_query_begin_since(kept->query, scene->mark) : mica_query_begin(kept->query);
+    loop->structure = mica_world_structure(scene->world);
+    loop_step(program, scene, loop);
+}
+
+static void loop_next(program *program, scene *scene)
+{
+    open_loop *loop = &scene->loops[take_below(program, LOOPS)];
+    if (loop->query)
+        loop_step(program, scene, loop);
+}
+
+static void loop_read(program *program, scene *scene)
+{
+    open_loop *loop = &scene->loops[take_below(program, LOOPS)];
+    if (loop->query && loop->has_rows && loop->structure == mica_world_structure(scene->world))
+        use_view(program, loop);
+}
+
+static void loop_all(program *program, scene *scene)
+{
+    open_loop loop = {.query = take_query(program, scene)};
+    scene_close_loops(scene, loop.query);
+    if (!loop.query->query)
+        return;
+    loop.view = mica_query_begin(loop.query->query);
+    while (mica_view_next(&loop.view))
+        use_view(program, &loop);
+}
+
+static void react_to_each(mica_entity entity, void *const *columns, void *context)
+{
+    (void)columns;
+    run_body(context, BODY_EACH, &entity, 1);
+}
+
+/* The body runs for each entity while the world records. */
+static void query_each(program *program, scene *scene)
+{
+    kept_query *kept = take_query(program, scene);
+    reaction *reaction = take_reaction(program, scene);
+    if (!kept->query || !reaction)
+        return;
+    scene_close_loops(scene, kept);
+    mica_defer(scene->world);
+    mica_query_each(kept->query, react_to_each, reaction);
+    mica_flush(scene->world);
+}
+
+static void query_sort(program *program, scene *scene)
+{
+    kept_query *kept = take_query(program, scene);
+    if (!kept->query || kept->reads == SAMPLE_COUNT || !sample_is_whole(kept->reads))
+        return;
+    mica_query_sort_rows(kept->query, sample_id(kept->reads), sample_compare, (void *)(uintptr_t)&samples[kept->reads]);
+}
+
+static void query_add(program *program, scene *scene)
+{
+    sample_room room;
+    kept_query *kept = take_query(program, scene);
+    sample_kind kind = take_kind(program, scene);
+    if (!kept->query)
+        return;
+    mica_add_all_id(kept->query, sample_value_begin(kind, take(program), &room));
+    sample_value_end(kind, &room);
+}
+
+static void query_remove(program *program, scene *scene)
+{
+    kept_query *kept = take_query(program, scene);
+    if (kept->query)
+        mica_remove_all_id(kept->query, sample_id(take_kind(program, scene)));
+}
+
+static void query_destroy_entities(program *program, scene *scene)
+{
+    kept_query *kept = take_query(program, scene);
+    if (kept->query)
+        mica_destroy_all(kept->query);
+}
+
+const operation query_operations[] = {
+    {"query_create", query_create, WHILE_RECORDING | KEEPS_FOLLOWING},
+    {"query_destroy", query_destroy, WHILE_RECORDING | KEEPS_FOLLOWING},
+    {"query_facts", query_facts, IN_BODY},
+    {"loop_begin", loop_begin, 0},
+    {"loop_next", loop_next, 0},
+    {"loop_read", loop_read, 0},
+    {"loop_all", loop_all, 0},
+    {"query_each", query_each, SLOW},
+    {"query_sort", query_sort, IN_BODY},
+    {"query_add", query_add, IN_BODY},
+    {"query_remove", query_remove, IN_BODY},
+    {"query_destroy_entities", query_destroy_entities, IN_BODY},
+};
+OPERATIONS(query)
