@@ -136,7 +136,8 @@ def source_file():
     files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
     files.sort(key=lambda name: name.endswith("windows.c"))  # the names that its headers define reach nobody else then
     macros = checked_macros()
-    undefine = "\n".join(f"#    undef {re.search('define (\\w+)', line).group(1)}" for line in macros)
+    names = [re.search(r"define (\w+)", line).group(1) for line in macros]
+    undefine = "\n".join(f"#    undef {name}" for name in names)
     return f"""/* Mica {version()}, in one file. Generated: see the files of src to read it. */
 #if defined(__clang__)
 #    pragma STDC FP_CONTRACT OFF

@@ -35,7 +35,7 @@
 
 /* The version of these headers. */
 #define MICA_VERSION_MAJOR 0
-#define MICA_VERSION_MINOR 1
+#define MICA_VERSION_MINOR 2
 #define MICA_VERSION_PATCH 0
 
 #ifdef __cplusplus

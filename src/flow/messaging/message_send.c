@@ -53,15 +53,12 @@ static void deliver(micap_messages *messages, const micap_queued_message *queued
     mica_message message = {
         .world = world, .kind = queued->component, .data = micap_message_data(queued), .frame = &frame};
     messages->generation = queued->kind + 1;
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     if (mica_is_nil(queued->entity))
         deliver_to_all(kind, &message);
     else
         deliver_to_one(kind, &message, &queued->entity);
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
     micap_hooks_end(world);
 }
 

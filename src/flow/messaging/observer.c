@@ -102,8 +102,7 @@ static void call_observers(mica_world *world, observers *observers, const micap_
 {
     if (!mica_is_nil(event->entity) && !mica_is_alive(world, event->entity))
         return;
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != event->kind || (observer->component && observer->component != event->component))
             continue;
@@ -114,9 +113,7 @@ static void call_observers(mica_world *world, observers *observers, const micap_
             seen.values = mica_write_id(world, event->entity, event->component);
         call_observer(observer, &seen);
     }
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
 }
 
 static bool phase_begin(mica_world *world, void *state)

@@ -242,6 +242,17 @@ static bool is_worth_running_parallel(const micap_segment *segment)
     return false;
 }
 
+/* Applies what is recorded, and remembers whether the flush must be repeated. */
+static mica_result flush(const micap_segment *segment)
+{
+    mica_result result = mica_flush(segment->world);
+    if (segment->world->first_commands->next)
+        micap_commands_fall_out(segment->world);
+    segment->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
+    return result;
+}
+
+/* A mica_defer that the system leaves open ends with it. */
 static mica_result run_exclusive(micap_segment *segment)
 {
     micap_system *system = segment->exclusive;
@@ -251,18 +262,16 @@ static mica_result run_exclusive(micap_segment *segment)
     system->once(&system->frame);
     if (segment->flow->is_one_by_one)
         micap_listeners_system_ended(segment->flow, system);
-    return MICA_OK;
+    if (!segment->world->recording_depth)
+        return MICA_OK;
+    segment->world->recording_depth = 1;
+    return flush(segment);
 }
 
 /* Applies first what an earlier flush could not apply: systems must not record on top of it. */
 static mica_result retry_flush(const micap_segment *segment)
 {
-    if (!segment->flow->has_leftovers)
-        return MICA_OK;
-    mica_result result = mica_flush(segment->world);
-    micap_commands_fall_out(segment->world);
-    segment->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
-    return result;
+    return segment->flow->has_leftovers ? flush(segment) : MICA_OK;
 }
 
 /* Puts the buffers that were used in line for the flush, in the order of systems and jobs. */
@@ -283,18 +292,15 @@ static void line_up_buffers(micap_segment *segment)
 }
 
 /* Applies what the systems recorded, then delivers messages and events. */
-static mica_result flush(micap_segment *segment)
+static mica_result end_segment(micap_segment *segment)
 {
     mica_world *world = segment->world;
-    micap_flow *flow = segment->flow;
-    micap_entities_return_lanes(world, segment->sequence_count);
+    const micap_flow *flow = segment->flow;
+    micap_entities_set_lanes(world, world->entities.lane_count - segment->sequence_count);
     if (atomic_load_explicit(&segment->recorded, memory_order_relaxed))
         line_up_buffers(segment);
     uint64_t begin = flow->has_probe ? micap_clock_ns() : 0;
-    mica_result result = mica_flush(world);
-    if (world->first_commands->next)
-        micap_commands_fall_out(world);
-    flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
+    mica_result result = flush(segment);
     if (flow->has_probe)
         micap_listeners_job_ended(flow, &(micap_job_report){.begin_ns = begin, .end_ns = micap_clock_ns()});
     if (flow->has_leftovers || segment->phase->id == MICAP_PHASE_MESSAGES)
@@ -315,13 +321,13 @@ mica_result micap_segment_run(micap_segment *segment)
     if (result != MICA_OK)
         return result;
     micap_check_stages(world);
-    if (!micap_entities_lend_lanes(world, segment->sequence_count))
+    if (!micap_entities_set_lanes(world, world->entities.lane_count + segment->sequence_count))
         return micap_fail_memory(world, "entities of systems");
     segment->flow->running = segment;
     atomic_store_explicit(&segment->recorded, false, memory_order_relaxed);
     if (!micap_listeners_phase_begin(segment->flow)) {
         segment->flow->running = NULL;
-        micap_entities_return_lanes(world, segment->sequence_count);
+        micap_entities_set_lanes(world, world->entities.lane_count - segment->sequence_count);
         return MICA_ERROR_MEMORY;
     }
     segment->has_run = true;
@@ -338,5 +344,5 @@ mica_result micap_segment_run(micap_segment *segment)
     atomic_store_explicit(&world->version, segment->base + segment->system_count + 2, memory_order_relaxed);
     micap_listeners_phase_end(segment->flow);
     segment->flow->running = NULL;
-    return flush(segment);
+    return end_segment(segment);
 }
