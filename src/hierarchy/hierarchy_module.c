@@ -1,9 +1,10 @@
-/* The hierarchy as a module of a world: born with the first link, told of every death. */
+#include "hierarchy/hierarchy_module.h"
+
 #include "core/storage/rows.h"
 #include "core/world/report.h"
-#include "hierarchy/links.h"
-#include "hierarchy/links_snapshot.h"
-#include "hierarchy/transforms.h"
+#include "hierarchy/cascade_delete.h"
+#include "hierarchy/hierarchy_snapshot.h"
+#include "hierarchy/transform_propagation.h"
 
 static void free_hierarchy(mica_world *world, void *state)
 {
@@ -12,57 +13,6 @@ static void free_hierarchy(mica_world *world, void *state)
     MICAP_RELEASE_ARRAY(&world->memory, hierarchy->pages, hierarchy->page_capacity);
     micap_arena_free(&hierarchy->arena);
     micap_release(&world->memory, hierarchy, sizeof *hierarchy, MICAP_ARRAY_ALIGNMENT);
-}
-
-static void remove_dying(mica_world *world, void *state, const mica_entity *entities, uint32_t count)
-{
-    (void)world;
-    micap_hierarchy *hierarchy = state;
-    if (hierarchy->transforms)
-        micap_slots_bury(&hierarchy->transforms->slots, entities, count);
-    micap_links_remove(hierarchy, entities, count);
-}
-
-static void remove_forgotten(mica_world *world, void *state, mica_entity entity)
-{
-    (void)world;
-    micap_links_remove(state, &entity, 1);
-}
-
-static bool orphans_die(const micap_hierarchy *hierarchy, const micap_link *link)
-{
-    return link->flags ? link->flags == MICAP_LINK_ORPHANS_DIE : hierarchy->orphans == MICA_ORPHANS_DIE;
-}
-
-/* The deepest of the first children, not going below those that leave theirs alone. */
-static uint32_t first_to_die(const micap_hierarchy *hierarchy, uint32_t index)
-{
-    for (;;) {
-        const micap_link *link = micap_link_at(hierarchy, index);
-        if (!link->first_child || link->flags == MICAP_LINK_ORPHANS_STAY)
-            return index;
-        index = link->first_child;
-    }
-}
-
-/* Children before parents. Where to go on is read before the function is called, which may destroy what it is given. */
-static void each_dependent(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context)
-{
-    mica_entity batch[128];
-    uint32_t count = 0;
-    const micap_hierarchy *hierarchy = state;
-    const micap_link *root = micap_link_of(hierarchy, entity);
-    if (!root->first_child || !orphans_die(hierarchy, root))
-        return;
-    for (uint32_t at = first_to_die(hierarchy, root->first_child), next; at != entity.index; at = next) {
-        const micap_link *link = micap_link_at(hierarchy, at);
-        next = link->next ? first_to_die(hierarchy, link->next) : link->parent;
-        batch[count++] = (mica_entity){at, link->generation};
-        if (count < sizeof batch / sizeof *batch && next != entity.index)
-            continue;
-        fn(world, batch, count, context);
-        count = 0;
-    }
 }
 
 static void hash_link(const micap_hierarchy *hierarchy, uint32_t index, micap_hasher *hasher)
@@ -93,7 +43,7 @@ static void hash_children(const micap_hierarchy *hierarchy, uint32_t parent, mic
             hash_link(hierarchy, child, hasher);
 }
 
-/* Every parent in the order of indices, with its children in theirs. */
+/* Hashes every parent, in the order of indices, with its children in order. */
 static void hash_links(const mica_world *world, const void *state, micap_hasher *hasher)
 {
     (void)world;
@@ -119,9 +69,9 @@ static void trim_links(mica_world *world, void *state)
 
 static const micap_module_ops ops = {
     .free = free_hierarchy,
-    .destroying = remove_dying,
-    .each_dependent = each_dependent,
-    .forgotten = remove_forgotten,
+    .destroying = micap_cascade_destroying,
+    .each_dependent = micap_cascade_each_dependent,
+    .forgotten = micap_cascade_forgotten,
     .hash = hash_links,
     .validate = validate_links,
     .trim = trim_links,
@@ -133,7 +83,7 @@ static const micap_module_ops ops = {
     .clone = micap_hierarchy_clone,
 };
 
-static MICAP_COLD micap_hierarchy *make_hierarchy(mica_world *world)
+static MICAP_COLD micap_hierarchy *create_hierarchy(mica_world *world)
 {
     micap_hierarchy *hierarchy = micap_allocate_zeroed(&world->memory, sizeof *hierarchy, MICAP_ARRAY_ALIGNMENT);
     if (!hierarchy) {
@@ -146,8 +96,8 @@ static MICAP_COLD micap_hierarchy *make_hierarchy(mica_world *world)
     return hierarchy;
 }
 
-micap_hierarchy *micap_hierarchy_use(mica_world *world)
+micap_hierarchy *micap_hierarchy_require(mica_world *world)
 {
     micap_hierarchy *hierarchy = micap_hierarchy_of(world);
-    return MICAP_LIKELY(hierarchy != NULL) ? hierarchy : make_hierarchy(world);
+    return MICAP_LIKELY(hierarchy != NULL) ? hierarchy : create_hierarchy(world);
 }
