@@ -161,7 +161,8 @@ static void record_begin(program *program, scene *scene)
             replay(program, scene);
         return;
     }
-    mica_record_def def = {(mica_record_detail)take_below(program, 3), take_one_in(program, 2)};
+    mica_record_def def = {.detail = (mica_record_detail)take_below(program, 3)};
+    def.systems = take_one_in(program, 2);
     if (mica_record_begin(scene->world, scratch_path("recording"), &def) != MICA_OK)
         return;
     program->recording_step = program->next;
