@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test check check-long demo show bench count-update format tidy style analyse coverage docs dist deb install clean
+.PHONY: help test check check-long demo show bench measurements count-update format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -27,6 +27,11 @@ show: setup-show ## show a battle in a window: pause, step, and rewind by draggi
 bench: TARGET = mica_bench
 bench: release ## measure against hand-written arrays; writes build/bench.csv
 	@build/release/bench/mica_bench
+
+measurements: TARGET = mica_bench
+measurements: release ## measure, and write docs/measurements.md and its chart
+	@build/release/bench/mica_bench --csv build/bench.csv
+	@python3 tools/measurements.py build/bench.csv
 
 count-update: setup-check release ## write the current instruction counts into the baseline
 	@python3 tools/count.py build/release --update

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("os", "base", "type", "pool", "core", "flow", "hierarchy", "snapshot", "replication", "recording")
-# Headers in this order are complete; checked.h, which defines macros with the names of functions, comes last.
+# Headers in this order are complete.
 PUBLIC = ("mica", "flow", "math", "hierarchy", "transform", "snapshot", "hash", "record", "module")
 INCLUDE = re.compile(r'^#\s*include\s+"([^"]+)".*\n?', re.MULTILINE)
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?<![\w.])(?<!->)[A-Za-z_]\w*', re.DOTALL)
@@ -121,7 +121,7 @@ def checked_macros():
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/mica").glob("*.h"))]
     blocks = [block for text in texts
               for block in re.findall(r"^#if defined\(MICA_CHECKED\) && !defined\(MICA_BUILD\)\n(.*?)^#endif", text, re.MULTILINE | re.DOTALL)]
-    return [line for block in blocks for line in block.splitlines() if re.match(r"#\s*define mica_", line)]
+    return [line for block in blocks for line in block.splitlines() if re.match(r"#\s*define (?:mica_|MICA_AT_)", line)]
 
 
 def source_file():
@@ -136,7 +136,8 @@ def source_file():
     files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
     files.sort(key=lambda name: name.endswith("windows.c"))  # the names that its headers define reach nobody else then
     macros = checked_macros()
-    undefine = "\n".join(f"#    undef {re.search('mica_[a-z_]+', line).group(0)}" for line in macros)
+    names = [re.search(r"define (\w+)", line).group(1) for line in macros]
+    undefine = "\n".join(f"#    undef {name}" for name in names)
     return f"""/* Mica {version()}, in one file. Generated: see the files of src to read it. */
 #if defined(__clang__)
 #    pragma STDC FP_CONTRACT OFF
@@ -159,9 +160,6 @@ def source_file():
 #endif
 """ + "".join(expand(name) for name in files) + """#undef MICA_BUILD
 #ifdef MICA_CHECKED
-#    ifndef MICA_WAS_INCLUDED_
-#        define MICA_AT_(argument) (mica_note_location(__FILE__, __LINE__), (argument))
-#    endif
 """ + "\n".join(macros) + """
 #endif
 """

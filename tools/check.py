@@ -47,7 +47,7 @@ STAGES = {
                 ["sh", "tools/symbols.sh", "build/release", *LIBRARIES]],
     "package": [*RELEASE, ["sh", "tests/package/run.sh", "build/release", "build/package"]],
     "samples": [*RELEASE, ["python3", "tools/samples_test.py"], ["python3", "tools/samples.py", "build/release"],
-                ["python3", "tools/docs_test.py"], ["python3", "tools/docs.py", "--check"]],
+                ["python3", "tools/docs_test.py"], ["python3", "tools/docs.py", "--check"], ["python3", "tools/measurements.py", "--check"]],
     "conformance": [*RELEASE, ["python3", "tools/conformance.py", "ci"]],
     "dist": [["sh", "tools/dist.sh"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],

@@ -41,7 +41,7 @@ SECTIONS = (
     ("Snapshots and differences", "snapshot history delta hash record"),
     ("Resources", "resource compile library reload draft module"),
 )
-HIDDEN = ("for_each.h", "checked.h")
+HIDDEN = ("for_each.h",)
 
 
 class Broken(Exception):

@@ -20,14 +20,14 @@ from style_source import Source, Violation, NAME_BEFORE_PARENTHESIS
 
 # How many violations of a rule are allowed. The goal is 0 for all rules but public-macro, which counts macros.
 RATCHETS = {
-    "unique-name": 13,
+    "unique-name": 9,
     "subfolder": 7,
-    "public-macro": 252,
-    "words": 742,
-    "test-words": 468,
+    "public-macro": 209,
+    "words": 597,
+    "test-words": 453,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
-HOME_PERCENTAGE_MIN = 63.0
+HOME_PERCENTAGE_MIN = 72.0
 
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
@@ -138,11 +138,12 @@ def check_leftovers(source):
 
 
 def check_public_macros(source):
-    """Functions, _Generic and def structs read better than macros: each function-like macro counts."""
+    """Functions, _Generic and def structs read better than macros: each function-like macro counts, except those that add the
+    location of the call to a function of the same name."""
     if source.path.startswith("include/"):
         for number, line in enumerate(source.code, 1):
             macro = re.match(r"\s*#\s*define\s+(\w+)\(", line)
-            if macro:
+            if macro and not re.match(rf"[^)]*\)\s+{macro.group(1)}\(", line[macro.end():]):
                 yield number, macro.group(1), f"{macro.group(1)} is a public function-like macro"
 
 

@@ -102,7 +102,8 @@ PLANTED = (
     ("unique-name", "src/pool/macro.c", "#define MICAP_GRAPH_MAX 1\n"),
     ("unique-name", "src/os/twin.h", "static inline void micap_memory(void)\n{\n}\n"),
     ("unique-file", "src/core/storage/hooks.c", "\n"),
-    ("public-macro", "include/mica/call.h", "#define MICA_CALL(x) (x)\n#define MICA_VALUE (1)\n"),
+    ("public-macro", "include/mica/call.h", "#define MICA_CALL(x) (x)\n#define MICA_VALUE (1)\n"
+     "#    define mica_find(world, ...) mica_find(MICA_AT_(world), __VA_ARGS__)\n"),
     ("words", "docs/guide/start.md", "The tag stays, whose fields follow, and behinds.\nIt comes behind them.\n"),
     ("words", "include/mica/void.h", "/* A pointer is void after a flush. What it is: void *. */\n"),
     ("test-words", "tests/core/words_test.c", "START_TEST(nobody_reads_it)\n{\n}\n"),

@@ -35,7 +35,7 @@
 
 /* The version of these headers. */
 #define MICA_VERSION_MAJOR 0
-#define MICA_VERSION_MINOR 1
+#define MICA_VERSION_MINOR 2
 #define MICA_VERSION_PATCH 0
 
 #ifdef __cplusplus
@@ -101,5 +101,16 @@ typedef struct mica_allocator {
     void *context;
 } mica_allocator;
 
+/* Stores the source location of the call that this thread is about to make. Does nothing if the library is not built with
+ * MICA_CHECKED. Called by the macros of checked builds, not by programs. Threads: any. */
+MICA_API void mica_note_location(const char *file, int line);
+
 MICA_END
+
+/* In checked builds of a program, headers define macros with the names of functions, which note the source location of the call. A
+ * macro is not expanded inside itself, so each one calls the function of the same name. */
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define MICA_AT_(argument) (mica_note_location(__FILE__, __LINE__), (argument))
+#endif
+
 #endif

@@ -28,7 +28,8 @@ MICA_BEGIN
 
 typedef struct mica_commands mica_commands;
 
-/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. Threads: owner. */
+/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. A call inside a hook or an
+ * exclusive system without a flush ends with it. Threads: owner. */
 MICA_API void mica_defer(mica_world *world);
 
 /* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Threads: owner. */
@@ -77,6 +78,12 @@ MICA_API bool mica_command_enable_id(mica_commands *commands, mica_entity entity
                                      bool enabled, mica_location location);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_flush(world) mica_flush(MICA_AT_(world))
+#    define mica_commands_create(world) mica_commands_create(MICA_AT_(world))
+#    define mica_commands_destroy(commands) mica_commands_destroy(MICA_AT_(commands))
+#endif
 
 #define mica_command_create(...) MICA_JOIN_(MICA_COMMAND_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_COMMAND_CREATE_1(commands) mica_command_create_id((commands), NULL, 0, MICA_HERE)

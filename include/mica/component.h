@@ -35,6 +35,10 @@ MICA_API uint64_t mica_type_layout_hash(const mica_type *type);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_component_define(world, ...) mica_component_define(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 /* Registers the component T with the world before its first use, so that files and tools find it by name. */
 #define mica_define(world, T) mica_component_define((world), &mica_type_of_##T)
 

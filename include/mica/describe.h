@@ -194,6 +194,7 @@ MICA_END
 
 #define MICA_TYPE_(T, kind_, traits, ...) MICA_TYPE_NAMED_(T, #T, kind_, traits, __VA_ARGS__)
 #define MICA_TYPE_NAMED_(T, name_, kind_, traits, ...)                                                                 \
+    MICA_FOR_EACH_(MICA_KIND_, T, __VA_ARGS__)                                                                         \
     MICA_UNUSED_ static const mica_field mica_fields_of_##T[] = {MICA_FOR_EACH_(MICA_FIELD_, T, __VA_ARGS__)};         \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {.name = name_,                                                   \
                                                       .fields = mica_fields_of_##T,                                    \
@@ -224,9 +225,9 @@ MICA_END
 #define MICA_PLAIN_FIELD_(T, field_)                                                                                   \
     {.name = #field_,                                                                                                  \
      .offset = offsetof(T, field_),                                                                                    \
-     .element_bytes = MICA_KIND_BYTES_(MICA_KIND_OF_(T, field_)),                                                      \
-     .count = sizeof(MICA_MEMBER_(T, field_)) / MICA_KIND_BYTES_(MICA_KIND_OF_(T, field_)),                            \
-     .kind = MICA_KIND_OF_(T, field_)},
+     .element_bytes = MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                                                   \
+     .count = sizeof(MICA_MEMBER_(T, field_)) / MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                         \
+     .kind = (mica_kind)mica_kind_of_##T##_##field_},
 
 #define MICA_TYPED_FIELD_(...) MICA_TYPED_FIELD_2_(__VA_ARGS__)
 #define MICA_TYPED_FIELD_2_(T, field_, Type)                                                                           \
@@ -236,13 +237,19 @@ MICA_END
      .element_bytes = sizeof(Type),                                                                                    \
      .count = sizeof(MICA_MEMBER_(T, field_)) / sizeof(Type)},
 
-/* A kind of none divides by a negative-sized array: "size of unnamed array is negative" means the field's type has
- * no description (a pointer, a struct, a union): leave the field out or write (field, Type). */
+/* The kind of a plain field, worked out once, or a readable error. */
+#define MICA_KIND_(T, entry) MICA_JOIN_(MICA_KIND_, MICA_IS_WRAPPED_(entry))(T, entry)
+#define MICA_KIND_0(T, field)                                                                                          \
+    enum { mica_kind_of_##T##_##field = MICA_KIND_OF_(T, field) };                                                     \
+    _Static_assert((mica_kind)mica_kind_of_##T##_##field != MICA_KIND_NONE,                                                \
+                   "Mica cannot describe " #T "." #field ": leave a pointer out; write (" #field                       \
+                   ", Type) if its type is a described struct, enum or flags type");
+#define MICA_KIND_1(T, entry)
 #define MICA_KIND_BYTES_(kind)                                                                                         \
-    ((kind) == MICA_KIND_BOOL || (kind) == MICA_KIND_CHAR || (kind) == MICA_KIND_I8 || (kind) == MICA_KIND_U8   ? 1    \
-     : (kind) == MICA_KIND_I16 || (kind) == MICA_KIND_U16                                                       ? 2    \
-     : (kind) == MICA_KIND_I32 || (kind) == MICA_KIND_U32 || (kind) == MICA_KIND_F32                            ? 4    \
-                                                                     : sizeof(char[(kind) != MICA_KIND_NONE ? 8 : -1]))
+    ((kind) == MICA_KIND_BOOL || (kind) == MICA_KIND_CHAR || (kind) == MICA_KIND_I8 || (kind) == MICA_KIND_U8 ? 1      \
+     : (kind) == MICA_KIND_I16 || (kind) == MICA_KIND_U16                                                     ? 2      \
+     : (kind) == MICA_KIND_I32 || (kind) == MICA_KIND_U32 || (kind) == MICA_KIND_F32                          ? 4      \
+                                                                                                              : 8)
 
 /* `&field` of a plain field and the decayed `field` of an array have the same pointer type, so one list serves both.
  * A pointer field would decay to that type too: its address is a pointer to pointer, which is refused first. */

@@ -77,6 +77,18 @@ MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_get_id(world, ...) mica_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_write_id(world, ...) mica_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_create_id(world, ...) mica_create_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_destroy(world, ...) mica_destroy(MICA_AT_(world), __VA_ARGS__)
+#    define mica_add_id(world, ...) mica_add_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_set_id(world, ...) mica_set_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_remove_id(world, ...) mica_remove_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_enable_id(world, ...) mica_enable_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_clone(world, ...) mica_clone(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 /* MICA_WITH(T, {value}), or MICA_WITH(T) for the default value and for tags. */
 #define MICA_WITH(...) MICA_JOIN_(MICA_WITH_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)
 #define MICA_WITH_1(T) {MICA_ID(T), 0, NULL}

@@ -17,14 +17,4 @@
 #include "mica/system.h"
 #include "mica/task.h"
 
-/* As mica/checked.h does. */
-#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
-#    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
-#    define mica_system_add(world, ...) mica_system_add(MICA_AT_(world), __VA_ARGS__)
-#    define mica_system_remove(world, ...) mica_system_remove(MICA_AT_(world), __VA_ARGS__)
-#    define mica_system_enable(world, ...) mica_system_enable(MICA_AT_(world), __VA_ARGS__)
-#    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
-#endif
-
 #endif

@@ -120,6 +120,11 @@ MICA_API mica_phase mica_phase_find(const mica_world *world, const char *name);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define MICA_PHASE_AFTER(name_, beside_)                                                                               \
     (&(const mica_phase_def){.name = (name_), .beside = (beside_), .location = MICA_HERE})
 #define MICA_PHASE_BEFORE(name_, beside_)                                                                              \

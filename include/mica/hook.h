@@ -25,6 +25,10 @@ MICA_API mica_result mica_hook_set_id(mica_world *world, mica_component componen
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_hook_set_id(world, ...) mica_hook_set_id(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define mica_hook_set_destroy(world, fn, context)                                                                      \
     mica_hook_set_id((world), 0, MICA_EVENT_DESTROY, (fn), (context))
 #define mica_hook_set(world, T, kind, fn, context)                                                                     \

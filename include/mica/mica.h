@@ -13,6 +13,7 @@
 #include "mica/component.h"
 #include "mica/describe.h"
 #include "mica/entity.h"
+#include "mica/event.h"
 #include "mica/handle.h"
 #include "mica/hook.h"
 #include "mica/name.h"
@@ -24,8 +25,5 @@
 #include "mica/split.h"
 #include "mica/view.h"
 #include "mica/world.h"
-
-/* Last: in checked builds it makes macros of what the others declare. */
-#include "mica/checked.h"
 
 #endif

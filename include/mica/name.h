@@ -34,4 +34,8 @@ static inline mica_entity mica_find(const mica_world *world, const char *path)
 }
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_name_set(world, ...) mica_name_set(MICA_AT_(world), __VA_ARGS__)
+#endif
 #endif

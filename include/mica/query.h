@@ -129,4 +129,12 @@ MICA_API mica_result mica_query_sort_rows(mica_query *query, mica_component comp
                                           void *context);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_query_create(world, ...) mica_query_create(MICA_AT_(world), __VA_ARGS__)
+#    define mica_query_destroy(query) mica_query_destroy(MICA_AT_(query))
+#    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_begin(query) mica_query_begin(MICA_AT_(query))
+#    define mica_query_each(query, ...) mica_query_each(MICA_AT_(query), __VA_ARGS__)
+#endif
 #endif

@@ -34,6 +34,11 @@ MICA_API void *mica_ref_write_id(mica_world *world, mica_ref *ref);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_ref_read_id(world, ...) mica_ref_read_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_ref_write_id(world, ...) mica_ref_write_id(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define mica_ref_of(entity, T) mica_ref_of_id((entity), MICA_ID(T))
 #define mica_ref_read(world, ref, T) ((const T *)mica_ref_read_id((world), (ref)))
 #define mica_ref_write(world, ref, T) ((T *)mica_ref_write_id((world), (ref)))

@@ -33,6 +33,10 @@ MICA_API uint64_t mica_removals_missed(mica_removals *removals);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_removals_create_id(world, ...) mica_removals_create_id(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define mica_removals_create(world, T) mica_removals_create_id((world), MICA_ID(T))
 
 #endif

@@ -24,6 +24,11 @@ MICA_API void *mica_singleton_write_id(mica_world *world, mica_component compone
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_singleton_get_id(world, ...) mica_singleton_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_singleton_write_id(world, ...) mica_singleton_write_id(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define mica_singleton_get(world, T) ((const T *)mica_singleton_get_id((world), MICA_ID(T)))
 #define mica_singleton_write(world, T) ((T *)mica_singleton_write_id((world), MICA_ID(T)))
 

@@ -139,6 +139,13 @@ MICA_API size_t mica_graph_write(mica_world *world, mica_graph_format format, ch
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_system_add(world, ...) mica_system_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_remove(world, ...) mica_system_remove(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_enable(world, ...) mica_system_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
+#endif
+
 /* MICA_SYSTEM(function, terms...). The name of the function is the name of the system. */
 #define MICA_SYSTEM(fn, ...) MICA_SYSTEM_DEF_(view, fn, (.disabled = false), __VA_ARGS__)
 #define MICA_SYSTEM_EACH(fn, ...) MICA_SYSTEM_DEF_(each, fn, (.disabled = false), __VA_ARGS__)

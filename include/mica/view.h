@@ -57,6 +57,14 @@ MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_view_read_id(view, ...) mica_view_read_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_id(view, ...) mica_view_write_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_read_at(view, ...) mica_view_read_at(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_at(view, ...) mica_view_write_at(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_next(view) mica_view_next(MICA_AT_(view))
+#endif
+
 #define mica_view_read(view, T) ((const T *)mica_view_read_id((view), MICA_ID(T)))
 #define mica_view_write(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
 

@@ -86,4 +86,10 @@ typedef struct mica_world_stats {
 MICA_API mica_world_stats mica_world_get_stats(const mica_world *world);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_world_clear(world) mica_world_clear(MICA_AT_(world))
+#    define mica_world_trim(world) mica_world_trim(MICA_AT_(world))
+#    define mica_world_seal(world, ...) mica_world_seal(MICA_AT_(world), __VA_ARGS__)
+#endif
 #endif

@@ -1,4 +1,4 @@
-/* The tool: one command per file. */
+/* The command line tool. Each file with the suffix _command, and inspect.c and run_replay.c, implements commands. */
 #ifndef MICAP_CLI_CLI_H
 #define MICAP_CLI_CLI_H
 
@@ -9,12 +9,12 @@
 enum {
     EXIT_FINE = 0,
     EXIT_DIFFERENT =
-        1, /* mica diff: the files differ; mica replay: the run does; mica run: a frame reported errors, or another hash came out */
-    EXIT_BAD = 2, /* wrong usage, or bad input */
+        1,        /* diff: the files differ; replay: the run differs; run: a frame reported errors, or another hash */
+    EXIT_BAD = 2, /* wrong usage or bad input */
     INPUTS_MAX = 4096,
 };
 
-/* The command line, taken apart. What a command does not know, it refuses. */
+/* The parsed command line. */
 typedef struct options {
     const char *command;
     const char *inputs[INPUTS_MAX];
@@ -40,7 +40,7 @@ typedef struct options {
     const char *expected_hash;
     uint32_t frame_count;
     float dt;
-    uint32_t worker_count; /* 0: as many as there are cores */
+    uint32_t worker_count; /* 0: the number of cores */
     bool skip_unknown;
 } options;
 
@@ -48,7 +48,7 @@ typedef struct command {
     const char *name;
     const char *summary;
     const char *help;
-    const char *allowed; /* letters of options, as in options.c */
+    const char *allowed; /* letters of the options it accepts, see options.c */
     uint32_t inputs_min;
     uint32_t inputs_max;
     int (*run)(const options *options);
@@ -66,37 +66,38 @@ int run_run(const options *options);
 int run_replay(const options *options);
 int run_sql(const options *options);
 
-/* What mica diff does with two recordings. */
+/* Compares two recordings, for mica diff. */
 int diff_recordings(const options *options);
 
-/* False with a message when the command line makes no sense. */
+/* Parses the command line. Returns false with a message if it is invalid. */
 bool options_parse(options *options, int argument_count, char **arguments);
 
-/* Says what is wrong, as "mica: ...". Returns EXIT_BAD. */
+/* Prints an error message to stderr, as "mica: ...". Returns EXIT_BAD. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Loads a resource of any byte order; NULL with a message. */
+/* Loads a resource of any byte order. Returns NULL with a message on failure. */
 mica_resource *load_or_complain(const char *path);
 
-/* A library for what a file refers to, of the root that was given or else the file's folder; NULL with a message. */
+/* Creates a library for the resources that a file refers to. Its root is --root, or the folder of the file. Returns NULL with a
+ * message on failure. */
 mica_library *library_beside(const options *options, const char *path);
 
 /* Writes bytes to a file, or to standard output for NULL. Returns the exit code. */
 int write_output(const char *path, const void *bytes, size_t byte_count);
 
-/* Writes what a writer has gathered to standard output, and frees it. Returns the exit code. */
-struct micap_writer;
-int write_gathered(struct micap_writer *writer);
+/* Writes the text of a writer to standard output and frees the writer. Returns the exit code. */
+struct micap_json_writer;
+int write_gathered(struct micap_json_writer *writer);
 
 bool ends_with(const char *text, const char *end);
 
-/* Adds the components of a file, whatever it is. False with a message. */
+/* Adds the components of a schema or a resource. Returns false with a message on failure. */
 bool schema_add_any(mica_schema *schema, const char *path);
 
-/* Loads a shared library, once and for all, and lets it define and add what it has. False with a message. */
+/* Loads a shared library and calls its entry point. It is never unloaded. Returns false with a message on failure. */
 bool module_load(const char *path, mica_world *world);
 
-/* The rules of all modules that were loaded, asked for once. False with a message. */
+/* Collects the rules of all loaded modules. Returns false with a message on failure. */
 bool module_rules(mica_world *world, const mica_library *library, const mica_resource_rule **out_rules,
                   uint32_t *out_count);
 

@@ -1,6 +1,6 @@
 /* mica: the command line. */
 #include "cli/cli.h"
-#include "json/writer.h"
+#include "json/json_writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,95 +11,95 @@
 #endif
 
 const command commands[] = {
-    {"compile", "JSON to a resource",
+    {"compile", "compile JSON to a resource",
      "mica compile [-o OUT] [--schema FILE]... [options] LEVEL.json...\n\n"
-     "Compiles levels and prefabs. OUT is LEVEL.mica beside the input unless said; nothing is written when there is an\n"
-     "error, and all errors are listed.\n\n"
-     "  -o, --output FILE      where to write (with one input)\n"
-     "  -s, --schema FILE      which components there are: a schema (.json), or any resource (.mica). Without it,\n"
-     "                         schema.json beside the level. A program writes its own with mica_schema_write\n"
-     "  -r, --root FOLDER      where the program loads resources from: what levels refer to is below it. The folder of the\n"
-     "                         level unless said\n"
-     "  -b, --byte-order ORDER little or big: of the machine that will map the file; this one's unless said\n"
-     "  -c, --compress[=LEVEL] compress for shipping (zstd, 1 to 19); a mapped file has none\n"
-     "  -d, --depfile FILE     write dependencies for make and ninja, and do nothing when none is newer than OUT\n"
-     "  -f, --force            compile even then\n"
-     "  -q, --quiet            say nothing but errors\n"
+     "Compiles levels and prefabs. OUT is LEVEL.mica next to the input by default. On an error nothing is written, and all\n"
+     "errors are listed.\n\n"
+     "  -o, --output FILE      write to this file (with one input)\n"
+     "  -s, --schema FILE      the known components: a schema (.json) or any resource (.mica). Default: schema.json next to\n"
+     "                         the level. A program writes its schema with mica_schema_write\n"
+     "  -r, --root FOLDER      the folder from which the program loads resources: levels refer to files below it. Default: the\n"
+     "                         folder of the level\n"
+     "  -b, --byte-order ORDER little or big, for the machine that will map the file. Default: this machine\n"
+     "  -c, --compress[=LEVEL] compress for distribution (zstd, 1 to 19); a mapped file is not compressed\n"
+     "  -d, --depfile FILE     write dependencies for make and ninja, and do nothing if none is newer than OUT\n"
+     "  -f, --force            compile even if nothing is newer\n"
+     "  -q, --quiet            print only errors\n"
      "  -j, --json             errors and results as JSON on standard output\n\n"
      "  mica compile --schema game.json level.json          writes level.mica\n",
      "osrbcdfqj", 1, INPUTS_MAX, run_compile},
-    {"info", "what a resource holds",
+    {"info", "describe a resource",
      "mica info [--json] FILE\n\n"
      "Shows the header, the components with their counts and sizes, the resources it refers to, and the sections.\n\n"
      "  -j, --json             as JSON\n",
      "j", 1, 1, run_info},
-    {"dump", "a resource back to JSON",
+    {"dump", "write a resource as JSON",
      "mica dump [-o OUT] FILE\n\n"
      "Writes JSON that compiles to the same bytes again:\n\n"
      "  mica dump level.mica -o copy.json && mica compile --schema level.mica copy.json -o copy.mica\n",
      "o", 1, 1, run_dump},
-    {"check", "prove that files are sound",
+    {"check", "verify files",
      "mica check [--root FOLDER] [--json] FILE...\n\n"
-     "Verifies everything a program would rely on, also in the resources that a file refers to. Exit code 2 when a file is not\n"
-     "sound, or what it refers to is missing.\n\n"
-     "  -r, --root FOLDER      where the program loads resources from; the folder of each file unless said\n"
+     "Verifies everything that a program relies on, also in the resources that a file refers to. Exit code 2 if a file is\n"
+     "invalid or a resource is missing.\n\n"
+     "  -r, --root FOLDER      the folder from which the program loads resources. Default: the folder of each file\n"
      "  -j, --json             as JSON\n",
      "rjq", 1, INPUTS_MAX, run_check},
-    {"diff", "what differs between two resources, or recordings",
+    {"diff", "compare two resources or recordings",
      "mica diff [--json] A B\n\n"
-     "Compares entities by path, and their components by name and value; of two recordings, names the first tick, system,\n"
-     "component and rows that differ. Exit code 0 when equal, 1 when not.\n\n"
+     "Compares entities by path, and their components by name and value. For recordings, names the first tick, system,\n"
+     "component and rows that differ. Exit code 0 if equal, 1 if not.\n\n"
      "  -j, --json             as JSON\n",
      "jq", 2, 2, run_diff},
-    {"schema", "the components of files, as JSON",
+    {"schema", "write the components of files as JSON",
      "mica schema [-o OUT] FILE...\n\n"
-     "Writes which components files know: resources (.mica) and schemas (.json), put together.\n",
+     "Merges the components of resources (.mica) and schemas (.json) into one schema.\n",
      "o", 1, INPUTS_MAX, run_schema},
-    {"run", "spawn a level and run systems on it",
+    {"run", "spawn a level and run systems",
      "mica run [--module LIBRARY]... [options] LEVEL.mica...\n\n"
-     "Loads systems from shared libraries (include/mica/module.h says how to write one), spawns the levels, runs frames, and\n"
-     "prints what each system took and the hash of the world, which is the same for any number of workers.\n\n"
-     "  -m, --module LIBRARY   what to load, in this order; its components are known before levels are spawned\n"
-     "  -n, --frames COUNT     how many frames; 60 unless said\n"
-     "  -t, --dt SECONDS       how long a frame is; 1/60 unless said\n"
-     "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
-     "  -r, --root FOLDER      where resources are loaded from that the levels refer to; the first level's folder unless said\n"
+     "Loads systems from shared libraries (see include/mica/module.h), spawns the levels, runs frames, and prints the time of\n"
+     "each system and the hash of the world, which is the same for any number of workers.\n\n"
+     "  -m, --module LIBRARY   load this library, in the order given, before the levels\n"
+     "  -n, --frames COUNT     number of frames. Default: 60\n"
+     "  -t, --dt SECONDS       length of a frame. Default: 1/60\n"
+     "  -w, --workers COUNT    number of threads. Default: the number of cores\n"
+     "  -r, --root FOLDER      the folder of the resources that levels refer to. Default: the folder of the first level\n"
      "  -S, --save FILE        save the world at the end\n"
-     "  -x, --expect HASH      exit code 1, and nothing saved, when the world has another hash at the end\n"
-     "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
+     "  -x, --expect HASH      exit code 1, and nothing saved, if the final hash of the world is another\n"
+     "  -u, --skip-unknown     skip components that no module defines; without it they are an error\n"
      "  -R, --record FILE      record the run, for mica replay\n"
-     "  -D, --detail DETAIL    what a recording can tell of a difference: world (the tick), slices (and component and\n"
-     "                         rows), entities\n"
-     "  -y, --systems          and system: they run one by one, and the world is hashed behind each\n"
-     "  -q, --quiet            say nothing but errors\n"
+     "  -D, --detail DETAIL    how precisely a recording locates a difference: world (the tick), slices (component and rows)\n"
+     "                         or entities\n"
+     "  -y, --systems          and the system: systems run one by one, and the world is hashed after each\n"
+     "  -q, --quiet            print only errors\n"
      "  -j, --json             as JSON\n\n"
-     "What the world reports ends the run: exit code 2 before the first frame, 1 after the frame that reported it; nothing\n"
-     "is saved then.\n\n"
+     "A report of the world ends the run: with exit code 2 before the first frame, and 1 after the frame that reported it.\n"
+     "Nothing is saved then.\n\n"
      "  mica run --module ./libgame.so --frames 600 --save end.mica level.mica\n",
      "mntwrSxuRDyqj", 1, INPUTS_MAX, run_run},
-    {"replay", "run a recording again, and check it",
+    {"replay", "run a recording again and compare",
      "mica replay [--module LIBRARY]... [options] RECORDING LEVEL.mica...\n\n"
      "Sets up the world as mica run does, runs the frames of the recording with their input, and compares the hash of each. Exit\n"
-     "code 0 when all are the same; 1 when not, and the first tick, system, component, rows and entity that differ are named, as\n"
-     "far as the recording knows them.\n\n"
-     "  -m, --module LIBRARY   what to load, in this order\n"
-     "  -w, --workers COUNT    threads that work; as many as there are cores unless said\n"
-     "  -r, --root FOLDER      where levels load resources from; the folder of the first unless said\n"
-     "  -u, --skip-unknown     pass over components that no module defines; otherwise they are an error\n"
-     "  -q, --quiet            say nothing but errors and differences\n\n"
+     "code 0 if all are equal. If not, exit code 1, and the first tick, system, component, rows and entity that differ are\n"
+     "printed, as far as the recording has them.\n\n"
+     "  -m, --module LIBRARY   load this library, in the order given\n"
+     "  -w, --workers COUNT    number of threads. Default: the number of cores\n"
+     "  -r, --root FOLDER      the folder of the resources that levels refer to. Default: the folder of the first level\n"
+     "  -u, --skip-unknown     skip components that no module defines; without it they are an error\n"
+     "  -q, --quiet            print only errors and differences\n\n"
      "  mica run --module ./libgame.so --record run.micarec --detail slices level.mica\n"
      "  mica replay --module ./libgame.so run.micarec level.mica\n",
      "mwruq", 1, INPUTS_MAX, run_replay},
 #ifdef MICA_WITH_SQL
-    {"sql", "ask a resource, or change it, in SQL",
+    {"sql", "query or change a resource with SQL",
      "mica sql [-o OUT] [--json | --csv] FILE [STATEMENTS]\n\n"
-     "Each component of the file is a table with a row per entity; entities, components and fields are further ones: see\n"
-     "include/mica/sql.h. Without STATEMENTS, they are read from standard input.\n\n"
-     "  -o, --output FILE      save the outcome there; without it, the tables can't be written. Nothing is saved when a\n"
-     "                         statement fails\n"
-     "  -j, --json             an object per row, each on a line\n"
+     "Each component of the file is a table with a row per entity. The tables entities, components and fields describe the\n"
+     "file: see include/mica/sql.h. Without STATEMENTS, statements are read from standard input.\n\n"
+     "  -o, --output FILE      save the result to this file. Without it no file is written, and the tables are read-only.\n"
+     "                         Nothing is saved if a statement fails\n"
+     "  -j, --json             each row as an object on a line; blobs are hexadecimal strings\n"
      "  -C, --csv              comma-separated values, names first\n"
-     "  -r, --root FOLDER      where resources are that the file refers to, for saving; its folder unless said\n"
+     "  -r, --root FOLDER      the folder of the resources that the file refers to, for saving. Default: its folder\n"
      "  -b, --byte-order ORDER little or big, and\n"
      "  -c, --compress[=LEVEL] as for mica compile\n\n"
      "  mica sql level.mica \"select name, x, y from Position join entities using (entity)\"\n"
@@ -162,7 +162,7 @@ int write_output(const char *path, const void *bytes, size_t byte_count)
                : complain("standard output can't be written");
 }
 
-int write_gathered(struct micap_writer *writer)
+int write_gathered(struct micap_json_writer *writer)
 {
     mica_blob text;
     if (micap_writer_finish(writer, &text) != MICA_OK)

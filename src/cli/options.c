@@ -28,7 +28,7 @@ static bool is_allowed(const options *options, char letter)
     return letter == 'h' || strchr(command->allowed, letter);
 }
 
-/* Finds the option of an argument, and the value that is part of it ("--compress=3", "-c3"), or NULL. */
+/* Finds the option of an argument, and the value in it ("--compress=3", "-c3"), or NULL. */
 static const option *find_option(const char *argument, const char **out_value)
 {
     bool is_long = argument[1] == '-';
@@ -47,14 +47,14 @@ static const option *find_option(const char *argument, const char **out_value)
     return NULL;
 }
 
-/* Reads a whole number from `least` to `most`; false with a message that says `what` it is. */
+/* Reads an integer from `least` to `most`. Returns false with a message that names `what` it is. */
 static bool read_count(const options *options, const char *what, const char *value, uint32_t least, uint32_t most,
                        uint32_t *out)
 {
-    char *behind;
-    long long count = strtoll(value, &behind, 10);
+    char *after;
+    long long count = strtoll(value, &after, 10);
     *out = (uint32_t)count;
-    return (behind != value && !*behind && count >= least && count <= most) ||
+    return (after != value && !*after && count >= least && count <= most) ||
            (complain("%s: the number of %s is %u to %u, not \"%s\"", options->command, what, least, most, value),
             false);
 }
@@ -62,7 +62,7 @@ static bool read_count(const options *options, const char *what, const char *val
 /* The options of mica run. */
 static bool set_for_run(options *options, char letter, const char *value)
 {
-    char *behind;
+    char *after;
     switch (letter) {
     case 'S': options->save = value; return true;
     case 'R': options->record = value; return true;
@@ -86,8 +86,8 @@ static bool set_for_run(options *options, char letter, const char *value)
         return (strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16) ||
                (complain("%s: a hash has 16 digits from 0 to f, not \"%s\"", options->command, value), false);
     default:
-        options->dt = strtof(value, &behind);
-        return (behind != value && !*behind && options->dt > 0 && options->dt <= 3600) ||
+        options->dt = strtof(value, &after);
+        return (after != value && !*after && options->dt > 0 && options->dt <= 3600) ||
                (complain("%s: a frame lasts more than 0 and up to 3600 seconds, not \"%s\"", options->command, value),
                 false);
     }
@@ -117,10 +117,10 @@ static bool set(options *options, char letter, const char *value)
                (complain("%s: the byte order is little or big, not \"%s\"", options->command, value), false);
     default: return set_for_run(options, letter, value);
     case 'c': {
-        char *behind;
-        long level = strtol(value, &behind, 10);
+        char *after;
+        long level = strtol(value, &after, 10);
         options->compression = (int)level;
-        return (level >= 1 && level <= 19 && !*behind) ||
+        return (level >= 1 && level <= 19 && !*after) ||
                (complain("%s: a level of compression is 1 to 19, not \"%s\"", options->command, value), false);
     }
     }
@@ -140,7 +140,7 @@ static bool take_option(options *options, char **arguments, int count, int *at)
             return complain("%s: --%s needs a value", options->command, option->name), false;
         value = arguments[++*at];
     }
-    return set(options, option->letter, value ? value : "9"); /* the level of --compress; others don't look */
+    return set(options, option->letter, value ? value : "9"); /* the level of --compress; other options ignore it */
 }
 
 bool options_parse(options *options, int argument_count, char **arguments)

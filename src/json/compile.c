@@ -1,5 +1,10 @@
-/* From a file to a resource: the tree, then a draft of it. */
-#include "json/json.h"
+/* Compiles a file to a resource: builds the tree of entities, then a draft from it. */
+#include "json/compile_error.h"
+#include "json/compiler.h"
+#include "json/entity_tree.h"
+#include "json/schema.h"
+#include "json/source_file.h"
+#include "json/value_compile.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -13,7 +18,7 @@ static const mica_compile_rule *rule_for(const mica_compiler *compiler, const ch
     return NULL;
 }
 
-/* Reports what the draft says. */
+/* Reports the last error of the draft. */
 static bool draft_error(mica_compiler *compiler, micap_context context)
 {
     const mica_resource_error *error = mica_draft_error(compiler->draft);
@@ -21,7 +26,7 @@ static bool draft_error(mica_compiler *compiler, micap_context context)
                                               : micap_json_error(compiler, context, "%s", error->text);
 }
 
-/* The draft component of a component; MICA_DRAFT_NONE with a report. */
+/* Returns the component of the draft for a component; MICA_DRAFT_NONE with a report on failure. */
 static uint32_t part_for(mica_compiler *compiler, const micap_schema_entry *entry, micap_context context)
 {
     const mica_compile_rule *rule = rule_for(compiler, entry->name);
@@ -35,7 +40,7 @@ static uint32_t part_for(mica_compiler *compiler, const micap_schema_entry *entr
     return part;
 }
 
-/* A compile function of the program sees one value: layers laid over each other first. */
+/* A compile function of the program gets one value, with all layers merged. */
 static bool run_compile_function(mica_compiler *compiler, const mica_compile_rule *rule, const micap_layer *first,
                                  void *instance, micap_context context)
 {
@@ -63,7 +68,7 @@ static bool compile_tag(mica_compiler *compiler, const micap_layer *layer, micap
     return fine || micap_json_error(compiler, context, "a tag has no value: expected {} or true");
 }
 
-/* `path` leads to the value in the file of each layer. */
+/* `path` is the path of the value in the file of each layer. */
 static void compile_instance(mica_compiler *compiler, const micap_node *node, const micap_layer *first,
                              const micap_schema_entry *entry, void *instance, const micap_step_in *path)
 {
@@ -86,7 +91,7 @@ static void compile_instance(mica_compiler *compiler, const micap_node *node, co
     }
 }
 
-/* NULL with a report. */
+/* Returns NULL with a report on failure. */
 static void *add_instance(mica_compiler *compiler, const micap_node *node, const micap_node_component *component,
                           uint32_t part)
 {
@@ -97,7 +102,7 @@ static void *add_instance(mica_compiler *compiler, const micap_node *node, const
     return NULL;
 }
 
-/* An array is several instances; it stands for itself, whatever lay below it. */
+/* An array means several instances. It replaces all earlier layers. */
 static void compile_several(mica_compiler *compiler, const micap_node *node, const micap_node_component *component,
                             const micap_schema_entry *entry, uint32_t part)
 {
@@ -170,26 +175,17 @@ static void compile_singletons(mica_compiler *compiler)
     }
 }
 
-static micap_node *next_node(micap_node *node)
-{
-    if (node->first_child)
-        return node->first_child;
-    while (node && !node->next)
-        node = node->parent;
-    return node ? node->next : NULL;
-}
-
 static void draft_tree(mica_compiler *compiler)
 {
     enum { PROGRESS_EVERY = 4096 };
-    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+    for (micap_node *node = compiler->top.first_child; node; node = micap_tree_next(node)) {
         uint32_t parent = node->parent == &compiler->top ? MICA_NO_PARENT : node->parent->index;
         if (mica_draft_entity(compiler->draft, parent, node->name) == MICA_DRAFT_NONE) {
             draft_error(compiler, (micap_context){.location = node->location});
             return;
         }
     }
-    for (micap_node *node = compiler->top.first_child; node; node = next_node(node)) {
+    for (micap_node *node = compiler->top.first_child; node; node = micap_tree_next(node)) {
         for (const micap_node_component *component = node->components; component; component = component->next)
             compile_component(compiler, node, component);
         if (compiler->def->progress && node->index % PROGRESS_EVERY == 0)
@@ -224,7 +220,7 @@ static void copy_dependency(mica_compiler *compiler, const char *folder, const c
     out->dependencies[out->dependency_count++] = copy;
 }
 
-/* The folder that resources are loaded from, with a slash at its end, or "". */
+/* Returns the folder from which resources are loaded, with a slash at its end, or "". */
 static const char *root_folder(mica_compiler *compiler)
 {
     const char *given = compiler->def->root, *text = given ? given : compiler->sources->path;
@@ -239,7 +235,7 @@ static const char *root_folder(mica_compiler *compiler)
     return folder;
 }
 
-/* What a finished file says it refers to. */
+/* Opens the compiled resource to list the resources it refers to. */
 static mica_resource *open_finished(mica_compiler *compiler, const mica_compiled *out)
 {
     mica_resource_def def = {.allocator = compiler->memory.allocator, .any_byte_order = true};
@@ -261,7 +257,7 @@ static void copy_dependencies(mica_compiler *compiler, mica_compiled *out)
     out->dependencies = allocate(out, out->private_capacity * sizeof *out->dependencies);
     if (!out->dependencies)
         micap_json_error_memory(compiler);
-    for (const micap_source *source = compiler->sources; out->dependencies && source; source = source->next)
+    for (const micap_source_file *source = compiler->sources; out->dependencies && source; source = source->next)
         copy_dependency(compiler, "", source->path, out);
     for (uint32_t i = 0; out->dependencies && root && i < asset_count; ++i)
         copy_dependency(compiler, root, mica_resource_asset_path(finished, mica_resource_asset_at(finished, i)), out);
@@ -288,7 +284,7 @@ static mica_result compile(const char *path, const char *text, size_t byte_count
     *out = (mica_compiled){0};
     if (!micap_memory_init(&compiler.memory, def->allocator))
         return MICA_ERROR_INVALID;
-    micap_source *source = micap_source_get(&compiler, path, text, byte_count, (micap_context){0});
+    micap_source_file *source = micap_source_get(&compiler, path, text, byte_count, (micap_context){0});
     compiler.draft = mica_draft_create(&compiler.memory.allocator);
     if (!compiler.draft)
         micap_json_error_memory(&compiler);
@@ -303,6 +299,7 @@ static mica_result compile(const char *path, const char *text, size_t byte_count
     copy_dependencies(&compiler, out);
     mica_draft_destroy(compiler.draft);
     micap_sources_free(&compiler);
+    micap_json_free_all(&compiler);
     out->error_count = compiler.error_count;
     if (compiler.result != MICA_OK)
         mica_blob_free(&out->blob);

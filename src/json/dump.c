@@ -1,8 +1,8 @@
-/* A resource back as JSON that compiles to the same bytes. */
+/* Writes a resource as JSON that compiles to the same bytes. */
 #include "json/dump.h"
 
-#include "json/json.h"
-#include "resource/format/leaves.h"
+#include "json/value_compile.h"
+#include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void dump_reference(micap_dump *dump, const char *at)
     micap_write(&dump->writer, "\"");
 }
 
-/* From the root, wherever the text is put. */
+/* Asset paths start at the root, so the text can be moved. */
 static void dump_asset(micap_dump *dump, const char *at)
 {
     mica_asset asset;
@@ -127,7 +127,7 @@ static void dump_struct(micap_dump *dump, const mica_type *type, const char *at)
 static void dump_element(micap_dump *dump, const mica_field *field, const char *at)
 {
     mica_kind kind = micap_field_kind(field);
-    micap_writer *writer = &dump->writer;
+    micap_json_writer *writer = &dump->writer;
     float narrow;
     double real;
     switch (kind) {
@@ -160,7 +160,7 @@ static void dump_element(micap_dump *dump, const mica_field *field, const char *
     }
 }
 
-/* Text, when it reads back as the same bytes: ended by zeros, and valid. */
+/* Returns true if the array is valid UTF-8 padded with zeros, so that a string compiles to the same bytes. */
 static bool is_text(const mica_field *field, const char *at)
 {
     const char *end = memchr(at, 0, field->count);
@@ -192,7 +192,7 @@ static void dump_field(micap_dump *dump, const mica_field *field, const char *at
     micap_write(&dump->writer, "]");
 }
 
-/* On one line: a value is read as a whole. */
+/* Writes a value on one line. */
 static void dump_struct(micap_dump *dump, const mica_type *type, const char *at)
 {
     micap_write(&dump->writer, "{");
@@ -224,7 +224,7 @@ void micap_dump_value(micap_dump *dump, uint32_t entity, uint32_t component)
 
 static void dump_components(micap_dump *dump, uint32_t entity)
 {
-    micap_writer *writer = &dump->writer;
+    micap_json_writer *writer = &dump->writer;
     uint32_t component_count = mica_resource_component_count(dump->resource), count = 0, disabled = 0;
     for (uint32_t i = 0; i < component_count; ++i) {
         mica_resource_component about = mica_resource_component_at(dump->resource, i);
@@ -254,7 +254,7 @@ static void dump_components(micap_dump *dump, uint32_t entity)
 
 static void open_entity(micap_dump *dump, uint32_t entity)
 {
-    micap_writer *writer = &dump->writer;
+    micap_json_writer *writer = &dump->writer;
     micap_write_member(writer, NULL);
     micap_write_open(writer, '{');
     const char *name = mica_resource_name(dump->resource, entity);

@@ -1,8 +1,7 @@
-/* Schemas: what components there are, for those who compile without the program. */
-#include "json/json.h"
+#include "json/schema.h"
 
 #include "base/assert.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <string.h>
 
@@ -108,7 +107,7 @@ mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_t
 {
     if (mica_type_problem(described))
         return MICA_ERROR_INVALID;
-    /* Where the program keeps it is not the file's business: a pool is data, or a tag without any. */
+    /* Files do not store where a program keeps values: a pool becomes data, or a tag if it has no fields. */
     mica_storage storage = !described->size_bytes                         ? MICA_STORAGE_TAG
                            : described->storage == MICA_STORAGE_SINGLETON ? MICA_STORAGE_SINGLETON
                                                                           : MICA_STORAGE_CHUNK;
@@ -156,7 +155,7 @@ mica_result mica_schema_add_resource(mica_schema *schema, const mica_resource *r
         mica_resource_component component = mica_resource_component_at(resource, i);
         mica_type type = *component.type;
         type.storage = component.storage;
-        type.toggle = component.storage != MICA_STORAGE_SINGLETON; /* the file does not say: whoever wants may */
+        type.toggle = component.storage != MICA_STORAGE_SINGLETON; /* unknown to the file, so allowed */
         result = micap_schema_add(schema, component.name, &type, component.spawn_order);
     }
     return result;

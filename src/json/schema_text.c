@@ -1,13 +1,16 @@
-/* Schemas as JSON, in and out. */
+/* Reads and writes schemas as JSON. */
 #include "base/bits.h"
-#include "json/json.h"
-#include "json/writer.h"
-#include "resource/format/leaves.h"
+#include "json/schema.h"
+#include "json/compile_error.h"
+#include "json/value_compile.h"
+#include "json/source_file.h"
+#include "json/json_writer.h"
+#include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* A type of a text being read; nested ones are found by name. */
+/* A type of the schema being read; nested types are found by name. */
 typedef struct micap_read_type {
     struct micap_read_type *next;
     mica_type type;
@@ -15,7 +18,7 @@ typedef struct micap_read_type {
 
 typedef struct micap_reading {
     mica_compiler *compiler;
-    micap_source *source;
+    micap_source_file *source;
     read_type *types;
     mica_schema *schema;
 } reading;
@@ -25,7 +28,7 @@ static bool fail(reading *work, const micap_step_in *path, const char *text)
     return micap_json_error(work->compiler, (micap_context){.source = work->source, .path = path}, "%s", text);
 }
 
-/* A whole number that is not negative, from an object; `otherwise` when it is not there. */
+/* Reads a non-negative integer from an object; `otherwise` if there is none. */
 static bool read_number(reading *work, const micap_step_in *path, const json_t *object, const char *key,
                         uint32_t otherwise, uint32_t *out)
 {
@@ -80,7 +83,7 @@ static bool read_kind(reading *work, const micap_step_in *path, const json_t *js
                             micap_guess_text(&guess, hint, sizeof hint));
 }
 
-/* Offsets that are not given are those of a C compiler. */
+/* Missing offsets are computed as a C compiler does. */
 static bool read_fields(reading *work, const micap_step_in *path, const json_t *json, mica_type *type)
 {
     const json_t *list = json_object_get(json, "fields"), *entry;
@@ -211,14 +214,14 @@ mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_com
     return compiler.result;
 }
 
-/* Types that were written, by name. */
+/* Names of the types that were written. */
 typedef struct micap_written {
     const mica_type **list;
     uint32_t count;
     uint32_t capacity;
 } written;
 
-static void write_fields(micap_writer *writer, const mica_type *type)
+static void write_fields(micap_json_writer *writer, const mica_type *type)
 {
     micap_write_member(writer, "fields");
     micap_write_open(writer, '[');
@@ -236,7 +239,7 @@ static void write_fields(micap_writer *writer, const mica_type *type)
     micap_write_close(writer, ']');
 }
 
-static void write_constants(micap_writer *writer, const mica_type *type)
+static void write_constants(micap_json_writer *writer, const mica_type *type)
 {
     micap_write_member(writer, "constants");
     micap_write(writer, "{");
@@ -248,7 +251,7 @@ static void write_constants(micap_writer *writer, const mica_type *type)
     micap_write(writer, "}");
 }
 
-static void write_type(micap_writer *writer, const mica_type *type, const micap_schema_entry *entry)
+static void write_type(micap_json_writer *writer, const mica_type *type, const micap_schema_entry *entry)
 {
     static const char *const kinds[] = {
         [MICA_KIND_STRUCT] = "struct", [MICA_KIND_ENUM] = "enum", [MICA_KIND_FLAGS] = "flags"};
@@ -291,7 +294,7 @@ static void write_type(micap_writer *writer, const mica_type *type, const micap_
     micap_write_close(writer, '}');
 }
 
-static void write_nested(micap_writer *writer, written *known, const mica_type *type)
+static void write_nested(micap_json_writer *writer, written *known, const mica_type *type)
 {
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_type *nested = type->fields[i].type;
@@ -312,7 +315,7 @@ static void write_nested(micap_writer *writer, written *known, const mica_type *
 
 mica_result mica_schema_write(const mica_schema *schema, mica_blob *out_text)
 {
-    micap_writer writer;
+    micap_json_writer writer;
     written known = {0};
     micap_writer_init(&writer);
     micap_write_open(&writer, '{');

@@ -1,6 +1,9 @@
-#include "core/world/access_check.h"
-#include "core/world/report.h"
 #include "snapshot/snapshot.h"
+
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
+#include "core/world/stale_pointers.h"
+#include "snapshot/history.h"
 
 static const mica_location no_place = {0};
 
@@ -56,15 +59,6 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
     return count;
 }
 
-/* Whether there is nothing to apply: what was recorded and refused leaves targets without a change. */
-static bool is_idle(const micap_recording *recording)
-{
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        if (!micap_target_is_empty(recording->targets[i]))
-            return false;
-    return !recording->first_note;
-}
-
 /* Between frames, with nothing on its way to be applied. */
 static mica_result refuse(mica_world *world, const char *what)
 {
@@ -72,7 +66,7 @@ static mica_result refuse(mica_world *world, const char *what)
     if (result == MICA_OK && world->flushing)
         result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush", what);
     for (mica_commands *commands = world->first_commands; result == MICA_OK && commands; commands = commands->next)
-        if (is_idle(&commands->recording))
+        if (micap_recording_is_idle(&commands->recording))
             micap_recording_drop(world, &commands->recording);
         else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,
@@ -232,14 +226,13 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
         return micap_fail(world, MICA_ERROR_MEMORY, no_place,
                           "snapshot_restore: snapshot %llu was lost when there was no memory to keep what changed",
                           (unsigned long long)snapshot.id);
-    micap_restoring restoring = {.world = world, .log = found->log, .handles = &found->saved.handles};
+    micap_restoring restoring = {.world = world, .handles = &found->saved.handles, .pools = found->saved.pools};
     if (!prepare(&restoring, found, forget)) {
         micap_restore_give_up(&restoring);
         drop_copies(world, &restoring.kept);
         return micap_fail_memory(world, "snapshot_restore");
     }
     bool is_newest = forget || !found->log->newer;
-    restoring.pools = found->saved.pools;
     micap_restore_kept(&restoring);
     drop_copies(world, &restoring.kept);
     if (is_newest) {

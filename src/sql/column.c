@@ -1,9 +1,9 @@
-#include "sql/sql.h"
+#include "sql/column.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* As micap_describe_leaves: shorter arrays have a column per element. */
+/* Shorter arrays have a column per element, as in micap_describe_leaves. */
 enum { SPLIT_ARRAY_MAX = 4 };
 
 static mica_kind kind_of(const mica_field *field)
@@ -23,7 +23,7 @@ static bool is_taken(const micap_sql_table *table, const char *name)
     return false;
 }
 
-/* The path with as many '_' behind it as it takes; NULL when memory is short. */
+/* Returns the path with as many '_' appended as needed to be unique; NULL if memory is short. */
 static char *free_name(const micap_sql_table *table, const char *path)
 {
     char *name = sqlite3_mprintf("%s", path);
@@ -56,7 +56,7 @@ static bool add_column(micap_sql_table *table, const char *path, micap_sql_colum
 
 static bool add_fields(micap_sql_table *table, const mica_type *type, const char *prefix, uint32_t base);
 
-/* An element of an array, or a field that is none. */
+/* Adds the column of an array element, or of a field that is not an array. */
 static bool add_element(micap_sql_table *table, const mica_field *field, const char *path, uint32_t base, uint32_t at)
 {
     uint32_t offset = base + field->offset + at * field->element_bytes;
@@ -79,7 +79,7 @@ static bool add_field(micap_sql_table *table, const mica_field *field, const cha
 {
     mica_kind kind = kind_of(field);
     bool is_text = kind == MICA_KIND_CHAR && field->count > 1;
-    /* A split component has no whole value to make a list of; and its leaves are few. */
+    /* A split component has no contiguous value to write as a list, and few leaves. */
     bool is_list = field->count >= MICAP_SQL_LIST_MIN && !(table->type->split && kind == MICA_KIND_STRUCT);
     if (is_text || is_list)
         return add_column(table, path,
@@ -125,7 +125,7 @@ void micap_sql_columns_free(micap_sql_table *table)
     sqlite3_free(table->columns);
 }
 
-/* Enums and flags have none: they are text or integers, and are compared as what they are. */
+/* Enums and flags have no affinity: SQLite compares their text or integers unconverted. */
 static const char *affinity_of(const micap_sql_column *column)
 {
     if (column->form != MICAP_SQL_SCALAR)

@@ -1,20 +1,20 @@
-/* Transactions and savepoints. SQLite tells each table it writes to about them: the tables of a session share one list of
- * snapshots, so that each is taken, restored and dropped once. */
-#include "sql/sql.h"
+/* SQLite announces transactions and savepoints to each table it writes to. The tables of a session share one list of snapshots, so
+ * that each snapshot is taken, restored and dropped once. */
+#include "sql/transaction.h"
 
 static micap_sql_session *session_of(sqlite3_vtab *vtab)
 {
     return ((micap_sql_vtab *)vtab)->table->session;
 }
 
-/* Drops the marks from a position on. */
+/* Drops the marks from position `at` to the end. */
 static void drop_from(micap_sql_session *session, uint32_t at)
 {
     while (session->mark_count > at)
         mica_snapshot_drop(session->world, session->marks[--session->mark_count].snapshot);
 }
 
-/* The first mark of this savepoint or of one inside it: nothing was written between the two. */
+/* Returns the first mark of this savepoint or of one nested in it: nothing was written between the two. */
 static uint32_t find(const micap_sql_session *session, int savepoint)
 {
     uint32_t at = 0;
@@ -27,7 +27,7 @@ static int mark(sqlite3_vtab *vtab, int savepoint)
 {
     micap_sql_session *session = session_of(vtab);
     if (find(session, savepoint) < session->mark_count)
-        return SQLITE_OK; /* another table was told first */
+        return SQLITE_OK; /* another table was first */
     if (session->mark_count == session->mark_capacity) {
         uint32_t capacity = session->mark_capacity ? 2 * session->mark_capacity : 8;
         micap_sql_mark *marks = sqlite3_realloc64(session->marks, capacity * sizeof *marks);
@@ -79,8 +79,8 @@ int micap_sql_savepoint(sqlite3_vtab *vtab, int savepoint)
     return mark(vtab, savepoint);
 }
 
-/* A table that joins late is told of the innermost savepoint only, which may be that of the statement: its snapshot is good for
- * the ones around it, and is handed on to the next that has none. */
+/* SQLite announces only the innermost savepoint, perhaps that of the statement, to a table that is first written inside several.
+ * Its snapshot is valid for the outer ones too, and is passed on to the next that has none. */
 int micap_sql_release(sqlite3_vtab *vtab, int savepoint)
 {
     micap_sql_session *session = session_of(vtab);

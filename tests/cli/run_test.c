@@ -133,9 +133,9 @@ static const step replay_steps[] = {
 static const step stray_steps[] = {
     {"replay -m m/strays.so world.rec level.mica", 1, "tick 3: the world differs\n"},
     {"replay -m m/strays.so slices.rec level.mica", 1, "tick 3: Number, in {Number}, rows "},
-    {"replay -m m/strays.so all.rec level.mica", 1, "tick 3: first behind system stray: Number of entity "},
+    {"replay -m m/strays.so all.rec level.mica", 1, "tick 3: first after system stray: Number of entity "},
     {"run -m m/strays.so -n 5 -D entities --systems -q -R stray.rec level.mica", 0, ""},
-    {"diff all.rec stray.rec", 1, "tick 3: first behind system stray: Number of entity "},
+    {"diff all.rec stray.rec", 1, "tick 3: first after system stray: Number of entity "},
     {"diff world.rec stray.rec", 1, "tick 3: the world differs\n"},
 };
 

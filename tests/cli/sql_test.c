@@ -3,7 +3,9 @@
 
 #include "tool.h"
 
-typedef struct Wound { float depth; } Wound;
+typedef struct Wound {
+    float depth;
+} Wound;
 MICA_POOL_WITH(Wound, (.many = true), depth)
 
 static void write_blob(const char *name, const mica_blob *blob)
@@ -35,15 +37,18 @@ static const step steps[] = {
     {"help sql", 0, "mica sql [-o OUT] [--json | --csv] FILE [STATEMENTS]"},
     {"sql", 2, "expected a file and perhaps statements"},
     {"sql missing.mica 'select 1'", 2, "missing.mica: No such file or directory"},
-    {"sql level.mica 'select name, x, mood from entities left join Position using (entity) left join Monster using (entity) "
+    {"sql level.mica 'select name, x, mood from entities left join Position using (entity) left join Monster using "
+     "(entity) "
      "where path is not null order by path'",
      0, "name     x    mood\n"},
-    {"sql level.mica 'select path, x from entities join Position using (entity) where name is not null order by path'", 0,
-     "path          x\nstation       1.0\nstation/door  4.0\n"},
-    {"sql level.mica \"select title, length(title) as letters, mood, skills, t.path as target from Monster join entities t on "
+    {"sql level.mica 'select path, x from entities join Position using (entity) where name is not null order by path'",
+     0, "path          x\nstation       1.0\nstation/door  4.0\n"},
+    {"sql level.mica \"select title, length(title) as letters, mood, skills, t.path as target from Monster join "
+     "entities t on "
      "t.entity = target\"",
-     0, "title  letters  mood        skills                 target\ngr\xC3\xBC\xC3\x9F         4  MOOD_ANGRY  "
-        "SKILL_SWIM|SKILL_SING  station/door\n"},
+     0,
+     "title  letters  mood        skills                 target\ngr\xC3\xBC\xC3\x9F         4  MOOD_ANGRY  "
+     "SKILL_SWIM|SKILL_SING  station/door\n"},
     {"sql big.mica 'select path, x from entities join Position using (entity) where name is not null order by path'", 0,
      "station/door  4.0\n"},
     {"sql level.mica < script.sql", 0, "n\n"},
@@ -51,11 +56,20 @@ static const step steps[] = {
     {"sql --csv wounds.mica 'select name, slot, null, depth from Wound join entities using (entity)'", 0,
      "name,slot,null,depth\n\"a, \"\"b\"\"\",1,,1.0\n\"a, \"\"b\"\"\",1,,2.0\n"},
     {"sql --json wounds.mica 'select name, instance, depth, null as none from Wound join entities using (entity)'", 0,
-     "{\"name\": \"a, \\\"b\\\"\", \"instance\": 1, \"depth\": 2.0, \"none\": null}\n"},
+     "{\"name\": \"a, \\\"b\\\"\", \"instance\": 1, \"depth\": 2, \"none\": null}\n"},
+    {"sql --json level.mica \"select x'00FF61' as blob, cast(x'61FF00C3BC' as text) as text, 10.0 as ten\"", 0,
+     "{\"blob\": \"00FF61\", \"text\": \"a\xEF\xBF\xBD\\u0000\xC3\xBC\", \"ten\": 10}\n"},
+    /* Without --output no file is written. */
+    {"sql level.mica \"attach 'stray.db' as stray; create table stray.t(x)\"", 2,
+     "without --output nothing is written"},
+    {"sql level.mica \"vacuum into 'stray.db'\"", 2, "without --output nothing is written"},
+    {"sql level.mica \"attach ':memory:' as other; create table other.t(x); select count(*) as n from other.t\"", 0,
+     "n\n0\n"},
+    {"check stray.db", 2, "No such file or directory"},
     {"sql level.mica 'select * from Positon'", 2, "mica: sql: no such table: Positon"},
-    {"sql level.mica 'update Position set x = 1'", 2, "may not be modified; say with --output where to save it"},
+    {"sql level.mica 'update Position set x = 1'", 2, "may not be modified; without --output nothing is written"},
     {"sql level.mica 'update Position set x = 1; select y from Position' -o changed.mica", 0, "y\n"},
-    {"diff level.mica changed.mica", 1, "~ /station/door Position: {\"x\": 4.0,"},
+    {"diff level.mica changed.mica", 1, "~ /station/door Position: {\"x\": 4,"},
     {"sql changed.mica 'select count(*) as n from Position where x <> 1'", 0, "n\n0\n"},
     /* What fails leaves no file. */
     {"sql level.mica \"update Position set x = 2; update Position set x = 'two'\" -o no.mica", 2,
@@ -64,7 +78,7 @@ static const step steps[] = {
     {"check no.mica", 2, "No such file or directory"},
     {"sql level.mica 'select 1' -o /nowhere/x.mica", 2, "/nowhere/x.mica"},
     {"sql wounds.mica 'insert into Wound(entity, depth) select entity, 3 from Number' -o more.mica", 0, ""},
-    {"dump more.mica", 0, "[{\"depth\": 1.0}, {\"depth\": 2.0}, {\"depth\": 3.0}]"},
+    {"dump more.mica", 0, "[{\"depth\": 1}, {\"depth\": 2}, {\"depth\": 3}]"},
     {"sql level.mica 'select 1' -c -o packed.mica", 0, "1\n"},
     {"diff level.mica packed.mica", 0, ""},
     {"sql level.mica 'select 1' -o same.mica", 0, "1\n"},

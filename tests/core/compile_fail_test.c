@@ -38,12 +38,12 @@ static const struct {
     const char *says;
 } mistakes[] = {
     {"undescribed_component", "mica_type_of_Undescribed"},
-    {"pointer_field", "negative"},
-    {"text_pointer_field", "negative"},
-    {"void_pointer_field", "negative"},
-    {"constant_pointer_field", "negative"},
-    {"function_field", "negative"},
-    {"nested_struct_without_its_type", "negative"},
+    {"pointer_field", "Mica cannot describe "},
+    {"text_pointer_field", "Mica cannot describe "},
+    {"void_pointer_field", "Mica cannot describe "},
+    {"constant_pointer_field", "Mica cannot describe "},
+    {"function_field", "Mica cannot describe "},
+    {"nested_struct_without_its_type", "Mica cannot describe "},
     {"misspelt_field", "why"},
     {"value_for_a_tag", "incomplete"},
     {"value_of_a_tag", "Frozen"},

@@ -75,7 +75,7 @@ static const struct error_case {
      "a.json:1:23: entities[0].nam: unknown key \"nam\" (did you mean \"name\"?)"},
     {"{\"entities\": [{\"name\": 5}]}", "a.json:1:24: entities[0].name: expected a string, found an integer"},
     {"{\"entities\": [{\"name\": \"a/b\"}]}",
-     "a.json:1:24: entities[0].name: a name has no '/': paths are made of names"},
+     "a.json:1:24: entities[0].name: a name must not contain '/': it separates the names of a path"},
     {"{\"entities\": [{\"name\": \"a\"}, {\"name\": \"a\"}]}",
      "a.json:1:39: entities[1].name: the name \"a\" is there twice in one scope"},
     {"{\"entities\": [{\"components\": []}]}",
@@ -238,6 +238,24 @@ START_TEST(all_errors_of_a_file_are_reported)
 }
 END_TEST
 
+START_TEST(an_invalid_name_is_reported_once_and_hides_no_other_error)
+{
+    static complaints found;
+    make_schema();
+    compile("{\"entities\": [\n"
+            "{\"name\": \"a/b\", \"components\": {\"Number\": {\"value\": \"x\"}}},\n"
+            "{\"components\": {\"Number\": {\"valu\": 1}}}],\n"
+            "\"singletons\": {\"Clok\": {}}}",
+            &found);
+    ck_assert_uint_eq(found.count, 4);
+    ck_assert(strstr(found.list[0], "a name must not contain '/'"));
+    ck_assert(strstr(found.list[1], "a.json:2:"));
+    ck_assert(strstr(found.list[2], "a.json:3:"));
+    ck_assert(strstr(found.list[3], "unknown singleton"));
+    mica_schema_destroy(schema);
+}
+END_TEST
+
 START_TEST(a_missing_file_is_an_error_of_its_own)
 {
     static complaints found;
@@ -331,5 +349,5 @@ START_TEST(errors_of_a_schema_say_where_and_what)
 END_TEST
 
 TEST_SUITE(error, every_error_says_where_what_and_what_may_be_meant, all_errors_of_a_file_are_reported,
-           a_missing_file_is_an_error_of_its_own, prefabs_that_multiply_or_nest_without_end_are_refused,
-           errors_of_a_schema_say_where_and_what)
+           an_invalid_name_is_reported_once_and_hides_no_other_error, a_missing_file_is_an_error_of_its_own,
+           prefabs_that_multiply_or_nest_without_end_are_refused, errors_of_a_schema_say_where_and_what)

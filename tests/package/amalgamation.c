@@ -14,7 +14,9 @@
 #    include "mica.c"
 #endif
 
-typedef struct Position { float x, y; } Position;
+typedef struct Position {
+    float x, y;
+} Position;
 MICA_COMPONENT(Position, x, y)
 
 static int find = 1, place = 2, lock = 3, window_of = 4, grow = 5, release = 6;
@@ -25,7 +27,8 @@ int main(void)
     mica_entity ship = mica_create(world, MICA_WITH(Position, {1, 2}));
     mica_flush(world);
     const Position *position = mica_get(world, ship, Position);
-    bool ok = position && position->y == 2 && mica_world_validate(world) == MICA_OK && find + place + lock + window_of + grow + release == 21;
+    bool ok = position && position->y == 2 && mica_world_validate(world) == MICA_OK &&
+              find + place + lock + window_of + grow + release == 21;
     mica_destroy(world, ship);
     mica_world_destroy(world);
     puts(ok ? "1 passed, 0 failed" : "0 passed, 1 failed");

@@ -240,7 +240,7 @@ START_TEST(systems_that_come_or_are_others_are_named)
         mica_system_add(world, MICA_SYSTEM(newcomer, MICA_READ(Number)));
         mica_difference difference;
         ck_assert(!mica_replay(world, recording, &difference)); /* though the world is the same */
-        ck_assert_str_eq(difference.text, "tick 1: first behind system newcomer: the world");
+        ck_assert_str_eq(difference.text, "tick 1: first after system newcomer: the world");
         close_world(world, &heard);
     }
     mica_recording_free(recording);

@@ -84,7 +84,9 @@ typedef struct Fighter {
     char name[8];
 } Fighter;
 MICA_STRUCT(Fighter, ready, luck, (mood, Mood), (skills, Skills), wealth, speed, rival, shape, name)
-typedef struct Party { Fighter fighters[17]; } Party;
+typedef struct Party {
+    Fighter fighters[17];
+} Party;
 MICA_COMPONENT(Party, (fighters, Fighter))
 
 START_TEST(long_arrays_of_everything_are_json)
@@ -99,7 +101,8 @@ START_TEST(long_arrays_of_everything_are_json)
     sqlite3 *database = mica_sql_open(world, NULL);
     static const exchange exchanges[] = {
         {"select json_extract(fighters, '$[0]') from Party",
-         "{\"ready\":true,\"luck\":-3,\"mood\":\"MOOD_CALM\",\"skills\":\"SKILL_CLIMB\",\"wealth\":0.5,\"speed\":[1.0,9e999,"
+         "{\"ready\":true,\"luck\":-3,\"mood\":\"MOOD_CALM\",\"skills\":\"SKILL_CLIMB\",\"wealth\":0.5,\"speed\":[1.0,"
+         "9e999,"
          "-9e999],\"rival\":4294967297,\"shape\":6,\"name\":\"a\\\"\\\\\\u000a\"}\n"},
         {"select json_extract(fighters, '$[1]') from Party",
          "{\"ready\":false,\"luck\":4,\"mood\":2,\"skills\":64,\"wealth\":2.0,\"speed\":[null,0.0,0.0],\"rival\":null,"
@@ -112,7 +115,28 @@ START_TEST(long_arrays_of_everything_are_json)
 }
 END_TEST
 
-START_TEST(names_that_are_taken_get_a_line_behind_them)
+typedef struct sqlite_master {
+    int32_t value;
+} sqlite_master;
+MICA_COMPONENT(sqlite_master, value)
+
+START_TEST(a_component_with_a_name_reserved_by_sqlite_can_be_reached)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(sqlite_master, {7}));
+    sqlite3 *database = mica_sql_open(world, NULL);
+    const exchange exchanges[] = {
+        {"select table_name from components where name = 'sqlite_master'", "sqlite_master_\n"},
+        {"select value from sqlite_master_", "7\n"},
+        {"select count(*) from sqlite_master", "0\n"},
+    };
+    expect_answers(database, exchanges, COUNT_OF(exchanges));
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(names_that_are_taken_get_an_underscore)
 {
     mica_world *world = open_world(&heard);
     mica_entity other = mica_create(world);
@@ -329,7 +353,8 @@ START_TEST(entities_have_names_and_families)
         {"select slot, components from entities where parent = 4294967297", "2|\n3|Frozen\n"},
         {"select slot from entities where parent = 4294967298", ""},
         {"select c.slot from entities p join entities c on c.parent = p.entity where p.name = 'station'", "2\n3\n"},
-        {"with recursive tree(entity, depth) as (select entity, 0 from entities where path = 'station' union all select "
+        {"with recursive tree(entity, depth) as (select entity, 0 from entities where path = 'station' union all "
+         "select "
          "e.entity, depth + 1 from entities e join tree on e.parent = tree.entity) select sum(depth) from tree",
          "2\n"},
     };
@@ -441,8 +466,8 @@ START_TEST(more_fields_than_a_table_has_columns_are_left_out)
 END_TEST
 
 TEST_SUITE(read, every_kind_of_field_reads_as_documented, long_arrays_of_everything_are_json,
-           names_that_are_taken_get_a_line_behind_them, every_storage_has_a_table,
-           tables_say_what_the_world_says_however_it_is_kept, joins_on_entity_are_looked_up,
+           names_that_are_taken_get_an_underscore, a_component_with_a_name_reserved_by_sqlite_can_be_reached,
+           every_storage_has_a_table, tables_say_what_the_world_says_however_it_is_kept, joins_on_entity_are_looked_up,
            entities_have_names_and_families, a_statement_ends_when_the_program_changes_structure,
            worlds_share_a_connection_under_prefixes_and_may_be_read_only,
            more_fields_than_a_table_has_columns_are_left_out)

@@ -8,6 +8,7 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/archetype_graph.h"
@@ -431,6 +432,7 @@ mica_result mica_flush(mica_world *world)
     }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
+    micap_entities_set_aside(world);
     if (world->structure != structure)
         micap_lend_end(world);
     return result;

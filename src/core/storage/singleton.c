@@ -35,7 +35,7 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
 void micap_singleton_forget(mica_world *world, mica_component id)
 {
     micap_component *component = micap_component_of(&world->components, id);
-    MICAP_ASSERT(component->singleton && micap_is_plain(component->type), "it is used, and zero is a value of it");
+    MICAP_ASSERT(component->singleton && component->type->trivial, "it is used, and zero is a value of it");
     memset(component->singleton, 0, component->type->type.size_bytes);
     component->is_unborn = true;
 }

@@ -1,7 +1,6 @@
 #include "core/world/access_check.h"
 
 #include "core/world/world.h"
-#include "mica/checked.h"
 
 #ifdef MICA_CHECKED
 

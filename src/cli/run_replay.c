@@ -1,0 +1,260 @@
+/* mica run, and mica replay, which takes the frames from a recording. */
+#include "cli/cli.h"
+#include "flow/schedule/flow.h"
+#include "flow/schedule/phase.h"
+#include "flow/schedule/system.h"
+#include "json/json_writer.h"
+#include "mica/flow.h"
+#include "mica/record.h"
+#include "os/clock.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FRAMES_KEPT = 1000, /* the last frames, whose statistics are printed */
+    REPORTS_SHOWN = 10,
+};
+
+typedef struct run {
+    const options *options;
+    mica_world *world;
+    mica_library *library; /* resources that levels refer to */
+    const mica_resource_rule *rules;
+    uint32_t rule_count;
+    uint64_t frame; /* starts at 1; 0 before the first */
+    uint64_t time_ns;
+    mica_recording *recording; /* to replay, or NULL */
+    _Atomic uint32_t report_count;
+    char hash[17];
+} run;
+
+/* Called from any worker: each line is one call. */
+static void hear_report(const mica_report *report, void *context)
+{
+    run *run = context;
+    if (atomic_fetch_add_explicit(&run->report_count, 1, memory_order_relaxed) >= REPORTS_SHOWN)
+        return;
+    char when[32] = "", where[512] = "";
+    if (run->frame)
+        snprintf(when, sizeof when, "frame %" PRIu64 ": ", run->frame);
+    if (report->location.file)
+        snprintf(where, sizeof where, " (%s:%d)", report->location.file, report->location.line);
+    complain("%s: %s%s%s", run->options->command, when, report->text, where);
+}
+
+static bool has_reports(run *run)
+{
+    uint32_t count = atomic_load_explicit(&run->report_count, memory_order_relaxed);
+    if (count > REPORTS_SHOWN)
+        complain("%s: and %u more", run->options->command, count - REPORTS_SHOWN);
+    return count != 0;
+}
+
+static int spawn_levels(run *run)
+{
+    mica_spawn_def def = {
+        .rules = run->rules, .rule_count = run->rule_count, .skip_unknown = run->options->skip_unknown};
+    for (uint32_t i = run->recording ? 1 : 0; i < run->options->input_count; ++i) {
+        mica_resource_error error;
+        mica_resource *level = load_or_complain(run->options->inputs[i]);
+        if (level && mica_library_load_assets(run->library, level, &error) != MICA_OK) {
+            mica_resource_free(level);
+            return complain("run: %s refers to what can't be loaded: %s", run->options->inputs[i], error.text);
+        }
+        mica_result result = level ? mica_spawn(run->world, level, &def) : MICA_ERROR_DATA;
+        mica_resource_free(level);
+        if (level && result != MICA_OK)
+            complain("%s: %s can't be spawned: %s", run->options->command, run->options->inputs[i],
+                     mica_result_text(result));
+        if (result != MICA_OK)
+            return EXIT_BAD;
+    }
+    return EXIT_FINE;
+}
+
+static int prepare(run *run)
+{
+    const options *options = run->options;
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = options->worker_count;
+    if (mica_flow_configure(run->world, &flow) != MICA_OK)
+        return EXIT_BAD;
+    for (uint32_t i = 0; i < options->module_count; ++i)
+        if (!module_load(options->modules[i], run->world))
+            return EXIT_BAD;
+    run->library = library_beside(options, options->inputs[run->recording && options->input_count > 1 ? 1 : 0]);
+    if (!run->library || !module_rules(run->world, run->library, &run->rules, &run->rule_count))
+        return EXIT_BAD;
+    if (has_reports(run) || spawn_levels(run) != EXIT_FINE || has_reports(run))
+        return EXIT_BAD;
+    uint32_t kept = options->frame_count < FRAMES_KEPT ? options->frame_count : FRAMES_KEPT;
+    return mica_stats_enable(run->world, kept) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+}
+
+static int begin_recording(const run *run)
+{
+    if (!run->options->record)
+        return EXIT_FINE;
+    mica_record_def def = {.detail = run->options->detail, .systems = run->options->systems};
+    return mica_record_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+}
+
+static int run_frames(run *run)
+{
+    if (begin_recording(run) != EXIT_FINE)
+        return EXIT_BAD;
+    uint64_t begin = micap_clock_ns();
+    while (run->frame < run->options->frame_count) {
+        ++run->frame;
+        mica_result result = mica_step(run->world, run->options->dt);
+        if (has_reports(run))
+            return EXIT_DIFFERENT;
+        if (result != MICA_OK)
+            return complain("run: frame %" PRIu64 ": %s", run->frame, mica_result_text(result)), EXIT_DIFFERENT;
+    }
+    run->time_ns = micap_clock_ns() - begin;
+    if (run->options->record && mica_record_end(run->world) != MICA_OK)
+        return EXIT_BAD;
+    snprintf(run->hash, sizeof run->hash, "%016" PRIx64, mica_world_hash(run->world));
+    const char *expected = run->options->expected_hash;
+    if (expected && strcmp(expected, run->hash) != 0)
+        return complain("run: the world's hash is %s, not %s", run->hash, expected), EXIT_DIFFERENT;
+    return EXIT_FINE;
+}
+
+static void write_system(micap_json_writer *writer, const mica_world *world, mica_system system)
+{
+    mica_system_stats stats;
+    if (!mica_stats_get_system_total(world, system, &stats))
+        return;
+    micap_write_member(writer, NULL);
+    micap_write(writer, "{\"name\": ");
+    micap_write_string(writer, mica_system_name(world, system));
+    micap_write(writer, ", \"runs\": %" PRIu64 ", \"time_ns\": %" PRIu64 ", \"entities\": %" PRIu64, stats.runs,
+                stats.time_ns, stats.entities);
+    micap_write(writer, ", \"slices\": %u, \"commands\": %u, \"workers\": %u, \"fused_with\": %u}", stats.slices,
+                stats.commands, stats.workers, stats.fused_with);
+}
+
+static int write_results(const run *run)
+{
+    micap_json_writer writer;
+    uint32_t kept = run->options->frame_count < FRAMES_KEPT ? run->options->frame_count : FRAMES_KEPT;
+    micap_writer_init(&writer);
+    micap_write_open(&writer, '{');
+    micap_write_member(&writer, "frames");
+    micap_write(&writer, "%u", run->options->frame_count);
+    micap_write_member(&writer, "time_ns");
+    micap_write(&writer, "%" PRIu64, run->time_ns);
+    micap_write_member(&writer, "entities");
+    micap_write(&writer, "%" PRIu64, mica_world_get_stats(run->world).entity_count);
+    micap_write_member(&writer, "hash");
+    micap_write_string(&writer, run->hash);
+    micap_write_member(&writer, "frames_measured");
+    micap_write(&writer, "%u", kept);
+    micap_write_member(&writer, "systems");
+    micap_write_open(&writer, '[');
+    const micap_flow *flow = micap_flow_get(run->world);
+    for (uint32_t i = 0; i < flow->phase_count; ++i)
+        for (uint32_t j = 0; j < flow->phases[i]->system_count; ++j)
+            write_system(&writer, run->world, (mica_system){flow->phases[i]->order[j]->id});
+    micap_write_close(&writer, ']');
+    micap_write_close(&writer, '}');
+    return write_gathered(&writer);
+}
+
+static int print_results(const run *run)
+{
+    if (run->options->frame_count)
+        mica_stats_print(run->world, stdout);
+    printf("%u frames in %.3f ms: %" PRIu64 " entities, hash %s\n", run->options->frame_count,
+           (double)run->time_ns / 1e6, mica_world_get_stats(run->world).entity_count, run->hash);
+    if (run->options->record)
+        printf("recorded %s\n", run->options->record);
+    if (run->options->save)
+        printf("saved %s\n", run->options->save);
+    return fflush(stdout) == 0 ? EXIT_FINE : complain("standard output can't be written");
+}
+
+int run_run(const options *options)
+{
+    run run = {.options = options};
+    mica_world_def def = mica_world_def_default();
+    def.report = hear_report;
+    def.report_context = &run;
+    run.world = mica_world_create(&def);
+    if (!run.world)
+        return complain("out of memory");
+    int status = prepare(&run);
+    if (status == EXIT_FINE)
+        status = run_frames(&run);
+    mica_save_def save = {.rules = run.rules, .rule_count = run.rule_count, .library = run.library};
+    if (status == EXIT_FINE && options->save && mica_save(run.world, options->save, &save) != MICA_OK)
+        status = EXIT_BAD; /* the world reported the reason */
+    if (status == EXIT_FINE && options->json)
+        status = write_results(&run);
+    else if (status == EXIT_FINE && !options->quiet)
+        status = print_results(&run);
+    mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
+    return status;
+}
+
+static mica_recording *load_recording(const char *path)
+{
+    mica_recording_error error;
+    mica_recording *recording = mica_recording_load(path, &error);
+    if (!recording && error.offset)
+        complain("%s: at byte %" PRIu64 ": %s", path, error.offset, error.text);
+    else if (!recording)
+        complain("%s: %s", path, error.text);
+    return recording;
+}
+
+static int replay(run *run)
+{
+    mica_difference difference;
+    bool same = mica_replay(run->world, run->recording, &difference);
+    mica_recording_info info = mica_recording_get_info(run->recording);
+    if (!same && !difference.text[0])
+        return EXIT_BAD; /* the world reported the reason */
+    if (!same)
+        return printf("%s differs\n", difference.text), EXIT_DIFFERENT;
+    if (!run->options->quiet)
+        printf("%u ticks as recorded%s\n", info.tick_count, info.is_cut ? "; the recording was cut off there" : "");
+    return EXIT_FINE;
+}
+
+int run_replay(const options *options)
+{
+    run run = {.options = options, .recording = load_recording(options->inputs[0])};
+    if (!run.recording)
+        return EXIT_BAD;
+    mica_world_def def = mica_world_def_default();
+    def.report = hear_report;
+    def.report_context = &run;
+    run.world = mica_world_create(&def);
+    int status = run.world ? prepare(&run) : complain("out of memory");
+    if (status == EXIT_FINE)
+        status = replay(&run);
+    mica_world_destroy(run.world);
+    mica_library_destroy(run.library);
+    mica_recording_free(run.recording);
+    return status;
+}
+
+int diff_recordings(const options *options)
+{
+    mica_recording *a = load_recording(options->inputs[0]), *b = a ? load_recording(options->inputs[1]) : NULL;
+    mica_difference difference;
+    bool differs = b && mica_recording_diff(a, b, &difference);
+    if (differs && !options->quiet)
+        printf("%s differs\n", difference.text);
+    int status = !b ? EXIT_BAD : differs ? EXIT_DIFFERENT : EXIT_FINE;
+    mica_recording_free(a);
+    mica_recording_free(b);
+    return status;
+}

@@ -1,0 +1,95 @@
+#include "hierarchy/hierarchy_snapshot.h"
+
+#include "hierarchy/hierarchy_module.h"
+#include "hierarchy/transform_propagation.h"
+
+static uint32_t used_in(const micap_link *links)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < MICAP_LINKS_SAVED; ++i)
+        used += links[i].generation != 0;
+    return used;
+}
+
+void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept *kept)
+{
+    (void)world;
+    const micap_hierarchy *hierarchy = state;
+    uint32_t first = (uint32_t)kept->location * MICAP_LINKS_SAVED;
+    micap_link *links = micap_link_at(hierarchy, first);
+    hierarchy->pages[first >> MICAP_LINK_PAGE_SHIFT].used_count += used_in(kept->data) - used_in(links);
+    memcpy(links, kept->data, kept->bytes);
+}
+
+void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_kept *kept)
+{
+    (void)world;
+    micap_links_save(state, (uint32_t)kept->location * MICAP_LINKS_SAVED);
+}
+
+typedef struct saved_hierarchy {
+    mica_orphans orphans;
+    mica_version seen; /* by the last update of transforms; 0: there was none */
+    uint32_t relinked_count;
+} saved_hierarchy;
+
+void *micap_hierarchy_save(mica_world *world, void *state)
+{
+    const micap_hierarchy *hierarchy = state;
+    const micap_transforms *transforms = hierarchy->transforms;
+    saved_hierarchy *saved = micap_allocate(&world->memory, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
+    if (saved)
+        *saved = (saved_hierarchy){.orphans = hierarchy->orphans,
+                                   .seen = transforms && !transforms->is_new ? transforms->seen : 0,
+                                   .relinked_count = hierarchy->relinked_count};
+    return saved;
+}
+
+void micap_hierarchy_drop(mica_world *world, void *state, void *data)
+{
+    (void)state;
+    micap_release(&world->memory, data, sizeof(saved_hierarchy), MICAP_ARRAY_ALIGNMENT);
+}
+
+void micap_hierarchy_load(mica_world *world, void *state, const void *data)
+{
+    (void)world;
+    micap_hierarchy *hierarchy = state;
+    const saved_hierarchy *saved = data;
+    hierarchy->orphans = saved ? saved->orphans : MICA_ORPHANS_DIE;
+    if (!hierarchy->transforms)
+        return;
+    hierarchy->relinked_count = saved ? saved->relinked_count : 0;
+    micap_transforms_restore(hierarchy, saved ? saved->seen : 0);
+}
+
+/* Creations that are recorded are not cloned: what they are linked to stays alone. */
+static void forget_pending(micap_hierarchy *hierarchy)
+{
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
+        for (uint32_t i = 0; hierarchy->pages[page].used_count && i < MICAP_LINK_PAGE; ++i) {
+            mica_entity entity = {page << MICAP_LINK_PAGE_SHIFT | i, hierarchy->pages[page].links[i].generation};
+            if (entity.generation && !mica_is_alive(hierarchy->world, entity))
+                micap_links_remove(hierarchy, &entity, 1);
+        }
+}
+
+bool micap_hierarchy_clone(mica_world *to, const void *state)
+{
+    const micap_hierarchy *from = state;
+    micap_hierarchy *hierarchy = micap_hierarchy_require(to);
+    if (!hierarchy)
+        return false;
+    for (uint32_t page = 0; page < from->page_count; ++page) /* all pages first: links name entities on any page */
+        if (from->pages[page].used_count && !micap_links_reserve(hierarchy, page << MICAP_LINK_PAGE_SHIFT))
+            return false;
+    hierarchy->orphans = from->orphans;
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page) {
+        uint32_t used_count = from->pages[page].used_count;
+        if (used_count)
+            memcpy(hierarchy->pages[page].links, from->pages[page].links, MICAP_LINK_PAGE * sizeof(micap_link));
+        hierarchy->pages[page].used_count = used_count;
+    }
+    forget_pending(hierarchy);
+    return true;
+}

@@ -1,0 +1,259 @@
+#include "resource/spawn/layout_migration.h"
+
+#include "resource/format/scalar_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *kind_text(mica_kind kind)
+{
+    static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
+                                        "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
+    return names[kind];
+}
+
+static bool is_signed(mica_kind kind)
+{
+    return kind == MICA_KIND_I8 || kind == MICA_KIND_I16 || kind == MICA_KIND_I32 || kind == MICA_KIND_I64;
+}
+
+/* Enums are signed or not as the compiler likes: those are that have something negative. */
+static bool is_signed_field(const mica_field *field)
+{
+    mica_kind kind = micap_field_kind(field);
+    bool has_negative = false;
+    for (uint32_t i = 0; kind == MICA_KIND_ENUM && i < field->type->constant_count; ++i)
+        has_negative |= field->type->constants[i].value < 0;
+    return has_negative || is_signed(kind);
+}
+
+static bool is_integer(mica_kind kind)
+{
+    return kind >= MICA_KIND_I8 && kind <= MICA_KIND_U64;
+}
+
+/* Whether every value of one kind is a value of the other. */
+static bool widens(mica_kind from, uint32_t from_bytes, mica_kind to, uint32_t to_bytes)
+{
+    if (is_integer(from) && is_integer(to))
+        return is_signed(from) == is_signed(to) ? from_bytes <= to_bytes : !is_signed(from) && from_bytes < to_bytes;
+    if (is_integer(from) && to == MICA_KIND_F32)
+        return from_bytes <= 2;
+    if (is_integer(from) && to == MICA_KIND_F64)
+        return from_bytes <= 4;
+    return from == MICA_KIND_F32 && to == MICA_KIND_F64;
+}
+
+static const mica_constant *find_constant(const mica_type *type, const char *name)
+{
+    for (uint32_t i = 0; i < type->constant_count; ++i)
+        if (strcmp(type->constants[i].name, name) == 0)
+            return &type->constants[i];
+    return NULL;
+}
+
+static bool same_constants(const mica_type *from, const mica_type *to)
+{
+    for (uint32_t i = 0; i < from->constant_count; ++i) {
+        const mica_constant *other = find_constant(to, from->constants[i].name);
+        if (!other || other->value != from->constants[i].value)
+            return false;
+    }
+    return from->size_bytes == to->size_bytes;
+}
+
+static const mica_field *find_field(const mica_type *type, const char *name)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        if (strcmp(type->fields[i].name, name) == 0)
+            return &type->fields[i];
+    return NULL;
+}
+
+static bool add_step(micap_migration *plan, micap_memory *memory, micap_migration_step step)
+{
+    micap_migration_step *last = plan->count ? &plan->steps[plan->count - 1] : NULL;
+    /* Runs of plain copies become one: kind none, a byte each. */
+    if (step.from_kind == step.to_kind && step.from_bytes == step.to_bytes && !step.from_type &&
+        step.from_kind != MICA_KIND_ENTITY) {
+        step.count *= step.from_bytes;
+        step.from_kind = step.to_kind = MICA_KIND_NONE;
+        step.from_bytes = step.to_bytes = 1;
+        if (last && last->to_kind == MICA_KIND_NONE && last->from + last->count == step.from &&
+            last->to + last->count == step.to) {
+            last->count += step.count;
+            return true;
+        }
+    }
+    if (!MICAP_RESERVE(memory, plan->steps, &plan->capacity, (uint64_t)plan->count + 1))
+        return false;
+    plan->steps[plan->count++] = step;
+    return true;
+}
+
+static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
+                      uint32_t from_base, uint32_t to_base);
+
+static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+                       uint32_t from_base, uint32_t to_base)
+{
+    mica_kind from_kind = micap_field_kind(from), to_kind = micap_field_kind(to);
+    bool has_constants = from_kind == MICA_KIND_ENUM || from_kind == MICA_KIND_FLAGS;
+    if (from->count > to->count) {
+        snprintf(plan->problem, sizeof plan->problem, "field %.60s has %u elements in the file and %u in the program",
+                 to->name, from->count, to->count);
+        return false;
+    }
+    if (from_kind == MICA_KIND_STRUCT && to_kind == MICA_KIND_STRUCT) {
+        for (uint32_t i = 0; i < from->count; ++i)
+            if (!plan_type(plan, memory, from->type, to->type, from_base + from->offset + i * from->element_bytes,
+                           to_base + to->offset + i * to->element_bytes))
+                return false;
+        return true;
+    }
+    bool same = from_kind == to_kind &&
+                (has_constants ? from->element_bytes <= to->element_bytes : from->element_bytes == to->element_bytes);
+    if (!same && !widens(from_kind, from->element_bytes, to_kind, to->element_bytes)) {
+        snprintf(plan->problem, sizeof plan->problem,
+                 "field %.60s is %s (%u bytes) in the file and %s (%u bytes) in the program", to->name,
+                 kind_text(from_kind), from->element_bytes, kind_text(to_kind), to->element_bytes);
+        return false;
+    }
+    bool match = has_constants && !same_constants(from->type, to->type);
+    return add_step(plan, memory,
+                    (micap_migration_step){.from = from_base + from->offset,
+                                           .to = to_base + to->offset,
+                                           .count = from->count,
+                                           .from_bytes = from->element_bytes,
+                                           .to_bytes = to->element_bytes,
+                                           .from_kind = from_kind,
+                                           .to_kind = to_kind,
+                                           .from_signed = is_signed_field(from),
+                                           .from_type = match ? from->type : NULL,
+                                           .to_type = match ? to->type : NULL});
+}
+
+static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
+                      uint32_t from_base, uint32_t to_base)
+{
+    for (uint32_t i = 0; i < to->field_count; ++i) {
+        const mica_field *source = find_field(from, to->fields[i].name);
+        if (source && !plan_field(plan, memory, source, &to->fields[i], from_base, to_base))
+            return false;
+    }
+    return true;
+}
+
+bool micap_migration_make(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to)
+{
+    *plan = (micap_migration){.from_bytes = from->size_bytes, .to_bytes = to->size_bytes};
+    return plan_type(plan, memory, from, to, 0, 0);
+}
+
+void micap_migration_free(micap_migration *plan, micap_memory *memory)
+{
+    MICAP_RELEASE_ARRAY(memory, plan->steps, plan->capacity);
+    plan->steps = NULL;
+    plan->capacity = plan->count = 0;
+}
+
+static uint64_t load_integer(const char *at, uint32_t bytes, bool is_signed_)
+{
+    uint64_t eight;
+    uint32_t four;
+    uint16_t two;
+    switch (bytes) {
+    case 1: return is_signed_ ? (uint64_t)(int64_t)(int8_t)*at : (uint8_t)*at;
+    case 2: memcpy(&two, at, 2); return is_signed_ ? (uint64_t)(int64_t)(int16_t)two : two;
+    case 4: memcpy(&four, at, 4); return is_signed_ ? (uint64_t)(int64_t)(int32_t)four : four;
+    default: memcpy(&eight, at, 8); return eight;
+    }
+}
+
+static void store_integer(char *at, uint32_t bytes, uint64_t value)
+{
+    uint32_t four = (uint32_t)value;
+    uint16_t two = (uint16_t)value;
+    switch (bytes) {
+    case 1: *at = (char)value; break;
+    case 2: memcpy(at, &two, 2); break;
+    case 4: memcpy(at, &four, 4); break;
+    default: memcpy(at, &value, 8);
+    }
+}
+
+static void store_real(char *at, mica_kind kind, double value)
+{
+    float narrow = (float)value;
+    if (kind == MICA_KIND_F32)
+        memcpy(at, &narrow, 4);
+    else
+        memcpy(at, &value, 8);
+}
+
+/* A value without a name of its own stays the number it is. */
+static uint64_t match_constants(const micap_migration_step *step, uint64_t value)
+{
+    uint64_t matched = 0, known = 0;
+    for (uint32_t i = 0; i < step->from_type->constant_count; ++i) {
+        const mica_constant *constant = &step->from_type->constants[i];
+        const mica_constant *other = find_constant(step->to_type, constant->name);
+        uint64_t bits = (uint64_t)constant->value;
+        if (step->from_kind == MICA_KIND_ENUM && bits == value && other)
+            return (uint64_t)other->value;
+        if (step->from_kind == MICA_KIND_FLAGS && bits && (value & bits) == bits) {
+            matched |= other ? (uint64_t)other->value : 0;
+            known |= bits;
+        }
+    }
+    return step->from_kind == MICA_KIND_FLAGS ? matched | (value & ~known) : value;
+}
+
+static void convert(const micap_migration_step *step, char *to, const char *from)
+{
+    if (step->from_kind == MICA_KIND_F32) {
+        float narrow;
+        memcpy(&narrow, from, sizeof narrow);
+        store_real(to, step->to_kind, narrow);
+        return;
+    }
+    uint64_t integer = load_integer(from, step->from_bytes, step->from_signed);
+    if (step->from_type)
+        integer = match_constants(step, integer);
+    if (step->to_kind == MICA_KIND_F32 || step->to_kind == MICA_KIND_F64)
+        store_real(to, step->to_kind, step->from_signed ? (double)(int64_t)integer : (double)integer);
+    else
+        store_integer(to, step->to_bytes, integer);
+}
+
+static void convert_reference(char *to, const char *from, const mica_entity *entities)
+{
+    mica_entity entity;
+    memcpy(&entity, from, sizeof entity);
+    if (!mica_is_nil(entity))
+        entity = entities[entity.index];
+    memcpy(to, &entity, sizeof entity);
+}
+
+void micap_migration_apply(const micap_migration *plan, void *to, const void *from, uint64_t count,
+                           const mica_entity *entities)
+{
+    char *target = to;
+    const char *source = from;
+    for (uint64_t value = 0; value < count; ++value, target += plan->to_bytes, source += plan->from_bytes)
+        for (uint32_t i = 0; i < plan->count; ++i) {
+            const micap_migration_step *step = &plan->steps[i];
+            if (step->to_kind == MICA_KIND_NONE) {
+                memcpy(target + step->to, source + step->from, step->count);
+                continue;
+            }
+            for (size_t element = 0; element < step->count; ++element) {
+                char *into = target + step->to + element * step->to_bytes;
+                const char *out_of = source + step->from + element * step->from_bytes;
+                if (step->to_kind == MICA_KIND_ENTITY)
+                    convert_reference(into, out_of, entities);
+                else
+                    convert(step, into, out_of);
+            }
+        }
+}
