@@ -4,6 +4,7 @@
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
+#include "pool/pool_rows.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
 #include "replication/delta_format.h"

@@ -5,6 +5,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
+#include "pool/pool_rows.h"
 #include "mica/split.h"
 
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)

@@ -11,6 +11,7 @@
 #include "core/storage/touch.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
+#include "core/entity/pool_fast_path.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};

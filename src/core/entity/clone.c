@@ -5,6 +5,7 @@
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
 #include "mica/split.h"
 
 /* What cloning needs, in one allocation. */

@@ -7,6 +7,9 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "core/world/stale_pointers.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_sort.h"
+#include "pool/pool_group.h"
 #include "mica/pool.h"
 
 #include <stdio.h>

@@ -9,6 +9,8 @@
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
 
 static const mica_location no_place = {0};
 

@@ -5,6 +5,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/singleton.h"
 #include "mica/singleton.h"
 
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
 #include "mica/bulk.h"
 
 typedef struct micap_selection {

@@ -5,6 +5,7 @@
 #define MICAP_CORE_QUERY_VIEW_H
 
 #include "core/world/world.h"
+#include "core/storage/singleton.h"
 
 /* Fills in a view of rows that lie in one chunk of a match. */
 static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)

@@ -7,6 +7,10 @@
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_check.h"
+#include "pool/pool_group.h"
 
 static bool list_pool(mica_world *world, uint32_t number)
 {

@@ -1,8 +1,9 @@
-#include "mica/singleton.h"
+#include "core/storage/singleton.h"
 
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "mica/singleton.h"
 
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 {

@@ -4,6 +4,7 @@
 #include "core/query/view.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "core/storage/singleton.h"
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow.h"
