@@ -113,7 +113,7 @@ static void expect_what_was(play *play, const snapshot *snapshot)
     }
     memcpy(values, play->values, sizeof values);
     for (uint32_t i = 0; i < list.count; ++i) {
-        uint32_t location = (uint32_t)list.all[i]->location * 2 + list.all[i]->part;
+        uint32_t location = (uint32_t)list.all[i]->key * 2 + list.all[i]->part;
         REQUIRE(list.all[i]->is_owned == (location % 3 == 0));
         memcpy(&values[location], list.all[i]->data, 8);
     }
