@@ -1,5 +1,9 @@
-/* From bytes to lists. Nothing behind this file looks at a size, a count or a hash again. */
+/* Verifies a delta. No other file checks a size, a count or a hash again. */
+#include "replication/delta_read.h"
+
 #include "core/world/report.h"
+#include "replication/delta_checksum.h"
+#include "replication/delta_fields.h"
 #include "replication/replica.h"
 
 #define APPEND(work, list, ...)                                                                                        \

@@ -1,4 +1,6 @@
-/* Doing what was planned. Nothing here can fail. */
+/* Applies what was planned. Nothing here can fail. */
+#include "replication/replica_apply.h"
+
 #include "core/events/hooks.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
@@ -7,7 +9,7 @@
 #include "core/storage/pool_lookup.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
-#include "replication/replica.h"
+#include "replication/delta_fields.h"
 
 static void destroy_dead(micap_delta_work *work)
 {
@@ -16,10 +18,10 @@ static void destroy_dead(micap_delta_work *work)
         /* Without its dependents: who of them dies was decided by the sender. */
         if (!mica_is_nil(local))
             micap_destroy_row_with_hooks(work->world, micap_locate(work->world, local));
-        const micap_twin *twin = micap_twin_find(&work->replica->twins, work->deaths[i]);
+        const micap_twin *twin = micap_entity_map_find(&work->replica->twins, work->deaths[i]);
         if (work->replica->mapped)
-            micap_twin_erase(&work->replica->remotes, twin->other);
-        micap_twin_erase(&work->replica->twins, work->deaths[i]);
+            micap_entity_map_erase(&work->replica->remotes, twin->other);
+        micap_entity_map_erase(&work->replica->twins, work->deaths[i]);
     }
 }
 
@@ -93,7 +95,7 @@ static void place_entities(micap_delta_work *work)
     for (uint32_t i = 0; i < work->changes_count; ++i) {
         micap_delta_change *change = &work->changes[i];
         if (!change->is_new) /* also of one that the receiver destroyed */
-            micap_twin_find(&work->replica->twins, change->sender)->table = change->table;
+            micap_entity_map_find(&work->replica->twins, change->sender)->table = change->table;
         if (!change->to)
             continue;
         if (change->is_new) {
@@ -323,7 +325,7 @@ static void note_rows(micap_delta_work *work, const micap_delta_table *table)
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         for (uint32_t row = slice->row; slice->owners && row < slice->row + slice->row_count; ++row)
-            micap_twin_find(&work->replica->twins, table->rows[row])->row = row;
+            micap_entity_map_find(&work->replica->twins, table->rows[row])->row = row;
     }
 }
 
@@ -396,12 +398,12 @@ static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mi
     micap_pools_sweep(world, pool);
     ++replica->mark;
     for (uint32_t i = 0; i < table->row_count; ++i) {
-        micap_twin *twin = micap_twin_find(&replica->twins, table->rows[i]);
+        micap_twin *twin = micap_entity_map_find(&replica->twins, table->rows[i]);
         if (twin)
             twin->mark = replica->mark;
     }
     for (uint32_t i = 0; i < before->row_count; ++i) {
-        const micap_twin *twin = micap_twin_find(&replica->twins, before->rows[i]);
+        const micap_twin *twin = micap_entity_map_find(&replica->twins, before->rows[i]);
         if (twin && twin->mark != replica->mark && mica_is_alive(world, twin->other))
             micap_pools_remove(world, pool, twin->other);
     }
@@ -497,7 +499,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         for (uint32_t at = 0; at < slice->row_count; ++at) {
-            const micap_twin *twin = micap_twin_at(&replica->twins, slice->row + at);
+            const micap_twin *twin = micap_entity_map_at(&replica->twins, slice->row + at);
             mica_entity local = twin ? micap_replica_living(replica, twin->key) : mica_nil();
             if (mica_is_nil(local))
                 continue;
@@ -537,7 +539,7 @@ static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
     }
 }
 
-void micap_replica_do(micap_delta_work *work)
+void micap_replica_apply(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
     uint32_t dead_before = work->world->pools.dead_count;
