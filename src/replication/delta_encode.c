@@ -1,4 +1,4 @@
-/* From a world to bytes. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
+/* Writes deltas. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
 #include "base/hash.h"
 #include "core/storage/rows.h"
@@ -68,7 +68,7 @@ static void end_group(micap_bytes *bytes, uint32_t at)
     put_now(bytes, at, bytes->count - at - 4);
 }
 
-static bool is_sent_as_it_lies(const micap_type *type)
+static bool is_copied_whole(const micap_type *type)
 {
     return !type->has_padding || type->companion == MICAP_COMPANION_ENABLED;
 }
@@ -80,7 +80,7 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
     if (!room)
         return;
     sender->delta.value_bytes += size * count;
-    if (is_sent_as_it_lies(type)) {
+    if (is_copied_whole(type)) {
         memcpy(room, values, size * count);
         return;
     }
@@ -194,7 +194,7 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
     bool is_told = has_changed(sender, key_of("rows", list->key), archetype->row_count);
-    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: who is not mentioned is empty */
+    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: a table that is not mentioned is empty */
         bytes->count = begin;
 }
 

@@ -69,7 +69,7 @@ void micap_entity_map_add(micap_entity_map *twins, const micap_twin *twin)
     ++twins->count;
 }
 
-/* Those behind it move up, where their search would otherwise end too early. */
+/* Entries after it move up if the gap would end their search too early. */
 void micap_entity_map_erase(micap_entity_map *twins, mica_entity key)
 {
     const micap_twin *twin = micap_entity_map_find(twins, key);

@@ -5,7 +5,7 @@
 #include "mica/handle.h"
 #include "mica/world.h"
 
-/* Who is who. */
+/* An entity of the sender and the one here. */
 typedef struct micap_twin {
     mica_entity key;   /* the sender's handle; nil: no entry */
     mica_entity other; /* the one here */

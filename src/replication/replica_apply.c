@@ -15,7 +15,7 @@ static void destroy_dead(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->deaths_count; ++i) {
         mica_entity local = micap_replica_living(work->replica, work->deaths[i]);
-        /* Without its dependents: who of them dies was decided by the sender. */
+        /* Without its dependents: the sender has decided which of them are destroyed. */
         if (!mica_is_nil(local))
             micap_destroy_row_with_hooks(work->world, micap_locate(work->world, local));
         const micap_twin *twin = micap_entity_map_find(&work->replica->twins, work->deaths[i]);
@@ -25,7 +25,7 @@ static void destroy_dead(micap_delta_work *work)
     }
 }
 
-/* A handle may come alive again that has died here: rows it left in pools would be its own once more. */
+/* A handle that died here may become valid again: rows it left in pools must not be its own then. */
 static void forget_rows_of(mica_world *world, mica_entity dead)
 {
     for (uint32_t i = 0; i < world->pools.count; ++i) {
@@ -74,7 +74,7 @@ static bool left_own_rows(const micap_delta_work *work, mica_entity dead)
 }
 
 /* Rows that die at the flush stay until the sender's go, since others would change places with them: the next delta about
- * their pool sweeps them. So they need not wait in the list of this world, which nobody may ever flush. A handle that has come
+ * their pool sweeps them. So they need not wait in the list of this world, which may never be flushed. A handle that has come
  * alive again must not: a flush would take it for dead. */
 static void settle_dead(micap_delta_work *work, uint32_t dead_before)
 {
@@ -389,7 +389,7 @@ static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
 }
 
-/* Who is in a pool: removes those who are in it no longer, adds those who are new, and puts rows into the sender's order. */
+/* Removes the entities that left a pool and adds those that are new. */
 static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mica_pool *pool)
 {
     mica_world *world = work->world;
@@ -484,7 +484,7 @@ static void write_pool(micap_delta_work *work, const micap_delta_table *table)
     }
 }
 
-/* A pool whose rows are the indices of their owners: each row says who is in it. */
+/* A pool whose rows are the indices of their owners: each row names its entity. */
 static void write_direct_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_replica *replica = work->replica;

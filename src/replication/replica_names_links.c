@@ -35,7 +35,7 @@ static mica_result name_all(micap_delta_work *work)
     return MICA_OK;
 }
 
-/* Before a sibling, or as the last child of a parent, or of nobody. A name that the receiver gave goes, where another has it
+/* Before a sibling, or as the last child of a parent, or as a root. A name that the receiver gave is removed if another has it
  * already among those the child comes to. */
 static mica_result link_child(mica_world *world, mica_entity child, mica_entity parent, mica_entity next)
 {

@@ -1,4 +1,4 @@
-/* What a delta asks for: who comes, goes and changes components. Everything that can be wrong or run short is found here. */
+/* Finds out which entities are new, are destroyed or change components. */
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
@@ -121,14 +121,14 @@ static bool append_change(micap_delta_work *work, micap_delta_change change)
     return true;
 }
 
-/* Whether the row is somebody else's than before. */
+/* Whether the row belongs to another entity than before. */
 static bool is_other(const micap_delta_table *table, const micap_replica_table *before, uint32_t row)
 {
     return row >= before->row_count || row >= table->row_count || !mica_same(before->rows[row], table->rows[row]);
 }
 
-/* The delta's word on a table of the replica; NULL when it has none. */
-static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t location)
+/* What the delta says about a table of the replica; NULL if it does not mention it. */
+static const micap_delta_table *mention_of(const micap_delta_work *work, uint32_t location)
 {
     for (uint32_t i = 0; i < work->tables_count; ++i)
         if (work->tables[i].location == location)
@@ -139,11 +139,11 @@ static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t l
 /* Whether a twin stays in the row where it is. */
 static bool stays(const micap_delta_work *work, const micap_twin *twin)
 {
-    const micap_delta_table *table = word_on(work, twin->table);
+    const micap_delta_table *table = mention_of(work, twin->table);
     return !table || !table->is_moved || !is_other(table, &work->replica->tables[twin->table], twin->row);
 }
 
-/* One row that has changed hands: marks who is still there, and lists who is new or has other components. */
+/* A row that belongs to another entity now: marks the entity as present, and lists it if it is new or has other components. */
 static mica_result list_change(micap_delta_work *work, uint32_t location, mica_entity sender)
 {
     mica_replica *replica = work->replica;
@@ -186,7 +186,7 @@ static bool list_death(micap_delta_work *work, mica_entity sender)
     return true;
 }
 
-/* Who was in a row that is somebody else's now, or gone, and is nowhere else. */
+/* The entities of rows that were removed or belong to another entity now, if they are nowhere else. */
 static mica_result list_deaths(micap_delta_work *work, const micap_delta_table *table)
 {
     const micap_replica_table *before = &work->replica->tables[table->location];
@@ -212,7 +212,7 @@ static int compare_changes(const void *left, const void *right)
     return a->sender.generation < b->sender.generation ? -1 : a->sender.generation > b->sender.generation;
 }
 
-/* The slot of a handle that is to be the same here: free, or left by somebody who dies with this delta. */
+/* The slot of a handle that is to be the same here: free, or that of an entity that this delta destroys. */
 static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
 {
     const micap_entities *entities = &work->world->entities;
@@ -225,7 +225,7 @@ static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
     return micap_record_chunk(record) != MICAP_CHUNK_PENDING && micap_entity_map_find(&work->replica->twins, now);
 }
 
-/* New ones first, by rising index, no index twice; who had it before dies. */
+/* New ones first, by rising index, no index twice; the former owner of an index is destroyed. */
 static mica_result check_new(micap_delta_work *work)
 {
     const mica_replica *replica = work->replica;
@@ -320,7 +320,7 @@ static mica_result find_destinations(micap_delta_work *work)
     return MICA_OK;
 }
 
-/* Handles for those who are new; from here on they have twins. */
+/* Takes handles for new entities and enters them into the map. */
 static mica_result take_handles(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
@@ -367,7 +367,7 @@ static mica_result lay_locals(micap_delta_work *work, micap_delta_table *table)
     return MICA_OK;
 }
 
-/* Nobody twice; rows of the dead don't matter. */
+/* No entity twice; rows of the dead don't matter. */
 static mica_result check_owners(micap_delta_work *work, const micap_delta_table *pool)
 {
     mica_replica *replica = work->replica;
