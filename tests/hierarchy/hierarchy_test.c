@@ -468,12 +468,12 @@ START_TEST(damage_to_links_is_named)
         DAMAGE(parent->child_count, CHILDREN + 1, counts),
         DAMAGE(parent->last_child, family.children[0].index, counts),
         DAMAGE(micap_link_at(hierarchy, alone.index)->flags, 1, "an unused link is empty"),
-        DAMAGE(first->generation, 2, "what is linked is alive"),
-        DAMAGE(micap_link_at(hierarchy, dead.index)->generation, 1, "what is linked is alive"),
+        DAMAGE(first->generation, 2, "an entity with a link is alive"),
+        DAMAGE(micap_link_at(hierarchy, dead.index)->generation, 1, "an entity with a link is alive"),
         DAMAGE(parent->next, alone.index, "siblings have a parent"),
         DAMAGE(parent->previous, alone.index, "siblings have a parent"),
         DAMAGE(hierarchy->pages[0].used_count, CHILDREN, "a page counts its links"),
-        DAMAGE(parent->parent, family.children[0].index, "every link hangs on one without a parent"),
+        DAMAGE(parent->parent, family.children[0].index, "every link is below a root"),
     };
     expect_damage_named(family.world, &heard, list, COUNT_OF(list));
     close_world(family.world, &heard);
