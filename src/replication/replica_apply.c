@@ -2,6 +2,7 @@
 #include "replication/replica_apply.h"
 
 #include "core/events/hooks.h"
+#include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
@@ -99,9 +100,7 @@ static void place_entities(micap_delta_work *work)
         if (!change->to)
             continue;
         if (change->is_new) {
-            micap_spot spot = micap_rows_next(change->to);
-            micap_row_init_companions(world, NULL, spot);
-            micap_rows_commit(world, spot, change->local);
+            micap_row_create(world, change->to, change->local);
         } else if (change->from != change->to) {
             micap_spot spot = micap_locate(world, change->local);
             if (micap_has_hooks(change->from, 1 << MICA_EVENT_REMOVE))
@@ -435,7 +434,7 @@ static void order_pool(micap_delta_work *work, const micap_delta_table *table, m
 static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row, const char *value)
 {
     const micap_type *type = pool->type;
-    micap_pool_keep(pool, row, 1);
+    micap_pool_preserve(pool, row, 1);
     if (!type->leaves) {
         write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
     } else {
@@ -451,7 +450,7 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
             }
         }
     }
-    micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
+    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
 }
 
 static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,
@@ -464,7 +463,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
         write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
     if (!slice->toggles)
         return;
-    micap_pool_keep(pool, row, 1);
+    micap_pool_preserve(pool, row, 1);
     pool->enabled[row] = (uint8_t)slice->toggles[at];
 }
 
