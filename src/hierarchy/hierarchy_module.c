@@ -1,5 +1,6 @@
 #include "hierarchy/hierarchy_module.h"
 
+#include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "hierarchy/cascade_delete.h"
 #include "hierarchy/hierarchy_snapshot.h"
@@ -21,21 +22,36 @@ static void hash_link(const micap_hierarchy *hierarchy, uint32_t index, micap_ha
     micap_hasher_integer(hasher, entity.generation, 4);
 }
 
+/* Whether an entity exists. A recorded creation counts once it is applied, and so do its links. */
+static bool is_created(const micap_hierarchy *hierarchy, uint32_t index)
+{
+    return micap_is_row(micap_locate(hierarchy->world, micap_link_entity(hierarchy, index)));
+}
+
+static void hash_children(const micap_hierarchy *hierarchy, uint32_t parent, micap_hasher *hasher)
+{
+    const micap_link *link = micap_link_at(hierarchy, parent);
+    uint32_t count = 0;
+    for (uint32_t child = link->first_child; child; child = micap_link_at(hierarchy, child)->next)
+        count += is_created(hierarchy, child);
+    if (count == 0 || !is_created(hierarchy, parent))
+        return;
+    hash_link(hierarchy, parent, hasher);
+    micap_hasher_integer(hasher, count, 4);
+    for (uint32_t child = link->first_child; child; child = micap_link_at(hierarchy, child)->next)
+        if (is_created(hierarchy, child))
+            hash_link(hierarchy, child, hasher);
+}
+
 /* Hashes every parent, in the order of indices, with its children in order. */
 static void hash_links(const mica_world *world, const void *state, micap_hasher *hasher)
 {
     (void)world;
     const micap_hierarchy *hierarchy = state;
     for (uint32_t page = 0; page < hierarchy->page_count; ++page)
-        for (uint32_t i = 0; hierarchy->pages[page].used_count && i < MICAP_LINK_PAGE; ++i) {
-            const micap_link *link = &hierarchy->pages[page].links[i];
-            if (!link->first_child)
-                continue;
-            hash_link(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i, hasher);
-            micap_hasher_integer(hasher, link->child_count, 4);
-            for (uint32_t child = link->first_child; child; child = micap_link_at(hierarchy, child)->next)
-                hash_link(hierarchy, child, hasher);
-        }
+        for (uint32_t i = 0; hierarchy->pages[page].used_count && i < MICAP_LINK_PAGE; ++i)
+            if (hierarchy->pages[page].links[i].first_child)
+                hash_children(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i, hasher);
 }
 
 static bool validate_links(mica_world *world, void *state)
