@@ -244,7 +244,7 @@ START_TEST(values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_
         mica_add(world, first, Pipe);
         mica_set(world, first, Pipe, {3});
         ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
-        expect_report(&heard, MICA_ERROR_REFUSED, "owns something and has no copy function");
+        expect_report(&heard, MICA_ERROR_REFUSED, "has a destruct function and no copy function");
         uint32_t replaced = closed_count;
         ck_assert_int_eq(mica_snapshot_restore(world, round % 2 ? again : before), MICA_OK);
         ck_assert_uint_eq(closed_count - replaced, 2 * ENTITIES + 1);
