@@ -28,7 +28,8 @@ MICA_BEGIN
 
 typedef struct mica_commands mica_commands;
 
-/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. Threads: owner. */
+/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. A call inside a hook or an
+ * exclusive system without a flush ends with it. Threads: owner. */
 MICA_API void mica_defer(mica_world *world);
 
 /* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Threads: owner. */

@@ -70,6 +70,17 @@ void micap_hierarchy_load(mica_world *world, void *state, const void *data)
     micap_transforms_restore(hierarchy, saved ? saved->seen : 0);
 }
 
+/* Creations that are recorded are not cloned: what they are linked to stays alone. */
+static void forget_pending(micap_hierarchy *hierarchy)
+{
+    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
+        for (uint32_t i = 0; hierarchy->pages[page].used_count && i < MICAP_LINK_PAGE; ++i) {
+            mica_entity entity = {page << MICAP_LINK_PAGE_SHIFT | i, hierarchy->pages[page].links[i].generation};
+            if (entity.generation && !mica_is_alive(hierarchy->world, entity))
+                micap_links_remove(hierarchy, &entity, 1);
+        }
+}
+
 bool micap_hierarchy_clone(mica_world *to, const void *state)
 {
     const micap_hierarchy *from = state;
@@ -86,5 +97,6 @@ bool micap_hierarchy_clone(mica_world *to, const void *state)
             memcpy(hierarchy->pages[page].links, from->pages[page].links, MICAP_LINK_PAGE * sizeof(micap_link));
         hierarchy->pages[page].used_count = used_count;
     }
+    forget_pending(hierarchy);
     return true;
 }

@@ -2,7 +2,7 @@
 #include "json/dump.h"
 
 #include "json/value_compile.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>

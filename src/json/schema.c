@@ -1,7 +1,7 @@
 #include "json/schema.h"
 
 #include "base/assert.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "json/value_compile.h"
 #include "json/source_file.h"
 #include "json/json_writer.h"
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "json/compile_error.h"
 #include "json/entity_reference.h"
 
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <errno.h>
 #include <float.h>

@@ -1,11 +1,12 @@
 /* From a world to bytes. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
 #include "base/hash.h"
+#include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 static bool is_excluded(const mica_sender *sender, const micap_type *type)
 {
@@ -306,6 +307,12 @@ static void put_singletons(mica_sender *sender)
     }
 }
 
+/* Whether the delta knows an entity: the creation of a pending one is not applied yet. */
+static bool is_sent(const mica_world *world, mica_entity entity)
+{
+    return micap_is_row(micap_locate(world, entity));
+}
+
 static void put_names(mica_sender *sender)
 {
     const mica_world *world = sender->world;
@@ -317,8 +324,8 @@ static void put_names(mica_sender *sender)
     for (uint32_t i = 0; i < names->entry_count; ++i) {
         const micap_name *name = &names->entries[i];
         size_t length = name->text ? strlen(name->text) : 0;
-        if (!length || length > MICAP_DELTA_NAME_BYTES_MAX || !mica_is_alive(world, name->entity) ||
-            (!mica_is_nil(name->scope) && !mica_is_alive(world, name->scope)))
+        if (!length || length > MICAP_DELTA_NAME_BYTES_MAX || !is_sent(world, name->entity) ||
+            (!mica_is_nil(name->scope) && !is_sent(world, name->scope)))
             continue;
         micap_bytes_put(bytes, &name->entity, sizeof name->entity);
         micap_bytes_put(bytes, &name->scope, sizeof name->scope);

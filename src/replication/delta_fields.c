@@ -1,6 +1,6 @@
 /* Values by their description: what goes over a wire is fields, never padding, and never what was not described. */
 #include "base/hash.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 void micap_delta_copy_fields(const mica_type *type, char *to, const char *from)
 {

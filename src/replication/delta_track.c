@@ -1,6 +1,6 @@
 /* What has no stamps: the sender remembers since when a part of the world is as it is. */
 #include "base/hash.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 static micap_delta_track *find_track(micap_delta_track *tracks, uint32_t capacity, uint64_t key)
 {

@@ -9,7 +9,7 @@
 #ifndef MICAP_REPLICATION_REPLICA_H
 #define MICAP_REPLICATION_REPLICA_H
 
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 /* A slice of a table or pool, in the bytes of the delta. */
 typedef struct micap_delta_slice {

@@ -220,7 +220,7 @@ static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
         return true;
     uint64_t record = *micap_record_at(entities, entity.index);
     if (micap_record_chunk(record) == MICAP_CHUNK_NONE)
-        return true;
+        return !micap_record_is_reserved(record);
     mica_entity now = {entity.index, micap_record_generation(record)};
     return micap_record_chunk(record) != MICAP_CHUNK_PENDING && micap_twin_find(&work->replica->twins, now);
 }
@@ -229,6 +229,7 @@ static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
 static mica_result check_new(micap_delta_work *work)
 {
     const mica_replica *replica = work->replica;
+    micap_entities_free_spare(work->world);
     if (work->changes_count)
         qsort(work->changes, work->changes_count, sizeof *work->changes, compare_changes);
     for (uint32_t i = 0; i < work->changes_count && work->changes[i].is_new; ++i) {

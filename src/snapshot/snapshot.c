@@ -56,15 +56,6 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
     return count;
 }
 
-/* Whether there is nothing to apply: what was recorded and refused leaves targets without a change. */
-static bool is_idle(const micap_recording *recording)
-{
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        if (!micap_target_is_empty(recording->targets[i]))
-            return false;
-    return !recording->first_note;
-}
-
 /* Between frames, with nothing on its way to be applied. */
 static mica_result refuse(mica_world *world, const char *what)
 {
@@ -72,7 +63,7 @@ static mica_result refuse(mica_world *world, const char *what)
     if (result == MICA_OK && world->flushing)
         result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush", what);
     for (mica_commands *commands = world->first_commands; result == MICA_OK && commands; commands = commands->next)
-        if (is_idle(&commands->recording))
+        if (micap_recording_is_idle(&commands->recording))
             micap_recording_drop(world, &commands->recording);
         else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,

@@ -246,8 +246,7 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
         bool is_gone = !is_buffer(world, stock->buffer);
         for (uint32_t k = 0; k < stock->count; ++k) {
             mica_entity handle = stock->handles[k];
-            *micap_record_at(&world->entities, handle.index) =
-                micap_record_pack(handle.generation, MICAP_CHUNK_PENDING, 0);
+            micap_entity_take_back(&world->entities, handle);
             if (is_gone)
                 micap_entity_give_unused(&world->entities, handle);
         }

@@ -128,6 +128,7 @@ static uint32_t any_index(play *play)
 static uint32_t choose_handles(play *play, mica_entity *out)
 {
     uint32_t count = 0;
+    micap_entities_free_spare(play->world);
     for (uint32_t i = 1 + random_below(&play->random, CLAIMS_MAX); i-- > 0;) {
         uint32_t index = any_index(play), at = count;
         if (index >= PAGES * MICAP_PAGE_RECORDS || !micap_entities_reserve_at(play->world, index))
@@ -135,7 +136,8 @@ static uint32_t choose_handles(play *play, mica_entity *out)
         uint64_t record = *micap_record_at(&play->world->entities, index);
         while (at && out[at - 1].index > index)
             --at;
-        if (micap_record_chunk(record) != MICAP_CHUNK_NONE || (at && out[at - 1].index == index))
+        if (micap_record_chunk(record) != MICAP_CHUNK_NONE || micap_record_is_reserved(record) ||
+            (at && out[at - 1].index == index))
             continue;
         memmove(out + at + 1, out + at, (count++ - at) * sizeof *out);
         out[at] = (mica_entity){index, micap_record_generation(record) + 1 + random_below(&play->random, 3)};

@@ -121,8 +121,11 @@ START_TEST(damage_to_handles_is_named)
     const damage list[] = {
         DAMAGE(*free_record, micap_record_pack(dead.generation, 2, 0), "every living entity has a row"),
         DAMAGE(*free_record, micap_record_pack(dead.generation, MICAP_CHUNK_PENDING, 0),
-               "pending handles are in a buffer"),
-        DAMAGE(*micap_record_at(entities, pending.index), 0, "pending handles are in a buffer"),
+               "a pending handle is of one recorded creation"),
+        DAMAGE(*micap_record_at(entities, pending.index), 0, "a pending handle is of one recorded creation"),
+        DAMAGE(commands->stock_count, commands->stock_count - 1, "a dead slot is free, or reserved by one buffer"),
+        DAMAGE(*micap_record_at(entities, (uint32_t)entities->fresh_next), 1,
+               "an index that was never used has an empty record"),
         DAMAGE(entities->pages[0].first_free, alive.index, "a slot on a free list is free"),
         DAMAGE(entities->pages[0].first_free, MICAP_SLOT_END, "a page on the list has free slots"),
         DAMAGE(entities->free_count, entities->free_count + 1, "free slots are counted"),

@@ -4,7 +4,7 @@
 #include "../support/party.h"
 #include "../support/require.h"
 #include "../support/test.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 #include <string.h>
 

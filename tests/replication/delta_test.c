@@ -5,7 +5,7 @@
 #include "../support/sample.h"
 #include "../support/test.h"
 #include "mica/snapshot.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 #include <string.h>
 
@@ -263,6 +263,35 @@ START_TEST(what_can_not_be_is_refused_in_words)
 }
 END_TEST
 
+START_TEST(names_of_pending_entities_come_with_them)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 1);
+    open_receiver(&to, false);
+    mica_replica_destroy(to.replica);
+    to.replica = mica_replica_create(to.world, NULL); /* handles of buffers have higher indices */
+    mica_defer(from.world);
+    mica_entity pending = mica_create(from.world, MICA_WITH(Bond, {.strong = true}));
+    ck_assert_int_eq(mica_name_set(from.world, pending, mica_nil(), "later"), MICA_OK);
+    mica_commands *commands = mica_commands_create(from.world);
+    mica_flush(from.world);
+    mica_entity other = mica_command_create(commands);
+    ck_assert_int_eq(mica_name_set(from.world, other, pending, "inside"), MICA_OK);
+    follow(&from, &to, true);
+    ck_assert(mica_same(mica_find(to.world, "later"), pending));
+    ck_assert(mica_is_nil(mica_find(to.world, "later/inside")));
+    expect_same(from.world, to.world, 0);
+    mica_flush(from.world);
+    follow(&from, &to, true);
+    ck_assert(mica_same(mica_find(to.world, "later/inside"), other));
+    expect_same(from.world, to.world, 1);
+    mica_commands_destroy(commands);
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
 START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
 {
     static sender_side from;
@@ -308,7 +337,7 @@ START_TEST(a_receiver_goes_back_to_what_it_confirmed_and_follows_on)
 }
 END_TEST
 
-TEST_SUITE(delta, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
+TEST_SUITE(delta, names_of_pending_entities_come_with_them, a_receiver_goes_back_to_what_it_confirmed_and_follows_on,
            replicas_have_the_hash_of_the_sender_whatever_is_lost, hostile_bytes_are_refused_and_change_nothing,
            what_did_not_change_is_not_sent, the_receiver_has_entities_components_and_hooks_of_its_own,
            what_is_excluded_stays_at_home, names_that_are_too_long_or_in_the_scope_of_the_dead_stay_at_home,

@@ -2,7 +2,7 @@
 
 #include "components.h"
 #include "require.h"
-#include "replication/delta.h"
+#include "replication/delta_format.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef MICA_TESTS_SUPPORT_RESEAL_H
 #define MICA_TESTS_SUPPORT_RESEAL_H
 
-#include "resource/format/format.h"
-#include "resource/format/compression.h"
+#include "resource/format/file_format.h"
+#include "resource/format/checksum.h"
 
 #include <string.h>
 

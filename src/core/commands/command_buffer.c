@@ -21,18 +21,16 @@ mica_commands *mica_commands_create(mica_world *world)
 {
     if (micap_refuse_inside(world, "commands") != MICA_OK)
         return NULL;
-    mica_commands *commands = NULL;
-    if (micap_entities_add_lane(world)) {
-        commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
-        if (!commands)
-            micap_entities_drop_lane(world);
-    }
-    if (!commands) {
+    uint32_t lane = world->entities.lane_count;
+    mica_commands *commands = micap_allocate(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+    if (!commands || !micap_entities_set_lanes(world, lane + 1)) {
+        micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
         micap_fail_memory(world, "commands");
         return NULL;
     }
+    micap_entities_set_aside(world);
     micap_commands_init(commands, world);
-    commands->lane = world->entities.lane_count - 1;
+    commands->lane = lane;
     return commands;
 }
 
@@ -148,6 +146,14 @@ static void drop_values(micap_recording *recording)
             micap_command_drop_value(command);
 }
 
+bool micap_recording_is_idle(const micap_recording *recording)
+{
+    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
+        if (!micap_target_is_empty(recording->targets[i]))
+            return false;
+    return !recording->strip.type && !recording->first_note;
+}
+
 void micap_recording_drop(mica_world *world, micap_recording *recording)
 {
     drop_values(recording);
@@ -200,6 +206,21 @@ void micap_commands_free(mica_commands *commands)
     MICAP_RELEASE_ARRAY(&world->memory, commands->stock, commands->stock_capacity);
 }
 
+static void trim(mica_world *world, mica_commands *commands)
+{
+    micap_recording_free(world, &commands->applied);
+    if (micap_recording_is_empty(&commands->recording))
+        micap_recording_free(world, &commands->recording);
+}
+
+void micap_commands_trim(mica_world *world)
+{
+    for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
+        trim(world, commands);
+    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
+        trim(world, commands);
+}
+
 void mica_commands_destroy(mica_commands *commands)
 {
     if (!commands)
@@ -212,7 +233,7 @@ void mica_commands_destroy(mica_commands *commands)
                    "commands: a buffer can't be destroyed inside a hook");
         return;
     }
-    micap_entities_drop_lane(world);
+    micap_entities_set_lanes(world, world->entities.lane_count - 1);
     micap_commands_free(commands);
     for (mica_commands *other = world->first_commands; other; other = other->next) {
         if (other->next == commands)
@@ -240,7 +261,9 @@ mica_entity micap_commands_take_handle(mica_commands *commands)
         commands->stock_count = MICAP_ID_BLOCK;
     }
     ++commands->taken_count;
-    return commands->stock[--commands->stock_count];
+    mica_entity entity = commands->stock[--commands->stock_count];
+    micap_entity_give_out(&world->entities, entity);
+    return entity;
 }
 
 void micap_commands_return_handle(mica_commands *commands, mica_entity entity)
@@ -248,9 +271,28 @@ void micap_commands_return_handle(mica_commands *commands, mica_entity entity)
     if (commands->owned) {
         micap_entity_give_unused(&commands->world->entities, entity);
     } else {
+        micap_entity_take_back(&commands->world->entities, entity);
         commands->stock[commands->stock_count++] = entity;
         --commands->taken_count;
     }
+}
+
+static void count_handles(const mica_commands *commands, micap_handle_count *count)
+{
+    count->reserved += commands->stock_count;
+    for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
+        count->pending += commands->recording.targets[i]->created;
+}
+
+micap_handle_count micap_commands_count_handles(const mica_world *world)
+{
+    micap_handle_count count = {0};
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next)
+        count_handles(commands, &count);
+    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
+        if (!commands->is_lined_up)
+            count_handles(commands, &count);
+    return count;
 }
 
 void micap_commands_restock(mica_commands *commands)
@@ -270,7 +312,7 @@ void micap_commands_restock(mica_commands *commands)
     uint32_t fresh = wanted - commands->stock_count;
     memmove(commands->stock + fresh, commands->stock, commands->stock_count * sizeof *commands->stock);
     for (uint32_t i = fresh; i-- > 0;) {
-        commands->stock[i] = micap_entity_take(world);
+        commands->stock[i] = micap_entity_reserve(world);
         if (mica_is_nil(commands->stock[i])) {
             memmove(commands->stock, commands->stock + i + 1, (wanted - i - 1) * sizeof *commands->stock);
             commands->stock_count = wanted - i - 1;

@@ -118,6 +118,9 @@ static inline bool micap_recording_is_empty(const micap_recording *recording)
     return !recording->target_count && !recording->first_note;
 }
 
+/* Whether a flush has nothing to apply: a change that was refused may leave targets without commands. */
+bool micap_recording_is_idle(const micap_recording *recording);
+
 /* Records a note, which begins a struct of that many bytes; the rest is zero. NULL with a report. */
 micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *ops, size_t bytes,
                                 mica_location location);
@@ -171,6 +174,9 @@ void micap_commands_unpark(mica_commands *commands);
 mica_commands *micap_recorder(mica_world *world);
 void micap_commands_free(mica_commands *commands);
 
+/* Releases the memory of all buffers that have nothing recorded, and what flushes left in the others. */
+void micap_commands_trim(mica_world *world);
+
 /* Drops what is recorded: staged values destroyed, handles of creations dead. */
 void micap_recording_drop(mica_world *world, micap_recording *recording);
 
@@ -200,6 +206,14 @@ micap_target *micap_recording_find(micap_recording *recording, mica_entity entit
 /* A handle for an entity that is recorded, in the buffer's own thread; nil when memory or indices are short. And back. */
 mica_entity micap_commands_take_handle(mica_commands *commands);
 void micap_commands_return_handle(mica_commands *commands, mica_entity entity);
+
+/* The handles that buffers own. */
+typedef struct micap_handle_count {
+    uint64_t reserved; /* in stock */
+    uint64_t pending;  /* of creations that are recorded */
+} micap_handle_count;
+
+micap_handle_count micap_commands_count_handles(const mica_world *world);
 
 /* Takes the handles the buffer will need next time, as many as it took last time. */
 void micap_commands_restock(mica_commands *commands);

@@ -431,6 +431,7 @@ mica_result mica_flush(mica_world *world)
     }
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
         micap_commands_restock(commands);
+    micap_entities_set_aside(world);
     if (world->structure != structure)
         micap_lend_end(world);
     return result;

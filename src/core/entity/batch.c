@@ -33,6 +33,7 @@ struct mica_batch {
     uint32_t group_count;
     uint32_t entity_count;
     uint32_t column_count;
+    uint32_t depth; /* of micap_callback_begin */
 };
 
 static void free_batch(mica_batch *batch)
@@ -291,8 +292,7 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
         free_batch(batch);
         return micap_failure(world);
     }
-    ++world->recording_depth;
-    ++world->hook_depth; /* a flush from inside would move rows */
+    batch->depth = micap_callback_begin(world); /* a flush before the end would move rows */
     *out_batch = batch;
     return MICA_OK;
 }
@@ -418,18 +418,11 @@ static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t o
             announce_to_all(batch, pools->all[i]->type->id);
 }
 
-static void stop_recording(mica_world *world)
-{
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
-}
-
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)
 {
     mica_world *world = batch->world;
     run_hooks(batch, order, order_count);
-    stop_recording(world);
+    micap_callback_end(world, batch->depth);
     free_batch(batch);
     return world->hooks_recorded ? micap_flush_own(world) : MICA_OK;
 }
@@ -452,7 +445,7 @@ void mica_batch_cancel(mica_batch *batch)
         }
     }
     shrink(batch);
-    stop_recording(world);
+    micap_callback_end(world, batch->depth);
     free_batch(batch);
     micap_hooks_end(world);
 }

@@ -30,13 +30,10 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
 
 static inline void call(mica_world *world, micap_hook hook, mica_event *event)
 {
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     event->context = hook.context;
     hook.fn(event);
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
 }
 
 void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event)

@@ -20,9 +20,19 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
 void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
 /* The remove hook for each component that `to` (NULL: none, with the destroy hook) will not have. */
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
-/* To be called behind what ran while the world recorded as it does for hooks: whether there is something to apply. */
-static inline void micap_hooks_note_recorded(mica_world *world)
+/* Before and after the world calls a function of the program or of a module: until it returns, changes through the world are
+ * recorded, and micap_hooks_end applies them. A mica_defer or mica_flush inside it ends with it: `depth`, which the first
+ * returns, is how deeply the world recorded before. */
+static inline uint32_t micap_callback_begin(mica_world *world)
 {
+    ++world->hook_depth;
+    return world->recording_depth++;
+}
+
+static inline void micap_callback_end(mica_world *world, uint32_t depth)
+{
+    --world->hook_depth;
+    world->recording_depth = depth;
     world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 

@@ -38,11 +38,8 @@ void micap_watch_remove(mica_world *world, mica_event_kind kind, mica_component 
 
 void micap_watches_run(mica_world *world, micap_watch *watches, const mica_event *event)
 {
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     for (micap_watch *watch = watches; watch; watch = watch->next)
         watch->seen(watch, event);
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
 }

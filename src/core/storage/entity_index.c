@@ -119,14 +119,27 @@ void micap_entities_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, entities->pages, entities->pages_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->holes, entities->hole_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->lane_taken, entities->lane_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, entities->spare, entities->spare_capacity);
     micap_arena_free(&entities->arena);
     pthread_mutex_destroy(&entities->lock);
+}
+
+void micap_entities_free_spare(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    micap_entities_settle(world);
+    while (entities->spare_count)
+        micap_entity_give_unused(entities, entities->spare[--entities->spare_count]);
 }
 
 bool micap_entities_next_run(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     micap_entities_settle(world);
+    if (entities->spare_count) {
+        micap_entities_free_spare(world);
+        return true;
+    }
     uint64_t begin = entities->hole_count ? entities->holes[entities->hole_count - 1] : entities->high_water;
     if (begin >= index_limit)
         return false;
@@ -170,6 +183,15 @@ mica_entity micap_entity_take(mica_world *world)
     mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
     if (!mica_is_nil(entity))
         *record = micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0);
+    return entity;
+}
+
+mica_entity micap_entity_reserve(mica_world *world)
+{
+    uint64_t *record;
+    mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
+    if (!mica_is_nil(entity))
+        *record = micap_record_reserved(entity);
     return entity;
 }
 
@@ -303,58 +325,104 @@ void micap_entities_give_many(micap_entities *entities, const mica_entity *list,
     }
 }
 
-bool micap_entities_add_lane(mica_world *world)
-{
-    micap_entities *entities = &world->entities;
-    micap_entities_settle(world);
-    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
-                       (uint64_t)entities->lane_count + 1))
-        return false;
-    entities->lane_taken[entities->lane_count++] = 0;
-    return true;
-}
-
-void micap_entities_drop_lane(mica_world *world)
-{
-    micap_entities_settle(world);
-    --world->entities.lane_count;
-}
-
-bool micap_entities_lend_lanes(mica_world *world, uint32_t count)
+bool micap_entities_set_lanes(mica_world *world, uint32_t count)
 {
     micap_entities *entities = &world->entities;
     micap_entities_settle(world);
     uint32_t before = entities->lane_capacity;
-    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity,
-                       (uint64_t)entities->lane_count + count))
+    if (!MICAP_RESERVE(&world->memory, entities->lane_taken, &entities->lane_capacity, count))
         return false;
-    if (entities->lane_capacity != before) /* lanes that are not in use stay zero */
-        memset(entities->lane_taken + entities->lane_count, 0,
-               (entities->lane_capacity - entities->lane_count) * sizeof *entities->lane_taken);
-    entities->lane_count += count;
+    if (entities->lane_capacity != before)
+        memset(entities->lane_taken + before, 0, (entities->lane_capacity - before) * sizeof *entities->lane_taken);
+    entities->lane_count = count;
     return true;
 }
 
-void micap_entities_return_lanes(mica_world *world, uint32_t count)
+/* Sets the block of the next hole aside. */
+static bool set_hole_aside(mica_world *world)
 {
+    micap_entities *entities = &world->entities;
+    uint32_t begin = entities->holes[entities->hole_count - 1];
+    if (!ensure_page(world, begin >> MICAP_PAGE_SHIFT))
+        return false;
+    --entities->hole_count;
+    for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
+        mica_entity entity = {begin + i, 1};
+        micap_entity_take_back(entities, entity);
+        entities->spare[entities->spare_count++] = entity;
+    }
+    return true;
+}
+
+void micap_entities_set_aside(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
     micap_entities_settle(world);
-    world->entities.lane_count -= count;
+    uint64_t wanted = entities->block_peak * MICAP_ID_BLOCK;
+    if (entities->spare_count >= wanted ||
+        !MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, wanted))
+        return;
+    uint64_t half = (entities->free_count + entities->spare_count) / 2 / MICAP_ID_BLOCK * MICAP_ID_BLOCK;
+    while (entities->spare_count < wanted && entities->spare_count < half)
+        entities->spare[entities->spare_count++] = micap_entity_reserve(world);
+    while (entities->spare_count < wanted && entities->hole_count && set_hole_aside(world))
+        continue;
 }
 
 bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out)
 {
     micap_entities *entities = &world->entities;
     uint64_t block = (uint64_t)entities->lane_taken[lane] * entities->lane_count + lane;
-    uint64_t begin = entities->high_water + block * MICAP_ID_BLOCK;
+    uint64_t spare_blocks = entities->spare_count / MICAP_ID_BLOCK;
+    atomic_store_explicit(&entities->lanes_taken, true, memory_order_relaxed);
+    if (block < spare_blocks) {
+        memcpy(out, entities->spare + block * MICAP_ID_BLOCK, MICAP_ID_BLOCK * sizeof *out);
+        ++entities->lane_taken[lane];
+        return true;
+    }
+    uint64_t begin = entities->high_water + (block - spare_blocks) * MICAP_ID_BLOCK;
     if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
         return false;
     ++entities->lane_taken[lane];
-    atomic_store_explicit(&entities->lanes_taken, true, memory_order_relaxed);
     for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
         out[i] = (mica_entity){(uint32_t)begin + i, 1};
-        *micap_record_at(entities, out[i].index) = micap_record_pack(1, MICAP_CHUNK_PENDING, 0);
+        micap_entity_take_back(entities, out[i]);
     }
     return true;
+}
+
+static bool is_block_taken(const micap_entities *entities, uint64_t block)
+{
+    return entities->lane_count && block / entities->lane_count < entities->lane_taken[block % entities->lane_count];
+}
+
+uint32_t micap_entities_spare_count(const micap_entities *entities)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < entities->spare_count; at += MICAP_ID_BLOCK)
+        count += is_block_taken(entities, at / MICAP_ID_BLOCK) ? 0 : MICAP_ID_BLOCK;
+    return count;
+}
+
+/* Closes the gaps that blocks taken by lanes left in the spare handles. */
+static void settle_spare(micap_entities *entities)
+{
+    uint32_t left = 0;
+    for (uint32_t at = 0; at < entities->spare_count; at += MICAP_ID_BLOCK) {
+        if (is_block_taken(entities, at / MICAP_ID_BLOCK))
+            continue;
+        memmove(entities->spare + left, entities->spare + at, MICAP_ID_BLOCK * sizeof *entities->spare);
+        left += MICAP_ID_BLOCK;
+    }
+    entities->spare_count = left;
+}
+
+/* Notes the block of fresh indices as a hole. One that can't be noted is lost, which harms nobody. */
+static void note_hole(mica_world *world, uint64_t begin)
+{
+    micap_entities *entities = &world->entities;
+    if (MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity, (uint64_t)entities->hole_count + 1))
+        entities->holes[entities->hole_count++] = (uint32_t)begin;
 }
 
 void micap_entities_settle(mica_world *world)
@@ -367,16 +435,15 @@ void micap_entities_settle(mica_world *world)
     for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
         if (entities->lane_taken[lane] > rounds)
             rounds = entities->lane_taken[lane];
-    /* From the end, so that the first hole is used first. A hole that can't be noted is lost, which harms nobody. */
-    for (uint32_t round = rounds; round-- > 0;)
-        for (uint32_t lane = entities->lane_count; lane-- > 0;) {
-            if (round < entities->lane_taken[lane])
-                continue;
-            uint64_t block = (uint64_t)round * entities->lane_count + lane;
-            if (MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity,
-                              (uint64_t)entities->hole_count + 1))
-                entities->holes[entities->hole_count++] = (uint32_t)(entities->high_water + block * MICAP_ID_BLOCK);
-        }
-    entities->high_water += (uint64_t)rounds * entities->lane_count * MICAP_ID_BLOCK;
+    uint64_t block_count = (uint64_t)rounds * entities->lane_count;
+    uint64_t spare_blocks = entities->spare_count / MICAP_ID_BLOCK;
+    if (block_count > entities->block_peak)
+        entities->block_peak = block_count;
+    for (uint64_t block = block_count; block-- > spare_blocks;) /* from the end, so that the first hole is used first */
+        if (!is_block_taken(entities, block))
+            note_hole(world, entities->high_water + (block - spare_blocks) * MICAP_ID_BLOCK);
+    if (block_count > spare_blocks)
+        entities->high_water += (block_count - spare_blocks) * MICAP_ID_BLOCK;
+    settle_spare(entities);
     memset(entities->lane_taken, 0, entities->lane_count * sizeof *entities->lane_taken);
 }

@@ -6,8 +6,11 @@
  * falls out of the ordinary path without a test of its own. Its row is the next free slot of the page.
  *
  * Threads that record take handles without depending on timing, and mostly without a lock. Each buffer has a stock, filled at
- * flush in buffer order. When it runs out, the buffer takes blocks of fresh indices from a lane of its own: of T buffers,
- * buffer t takes the blocks t, t + T, t + 2T, ... behind the last index in use. The holes are used first afterwards. */
+ * flush in buffer order. When it runs out, the buffer takes blocks of handles from a lane of its own: of T buffers,
+ * buffer t takes the blocks t, t + T, t + 2T, ... The first blocks are spare handles, which the owner set aside from
+ * the free slots; then come fresh indices after the last index in use. Blocks of fresh indices that no lane took are
+ * holes, which are used first afterwards. Without the spare handles a world in which buffers overflow again and again
+ * would use fresh indices for ever, although as many slots are free. */
 #ifndef MICAP_CORE_STORAGE_ENTITY_INDEX_H
 #define MICAP_CORE_STORAGE_ENTITY_INDEX_H
 
@@ -24,7 +27,8 @@ enum {
     MICAP_PAGE_SHIFT = 13,
     MICAP_GENERATION_MAX = (1 << 24) - 1,
     MICAP_ID_BLOCK = 64,
-    MICAP_SLOT_END = 0xFFFF, /* ends the free list of a page */
+    MICAP_SLOT_END = 0xFFFF,      /* ends the free list of a page */
+    MICAP_SLOT_RESERVED = 0xFFFE, /* of a slot that is dead and on no list: its handle waits to be given out */
 };
 
 typedef struct micap_page {
@@ -47,9 +51,13 @@ typedef struct micap_entities {
     uint32_t hole_count;
     uint32_t hole_capacity;
     uint64_t high_water;  /* then what lies from here on */
-    uint32_t *lane_taken; /* blocks behind it that each lane took; written by the lane's thread alone */
+    uint32_t *lane_taken; /* blocks that each lane took; written by the lane's thread alone; 0 from lane_count on */
     uint32_t lane_count;
     uint32_t lane_capacity;
+    mica_entity *spare; /* the first blocks of the lanes: reserved handles */
+    uint32_t spare_count;
+    uint32_t spare_capacity;
+    uint64_t block_peak;                         /* the most blocks that lanes have needed at once */
     atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
@@ -97,7 +105,8 @@ static inline uint64_t micap_record_of(const micap_entities *entities, mica_enti
     uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_acquire);
     if (MICAP_UNLIKELY(entity.index >> MICAP_PAGE_SHIFT >= page_count))
         return 0;
-    uint64_t record = *micap_record_at(entities, entity.index);
+    /* A buffer may be giving out a handle to the slot in another thread. */
+    uint64_t record = __atomic_load_n(micap_record_at(entities, entity.index), __ATOMIC_RELAXED);
     return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 
@@ -107,7 +116,8 @@ void micap_entities_free(mica_world *world);
 /* Makes sure that the next `count` takes succeed. */
 bool micap_entities_reserve(mica_world *world, uint64_t count);
 
-/* Moves to the next run of fresh indices; false when memory or indices are short. */
+/* Makes handles ready when none is: frees the spare ones, or moves to the next run of fresh indices. False when memory or
+ * indices are short. */
 MICAP_COLD bool micap_entities_next_run(mica_world *world);
 
 /* A free slot of a page, first in the list. */
@@ -170,22 +180,46 @@ static inline mica_entity micap_entity_take_record(mica_world *world, micap_enti
     return micap_entity_take_ready(world_entities, out_record);
 }
 
-/* The index that the next take gives, for those who must have something ready for it; false when memory or indices are short. */
+/* The index that the next take gives, for callers that must have something ready for it; false when memory or indices are
+ * short. */
 static inline bool micap_entity_peek(mica_world *world, micap_entities *world_entities, uint32_t *out_index)
 {
-    if (world_entities->first_page) {
-        uint32_t page = world_entities->first_page - 1;
-        *out_index = page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free;
-        return true;
-    }
     if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return false;
-    *out_index = (uint32_t)world_entities->fresh_next;
+    uint32_t page = world_entities->first_page - 1;
+    *out_index = world_entities->first_page ? page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free
+                                            : (uint32_t)world_entities->fresh_next;
     return true;
 }
 
 /* A handle to a slot whose record says pending; nil when memory or indices are short. */
 mica_entity micap_entity_take(mica_world *world);
+
+/* Reserved handles. They wait in the stock of a buffer, or spare in the index, and are dead until the buffer gives them out:
+ * a program that has one by chance, from before a restore for example, can't use it. Nil when memory or indices are short. */
+mica_entity micap_entity_reserve(mica_world *world);
+
+static inline bool micap_record_is_reserved(uint64_t record)
+{
+    return micap_record_chunk(record) == MICAP_CHUNK_NONE && micap_record_row(record) == MICAP_SLOT_RESERVED;
+}
+
+static inline uint64_t micap_record_reserved(mica_entity entity)
+{
+    return micap_record_pack(entity.generation, MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED);
+}
+
+/* Makes a reserved handle pending, in the thread of its buffer; or a pending one, which nobody has seen, reserved. */
+static inline void micap_entity_give_out(const micap_entities *entities, mica_entity entity)
+{
+    __atomic_store_n(micap_record_at(entities, entity.index),
+                     micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0), __ATOMIC_RELAXED);
+}
+
+static inline void micap_entity_take_back(const micap_entities *entities, mica_entity entity)
+{
+    __atomic_store_n(micap_record_at(entities, entity.index), micap_record_reserved(entity), __ATOMIC_RELAXED);
+}
 
 /* Puts a slot on the free list of its page, to come back with that generation. Snapshots have what they need. */
 static inline void micap_entity_put_free(micap_entities *entities, uint32_t index, uint32_t generation)
@@ -230,16 +264,21 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
 bool micap_entities_reserve_at(mica_world *world, uint32_t index);
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
 
-/* One lane more or less, at the end. For the owner. */
-bool micap_entities_add_lane(mica_world *world);
-void micap_entities_drop_lane(mica_world *world);
+/* Settles and changes the number of lanes, at the end: one for each buffer, and those of the systems that run. False when
+ * memory is short; fewer lanes are always possible. For the owner. */
+bool micap_entities_set_lanes(mica_world *world, uint32_t count);
 
-/* Adds `count` lanes behind those there are, for a while; false when memory is short. The other sets their number back, and
- * settles. For the owner. */
-bool micap_entities_lend_lanes(mica_world *world, uint32_t count);
-void micap_entities_return_lanes(mica_world *world, uint32_t count);
+/* How many handles are set aside for the lanes, and taken by none yet. For the owner. */
+uint32_t micap_entities_spare_count(const micap_entities *entities);
 
-/* Fills `out` with MICAP_ID_BLOCK fresh handles from a lane. May run in any thread, one per lane. False when memory or
+/* Frees the handles that are set aside for the lanes: another world wants slots of its choice. For the owner. */
+void micap_entities_free_spare(mica_world *world);
+
+/* Sets handles aside for the lanes: as many as they have needed at once, from at most half of the free slots and then from
+ * holes. For the owner. */
+void micap_entities_set_aside(mica_world *world);
+
+/* Fills `out` with MICAP_ID_BLOCK reserved handles from a lane. May run in any thread, one per lane. False when memory or
  * indices are short. */
 bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out);
 

@@ -62,6 +62,9 @@ typedef struct micap_handles_state {
     uint64_t high_water;
     uint32_t *holes;
     uint32_t hole_count;
+    mica_entity *spare;
+    uint32_t spare_count;
+    uint64_t block_peak;
     uint64_t *pages; /* a bit for each that there was: handles of other worlds may leave some out */
     uint32_t page_words;
 } micap_handles_state;

@@ -20,6 +20,30 @@ static bool save_pages(mica_world *world, micap_handles_state *state)
     return true;
 }
 
+static bool save_holes(mica_world *world, micap_handles_state *state)
+{
+    const micap_entities *entities = &world->entities;
+    size_t bytes = entities->hole_count * sizeof *state->holes;
+    if (bytes && !(state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
+        return false;
+    if (bytes)
+        memcpy(state->holes, entities->holes, bytes);
+    state->hole_count = entities->hole_count;
+    return true;
+}
+
+static bool save_spare(mica_world *world, micap_handles_state *state)
+{
+    const micap_entities *entities = &world->entities;
+    size_t bytes = entities->spare_count * sizeof *state->spare;
+    if (bytes && !(state->spare = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
+        return false;
+    if (bytes)
+        memcpy(state->spare, entities->spare, bytes);
+    state->spare_count = entities->spare_count;
+    return true;
+}
+
 bool micap_handles_save(mica_world *world, micap_handles_state *state)
 {
     micap_entities *entities = &world->entities;
@@ -29,20 +53,14 @@ bool micap_handles_save(mica_world *world, micap_handles_state *state)
                                    .fresh_next = entities->fresh_next,
                                    .fresh_end = entities->fresh_end,
                                    .high_water = entities->high_water,
-                                   .hole_count = entities->hole_count};
-    if (!save_pages(world, state))
-        return false;
-    if (!state->hole_count)
-        return true;
-    state->holes = micap_allocate(&world->memory, state->hole_count * sizeof *state->holes, MICAP_ARRAY_ALIGNMENT);
-    if (state->holes)
-        memcpy(state->holes, entities->holes, state->hole_count * sizeof *state->holes);
-    return state->holes != NULL;
+                                   .block_peak = entities->block_peak};
+    return save_pages(world, state) && save_holes(world, state) && save_spare(world, state);
 }
 
 void micap_handles_drop(mica_world *world, micap_handles_state *state)
 {
     MICAP_RELEASE_ARRAY(&world->memory, state->holes, state->hole_count);
+    MICAP_RELEASE_ARRAY(&world->memory, state->spare, state->spare_count);
     MICAP_RELEASE_ARRAY(&world->memory, state->pages, state->page_words);
     *state = (micap_handles_state){0};
 }
@@ -81,7 +99,8 @@ bool micap_handles_prepare(mica_world *world, const micap_handles_state *state)
 {
     micap_entities *entities = &world->entities;
     micap_entities_settle(world);
-    return MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity, state->hole_count);
+    return MICAP_RESERVE(&world->memory, entities->holes, &entities->hole_capacity, state->hole_count) &&
+           MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, state->spare_count);
 }
 
 void micap_handles_keep(mica_world *world, const micap_handles_state *state)
@@ -117,6 +136,12 @@ void micap_handles_restore(mica_world *world, const micap_handles_state *state)
     entities->hole_count = state->hole_count;
     if (state->hole_count)
         memcpy(entities->holes, state->holes, state->hole_count * sizeof *state->holes);
+    entities->block_peak = state->block_peak;
+    entities->spare_count = state->spare_count;
+    if (state->spare_count)
+        memcpy(entities->spare, state->spare, state->spare_count * sizeof *state->spare);
+    for (uint32_t i = 0; i < state->spare_count; ++i) /* giving out a handle keeps nothing */
+        micap_entity_take_back(entities, state->spare[i]);
 }
 
 bool micap_handles_clone(mica_world *to, const mica_world *from)
@@ -139,12 +164,12 @@ bool micap_handles_clone(mica_world *to, const mica_world *from)
     bool done = micap_handles_prepare(to, &state);
     if (done)
         micap_handles_restore(to, &state);
-    for (uint64_t index = 1; done && index < state.high_water;
-         ++index) /* buffers are not cloned, nor what they have in stock */
-        if (micap_record_chunk(*micap_record_at(&to->entities, (uint32_t)index)) == MICAP_CHUNK_PENDING)
-            micap_entity_give_unused(
-                &to->entities, (mica_entity){(uint32_t)index, micap_record_generation(
-                                                                  *micap_record_at(&to->entities, (uint32_t)index))});
+    to->entities.spare_count = 0; /* buffers are not cloned: what they have is free in the clone */
+    for (uint64_t index = 1; done && index < state.high_water; ++index) {
+        uint64_t record = *micap_record_at(&to->entities, (uint32_t)index);
+        if (micap_record_is_reserved(record) || micap_record_chunk(record) == MICAP_CHUNK_PENDING)
+            micap_entity_give_unused(&to->entities, (mica_entity){(uint32_t)index, micap_record_generation(record)});
+    }
     micap_handles_drop((mica_world *)from, &state);
     return done;
 }

@@ -27,14 +27,11 @@ bool micap_modules_want_destroying(const mica_world *world)
 
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count)
 {
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->destroying)
             world->modules[id].ops->destroying(world, world->modules[id].state, entities, count);
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
 }
 
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context)

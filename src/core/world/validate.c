@@ -119,21 +119,30 @@ static bool check_queries(const mica_world *world)
     return true;
 }
 
-/* Every slot is alive, pending, on a free list, retired, or was never used. */
-static bool check_slots(const mica_world *world, uint64_t pending)
+/* The records of indices that were never used are zero. */
+static bool check_unused(const mica_world *world, uint64_t begin, uint64_t end)
+{
+    uint64_t limit = (uint64_t)atomic_load(&world->entities.page_count) * MICAP_PAGE_RECORDS;
+    for (uint64_t index = begin; index < end && index < limit; ++index)
+        if (*micap_record_at(&world->entities, (uint32_t)index))
+            return broken(world, "an index that was never used has an empty record", index, end);
+    return true;
+}
+
+static bool check_all_unused(const mica_world *world)
 {
     const micap_entities *entities = &world->entities;
-    uint64_t alive = 0, awaited = 0, listed = 0;
-    uint32_t page_count = atomic_load(&entities->page_count);
-    for (uint64_t index = 0; index < (uint64_t)page_count * MICAP_PAGE_RECORDS; ++index) {
-        uint32_t chunk = micap_record_chunk(*micap_record_at(entities, (uint32_t)index));
-        alive += chunk > MICAP_CHUNK_PENDING;
-        awaited += chunk == MICAP_CHUNK_PENDING;
-    }
-    if (alive != micap_entity_count(world))
-        return broken(world, "every living entity has a row", alive, micap_entity_count(world));
-    if (awaited != pending)
-        return broken(world, "pending handles are in a buffer", awaited, pending);
+    for (uint32_t i = 0; i < entities->hole_count; ++i)
+        if (!check_unused(world, entities->holes[i], (uint64_t)entities->holes[i] + MICAP_ID_BLOCK))
+            return false;
+    return check_unused(world, entities->fresh_next, entities->fresh_end) &&
+           (atomic_load(&entities->lanes_taken) || check_unused(world, entities->high_water, UINT64_MAX));
+}
+
+static bool check_free_list(const mica_world *world, uint64_t *out_listed)
+{
+    const micap_entities *entities = &world->entities;
+    *out_listed = 0;
     for (uint32_t page = entities->first_page; page; page = entities->pages[page - 1].next) {
         uint32_t slot = entities->pages[page - 1].first_free, count = 0;
         for (; slot != MICAP_SLOT_END && count <= MICAP_PAGE_RECORDS; ++count) {
@@ -144,24 +153,36 @@ static bool check_slots(const mica_world *world, uint64_t pending)
         }
         if (!count)
             return broken(world, "a page on the list has free slots", page - 1, count);
-        listed += count;
+        *out_listed += count;
     }
-    if (listed != entities->free_count)
-        return broken(world, "free slots are counted", listed, entities->free_count);
+    if (*out_listed != entities->free_count)
+        return broken(world, "free slots are counted", *out_listed, entities->free_count);
     return true;
 }
 
-static uint64_t count_pending(const mica_world *world)
+/* Every slot is alive, pending, reserved, on a free list, retired, or was never used; only the last two have empty records. */
+static bool check_slots(const mica_world *world)
 {
-    uint64_t pending = 0;
-    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        pending += commands->stock_count;
-        for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
-            pending += commands->recording.targets[i]->created;
+    const micap_entities *entities = &world->entities;
+    micap_handle_count owned = micap_commands_count_handles(world);
+    uint64_t alive = 0, pending = 0, others = 0, listed;
+    uint32_t page_count = atomic_load(&entities->page_count);
+    for (uint64_t index = 0; index < (uint64_t)page_count * MICAP_PAGE_RECORDS; ++index) {
+        uint64_t record = *micap_record_at(entities, (uint32_t)index);
+        alive += micap_record_chunk(record) > MICAP_CHUNK_PENDING;
+        pending += micap_record_chunk(record) == MICAP_CHUNK_PENDING;
+        others += micap_record_chunk(record) == MICAP_CHUNK_NONE && record;
     }
-    for (const mica_commands *commands = world->parked_commands; commands; commands = commands->parked)
-        pending += commands->is_lined_up ? 0 : commands->stock_count;
-    return pending;
+    if (alive != micap_entity_count(world))
+        return broken(world, "every living entity has a row", alive, micap_entity_count(world));
+    if (pending != owned.pending)
+        return broken(world, "a pending handle is of one recorded creation", pending, owned.pending);
+    if (!check_free_list(world, &listed) || !check_all_unused(world))
+        return false;
+    uint64_t reserved = owned.reserved + micap_entities_spare_count(entities);
+    if (others != listed + reserved)
+        return broken(world, "a dead slot is free, or reserved by one buffer", others, listed + reserved);
+    return true;
 }
 
 mica_result mica_world_validate(mica_world *world)
@@ -169,7 +190,7 @@ mica_result mica_world_validate(mica_world *world)
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (!check_archetype(world, world->archetypes.by_id[i]))
             return MICA_ERROR_INVALID;
-    if (!check_queries(world) || !check_slots(world, count_pending(world)))
+    if (!check_queries(world) || !check_slots(world))
         return MICA_ERROR_INVALID;
     const mica_pool *pool;
     const char *problem = micap_pools_check(world, &pool);

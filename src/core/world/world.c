@@ -144,15 +144,7 @@ size_t mica_world_trim(mica_world *world)
     micap_hooks_end(world);
     micap_modules_trim(world);
     micap_flush_free(world);
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        micap_recording_free(world, &commands->applied);
-        if (micap_recording_is_empty(&commands->recording))
-            micap_recording_free(world, &commands->recording);
-    }
-    for (mica_commands *commands = world->parked_commands; commands; commands = commands->parked) {
-        micap_recording_free(world, &commands->applied);
-        micap_recording_free(world, &commands->recording);
-    }
+    micap_commands_trim(world);
     micap_arena_trim(&world->arena);
     return before - atomic_load(&world->memory.bytes);
 }

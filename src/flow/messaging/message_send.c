@@ -52,15 +52,12 @@ static void deliver(micap_messages *messages, const micap_letter *letter)
     mica_message message = {
         .world = world, .kind = letter->component, .data = micap_letter_data(letter), .frame = &frame};
     messages->generation = letter->kind + 1;
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     if (mica_is_nil(letter->entity))
         deliver_to_all(kind, &message);
     else
         deliver_to_one(kind, &message, &letter->entity);
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
     micap_hooks_end(world);
 }
 

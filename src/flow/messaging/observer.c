@@ -101,8 +101,7 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
 {
     if (!mica_is_nil(letter->entity) && !mica_is_alive(world, letter->entity))
         return;
-    ++world->recording_depth;
-    ++world->hook_depth;
+    uint32_t depth = micap_callback_begin(world);
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != letter->kind || (observer->component && observer->component != letter->component))
             continue;
@@ -113,9 +112,7 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
             seen.values = mica_write_id(world, letter->entity, letter->component);
         tell(observer, &seen);
     }
-    --world->hook_depth;
-    --world->recording_depth;
-    micap_hooks_note_recorded(world);
+    micap_callback_end(world, depth);
 }
 
 static bool phase_begin(mica_world *world, void *state)

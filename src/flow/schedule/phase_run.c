@@ -272,6 +272,17 @@ static void end_listeners(micap_leg *leg)
             flow->listeners[i].ops->phase_end(leg->world, flow->listeners[i].state);
 }
 
+/* Applies what is recorded, and notes whether some of it must be tried again. */
+static mica_result flush(const micap_leg *leg)
+{
+    mica_result result = mica_flush(leg->world);
+    if (leg->world->first_commands->next)
+        micap_commands_fall_out(leg->world);
+    leg->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
+    return result;
+}
+
+/* A mica_defer that the system leaves open ends with it. */
 static mica_result run_exclusive(micap_leg *leg)
 {
     micap_system *system = leg->exclusive;
@@ -281,18 +292,16 @@ static mica_result run_exclusive(micap_leg *leg)
     system->once(&system->frame);
     if (leg->flow->is_one_by_one)
         tell_system_ran(leg, system);
-    return MICA_OK;
+    if (!leg->world->recording_depth)
+        return MICA_OK;
+    leg->world->recording_depth = 1;
+    return flush(leg);
 }
 
 /* What an earlier flush could not apply comes first: systems must not record on top of it. */
 static mica_result retry_flush(const micap_leg *leg)
 {
-    if (!leg->flow->has_leftovers)
-        return MICA_OK;
-    mica_result result = mica_flush(leg->world);
-    micap_commands_fall_out(leg->world);
-    leg->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
-    return result;
+    return leg->flow->has_leftovers ? flush(leg) : MICA_OK;
 }
 
 mica_result micap_leg_run(micap_leg *leg)
@@ -307,13 +316,13 @@ mica_result micap_leg_run(micap_leg *leg)
     if (result != MICA_OK)
         return result;
     micap_check_stages(world);
-    if (!micap_entities_lend_lanes(world, leg->lane_count))
+    if (!micap_entities_set_lanes(world, world->entities.lane_count + leg->lane_count))
         return micap_fail_memory(world, "lanes of systems");
     leg->flow->running = leg;
     atomic_store_explicit(&leg->recorded, false, memory_order_relaxed);
     if (!begin_listeners(leg)) {
         leg->flow->running = NULL;
-        micap_entities_return_lanes(world, leg->lane_count);
+        micap_entities_set_lanes(world, world->entities.lane_count - leg->lane_count);
         return MICA_ERROR_MEMORY;
     }
     leg->has_run = true;
@@ -366,15 +375,12 @@ static mica_result tell_flushed(const micap_leg *leg, mica_result result)
 mica_result micap_leg_flush(micap_leg *leg)
 {
     mica_world *world = leg->world;
-    micap_entities_return_lanes(world, leg->lane_count);
+    micap_entities_set_lanes(world, world->entities.lane_count - leg->lane_count);
     bool recorded = atomic_load_explicit(&leg->recorded, memory_order_relaxed);
     if (recorded)
         line_up(leg);
     uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
-    mica_result result = mica_flush(world);
-    if (world->first_commands->next)
-        micap_commands_fall_out(world);
-    leg->flow->has_leftovers = result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED;
+    mica_result result = flush(leg);
     for (uint32_t i = 0; leg->flow->has_probe && i < MICAP_LISTENERS; ++i)
         if (leg->flow->listeners[i].ops && leg->flow->listeners[i].ops->ran)
             leg->flow->listeners[i].ops->ran(world, leg->flow->listeners[i].state,

@@ -3,7 +3,7 @@
 #include "mica/library.h"
 
 #include "base/memory.h"
-#include "resource/library/asset_paths.h"
+#include "resource/format/asset_path.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,10 @@
  * are not there yet, and go with those. */
 #include "resource/reload/reload.h"
 
+#include "resource/reload/reload_match.h"
+#include "resource/reload/reload_values.h"
+#include "resource/spawn/spawn_prepare.h"
+
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 
@@ -145,10 +149,10 @@ static bool pair_entries(micap_reloading *work)
                 work->new_entry[j] = i;
             }
         const mica_type *type = entry->recipe;
-        if (micap_leaves_count(type) > MICA_RESOURCE_LEAVES_MAX)
+        if (micap_scalars_count(type) > MICA_RESOURCE_LEAVES_MAX)
             return micap_reload_fail(work, MICA_ERROR_LIMIT, "reload: component %.80s has too many fields",
                                      entry->block->name);
-        if (!micap_leaves_make(&work->leaves[i], work->memory, type))
+        if (!micap_scalars_make(&work->scalars[i], work->memory, type))
             return fail_memory(work);
         size_t bytes =
             entry->type->size_bytes > entry->recipe->size_bytes ? entry->type->size_bytes : entry->recipe->size_bytes;
@@ -182,10 +186,10 @@ static bool prepare(micap_reloading *work)
     work->new_of_old = allocate(work, old_count, sizeof *work->new_of_old);
     work->old_entry = allocate(work, work->after.entry_count, sizeof *work->old_entry);
     work->new_entry = allocate(work, work->before.entry_count, sizeof *work->new_entry);
-    work->leaves = allocate(work, work->after.entry_count, sizeof *work->leaves);
+    work->scalars = allocate(work, work->after.entry_count, sizeof *work->scalars);
     work->entities = allocate(work, new_count * work->copies, sizeof *work->entities);
     work->siblings = allocate(work, new_count + 1, sizeof *work->siblings);
-    if (!work->old_of_new || !work->new_of_old || !work->old_entry || !work->new_entry || !work->leaves ||
+    if (!work->old_of_new || !work->new_of_old || !work->old_entry || !work->new_entry || !work->scalars ||
         !work->entities || !work->siblings || !micap_reload_match(work))
         return fail_memory(work);
     return pair_entries(work);
@@ -200,15 +204,15 @@ static void free_work(micap_reloading *work)
 {
     size_t old_count = work->before.resource->header.entity_count,
            new_count = work->after.resource->header.entity_count;
-    for (uint32_t i = 0; work->leaves && i < work->after.entry_count; ++i)
-        micap_leaves_free(&work->leaves[i], work->memory);
+    for (uint32_t i = 0; work->scalars && i < work->after.entry_count; ++i)
+        micap_scalars_free(&work->scalars[i], work->memory);
     if (work->values)
         micap_release(work->memory, work->values, 3 * work->value_bytes, work->value_alignment);
     release(work, work->old_of_new, new_count, sizeof *work->old_of_new);
     release(work, work->new_of_old, old_count, sizeof *work->new_of_old);
     release(work, work->old_entry, work->after.entry_count, sizeof *work->old_entry);
     release(work, work->new_entry, work->before.entry_count, sizeof *work->new_entry);
-    release(work, work->leaves, work->after.entry_count, sizeof *work->leaves);
+    release(work, work->scalars, work->after.entry_count, sizeof *work->scalars);
     release(work, work->entities, new_count * work->copies, sizeof *work->entities);
     release(work, work->siblings, new_count + 1, sizeof *work->siblings);
     micap_spawn_free(&work->before);

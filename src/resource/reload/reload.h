@@ -31,7 +31,7 @@ typedef struct micap_reloading {
     uint32_t *new_of_old;
     uint32_t *old_entry;      /* by entry of the new file, the old file's of the same component, or MICAP_NONE */
     uint32_t *new_entry;      /* and the other way round */
-    micap_leaves *leaves;     /* by entry of the new file, of the program's type */
+    micap_scalars *scalars;   /* by entry of the new file, of the program's type */
     mica_entity *entities;    /* by new index, copy after copy */
     micap_siblings *siblings; /* by new index of the parent, those without one last */
     char *values;             /* room for three: what the old file says, what the new one says, what is in the world */
@@ -48,18 +48,9 @@ typedef struct micap_reloading {
 bool micap_reload_fail(micap_reloading *work, mica_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fills old_of_new and new_of_old, which have room; false when memory is short. */
-bool micap_reload_match(micap_reloading *work);
-
 /* Record the difference; false with a report when something can't be recorded. */
 bool micap_reload_create(micap_reloading *work, uint32_t copy);
-bool micap_reload_values(micap_reloading *work, uint32_t copy);
 bool micap_reload_destroy(micap_reloading *work, uint32_t copy);
-
-/* Runs the spawn functions of singletons that changed. What they made is moved into the world by the second, which brings in the
- * others too, when all else has happened; that can't fail. */
-bool micap_reload_make_singletons(micap_reloading *work);
-void micap_reload_singletons(micap_reloading *work);
 
 /* The handles of one copy, before and after. */
 static inline const mica_entity *micap_reload_old(const micap_reloading *work, uint32_t copy)

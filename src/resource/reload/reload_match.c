@@ -2,7 +2,7 @@
  * is a step. Found through a table of the old file's; parents come before children in either order. */
 #include "base/bits.h"
 #include "base/hash.h"
-#include "resource/reload/reload.h"
+#include "resource/reload/reload_match.h"
 
 #include <string.h>
 

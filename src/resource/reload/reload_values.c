@@ -2,7 +2,9 @@
  * says, and what is in the world. */
 #include "mica/pool.h"
 #include "mica/singleton.h"
-#include "resource/reload/reload.h"
+#include "resource/reload/reload_values.h"
+
+#include "resource/spawn/spawn_prepare.h"
 
 #include <string.h>
 
@@ -15,46 +17,46 @@ static char *read_value(const micap_entry *entry, const void *from, const mica_e
         memcpy(out, from, bytes);
         micap_spawn_remap(&entry->block->references, bytes, out, 1, entities);
     } else {
-        micap_plan_apply(&entry->plan, out, from, 1, entities);
+        micap_migration_apply(&entry->migration, out, from, 1, entities);
     }
     return out;
 }
 
 /* Text is compared up to its end: what lies behind it is nobody's. */
-static bool is_same(const micap_leaf *leaf, const char *a, const char *b)
+static bool is_same(const micap_scalar *scalar, const char *a, const char *b)
 {
-    size_t bytes = leaf->element_bytes;
-    return leaf->kind == MICA_KIND_CHAR ? strncmp(a, b, bytes * leaf->count) == 0 : memcmp(a, b, bytes) == 0;
+    size_t bytes = scalar->element_bytes;
+    return scalar->kind == MICA_KIND_CHAR ? strncmp(a, b, bytes * scalar->count) == 0 : memcmp(a, b, bytes) == 0;
 }
 
-static uint32_t element_count(const micap_leaf *leaf)
+static uint32_t element_count(const micap_scalar *scalar)
 {
-    return leaf->kind == MICA_KIND_CHAR ? 1 : leaf->count;
+    return scalar->kind == MICA_KIND_CHAR ? 1 : scalar->count;
 }
 
-static bool is_same_value(const micap_leaves *leaves, const char *a, const char *b)
+static bool is_same_value(const micap_scalars *scalars, const char *a, const char *b)
 {
-    for (uint32_t i = 0; i < leaves->count; ++i)
-        for (uint32_t j = 0; j < element_count(&leaves->list[i]); ++j) {
-            size_t at = leaves->list[i].offset + (size_t)j * leaves->list[i].element_bytes;
-            if (!is_same(&leaves->list[i], a + at, b + at))
+    for (uint32_t i = 0; i < scalars->count; ++i)
+        for (uint32_t j = 0; j < element_count(&scalars->list[i]); ++j) {
+            size_t at = scalars->list[i].offset + (size_t)j * scalars->list[i].element_bytes;
+            if (!is_same(&scalars->list[i], a + at, b + at))
                 return false;
         }
     return true;
 }
 
 /* Brings what the file changed into the current value, except where the program changed it too. */
-static bool merge(micap_reloading *work, const micap_leaves *leaves, char *current, const char *old, const char *new)
+static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, const char *new)
 {
     bool changed = false;
-    for (uint32_t i = 0; i < leaves->count; ++i) {
-        const micap_leaf *leaf = &leaves->list[i];
-        size_t bytes = (size_t)leaf->element_bytes * (leaf->kind == MICA_KIND_CHAR ? leaf->count : 1);
-        for (uint32_t j = 0; j < element_count(leaf); ++j) {
-            size_t at = leaf->offset + (size_t)j * leaf->element_bytes;
-            if (is_same(leaf, old + at, new + at) || is_same(leaf, current + at, new + at))
+    for (uint32_t i = 0; i < scalars->count; ++i) {
+        const micap_scalar *scalar = &scalars->list[i];
+        size_t bytes = (size_t)scalar->element_bytes * (scalar->kind == MICA_KIND_CHAR ? scalar->count : 1);
+        for (uint32_t j = 0; j < element_count(scalar); ++j) {
+            size_t at = scalar->offset + (size_t)j * scalar->element_bytes;
+            if (is_same(scalar, old + at, new + at) || is_same(scalar, current + at, new + at))
                 continue;
-            if (!is_same(leaf, current + at, old + at)) {
+            if (!is_same(scalar, current + at, old + at)) {
                 ++work->stats.kept_count;
                 continue;
             }
@@ -83,7 +85,7 @@ static bool run_spawn(micap_reloading *work, const micap_entry *entry, mica_spaw
 typedef struct component_of {
     const micap_entry *entry;
     const micap_entry *old_entry;
-    const micap_leaves *leaves;
+    const micap_scalars *scalars;
     mica_entity entity;
     const char *old; /* instances; NULL: none */
     const char *new;
@@ -106,7 +108,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
         return !entry->has_spawn || run_spawn(work, entry, run);
     }
     char *value = read_value(entry, from, at->new_entities, work->values);
-    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many)
+    if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many)
         return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
                refused(work);
     run.instances = value;
@@ -119,7 +121,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     if (entry->is_column)
         memcpy(run.values, value, entry->type->size_bytes);
     else
-        micap_plan_apply(&entry->plan, run.values, from, 1, at->new_entities);
+        micap_migration_apply(&entry->migration, run.values, from, 1, at->new_entities);
     return true;
 }
 
@@ -155,7 +157,7 @@ static bool did_file_change(const micap_reloading *work, const component_of *at)
     for (uint32_t i = 0; same && i < at->new_count && at->entry->block->role != MICAP_ROLE_TAG; ++i) {
         const char *old = at->old + (size_t)i * at->old_entry->block->type->size_bytes;
         const char *new = at->new + (size_t)i * at->entry->block->type->size_bytes;
-        same = is_same_value(at->leaves, read_value(at->old_entry, old, at->old_entities, work->values),
+        same = is_same_value(at->scalars, read_value(at->old_entry, old, at->old_entities, work->values),
                              read_value(at->entry, new, at->new_entities, work->values + work->value_bytes));
     }
     return !same;
@@ -169,7 +171,7 @@ static bool is_as_spawned(micap_reloading *work, const component_of *at)
     uint32_t count = 0;
     for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
         const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
-        if (!is_same_value(at->leaves, read_value(at->old_entry, old, at->old_entities, work->values),
+        if (!is_same_value(at->scalars, read_value(at->old_entry, old, at->old_entities, work->values),
                            mica_instance_read_id(pool, instance)))
             return false;
         instance = mica_pool_next(pool, instance);
@@ -183,16 +185,16 @@ static bool update_fields(micap_reloading *work, const component_of *at)
     const char *old = read_value(at->old_entry, at->old, at->old_entities, work->values);
     const char *new = read_value(at->entry, at->new, at->new_entities, work->values + work->value_bytes);
     char *current = work->values + 2 * work->value_bytes;
-    if (!micap_is_plain(at->entry->type)) {
+    if (!micap_type_is_trivial(at->entry->type)) {
         /* A staged value is a copy made by the component's own function. */
         current = mica_command_add_id(work->commands, at->entity, component, MICA_HERE);
         if (!current)
             return refused(work);
-        work->stats.updated_count += merge(work, at->leaves, current, old, new);
+        work->stats.updated_count += merge(work, at->scalars, current, old, new);
         return true;
     }
     mica_get_value_id(work->world, at->entity, component, current);
-    if (!merge(work, at->leaves, current, old, new))
+    if (!merge(work, at->scalars, current, old, new))
         return true;
     ++work->stats.updated_count;
     return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, current}, MICA_HERE) ||
@@ -233,7 +235,7 @@ static component_of find_component(const micap_reloading *work, uint32_t e, uint
     uint32_t old_entity = work->old_of_new[entity], old_e = work->old_entry[e];
     component_of at = {
         .entry = &work->after.entries[e],
-        .leaves = &work->leaves[e],
+        .scalars = &work->scalars[e],
         .entity = micap_reload_new(work, copy)[entity],
         .new = mica_resource_value(new, entity, e),
         .new_count = mica_resource_value_count(new, entity, e),
@@ -309,7 +311,7 @@ static bool did_singleton_change(const micap_reloading *work, uint32_t e, char *
     const micap_entry *before = work->old_entry[e] == MICAP_NONE ? NULL : &work->before.entries[work->old_entry[e]];
     if (before)
         read_value(before, before->block->instances, work->spawned->entities, *out_old);
-    return !is_same_value(&work->leaves[e], *out_old, *out_new);
+    return !is_same_value(&work->scalars[e], *out_old, *out_new);
 }
 
 bool micap_reload_make_singletons(micap_reloading *work)
@@ -338,7 +340,7 @@ void micap_reload_singletons(micap_reloading *work)
             ++work->stats.updated_count;
         } else if (!entry->has_spawn && did_singleton_change(work, e, &old, &new)) {
             void *value = mica_singleton_write_id(work->world, entry->component);
-            work->stats.updated_count += merge(work, &work->leaves[e], value, old, new);
+            work->stats.updated_count += merge(work, &work->scalars[e], value, old, new);
         }
     }
 }

@@ -2,7 +2,7 @@
 #include "resource/save/draft.h"
 
 #include "base/hash.h"
-#include "resource/library/asset_paths.h"
+#include "resource/format/asset_path.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -132,7 +132,7 @@ static bool check_type(mica_draft *draft, const mica_type *type)
     for (uint32_t i = 0; i < type->constant_count; ++i)
         if (!check_name(draft, "constant", type->constants[i].name))
             return false;
-    if (type->field_count > MICA_RESOURCE_FIELDS_MAX || micap_leaves_count(type) > MICA_RESOURCE_LEAVES_MAX)
+    if (type->field_count > MICA_RESOURCE_FIELDS_MAX || micap_scalars_count(type) > MICA_RESOURCE_LEAVES_MAX)
         return micap_draft_refuse(draft, MICA_ERROR_LIMIT, "type %.80s has too many fields to be written", type->name);
     if (bytes > type->size_bytes)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "type %.80s can't be written: its fields overlap",

@@ -1,11 +1,11 @@
-/* A draft inside. What becomes of it is in finish.h. */
+/* A draft: entities and instances that are to be written. How they become a file is in file_sections.h. */
 #ifndef MICAP_RESOURCE_SAVE_DRAFT_H
 #define MICAP_RESOURCE_SAVE_DRAFT_H
 
 #include "base/memory.h"
 #include "mica/draft.h"
-#include "resource/format/format.h"
-#include "resource/format/leaves.h"
+#include "resource/format/file_format.h"
+#include "resource/format/scalar_fields.h"
 
 /* Instances of entities that follow each other, with values that do so too. */
 typedef struct micap_draft_run {

@@ -2,7 +2,7 @@
  * in rank order: entities walk down it as their instances come by, and end at their set. Those that no run of any component
  * tells apart go together. Exact, and linear in runs but for a bit per entity. */
 #include "base/hash.h"
-#include "resource/save/file_sections.h"
+#include "resource/save/file_groups.h"
 
 #include <string.h>
 

@@ -1,28 +1,28 @@
 /* The instances of a component: where each goes, and what is written of it. */
-#include "resource/save/file_sections.h"
+#include "resource/save/file_instances.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool micap_source_make(micap_source *source)
+bool micap_instance_source_make(micap_instance_source *source)
 {
     micap_memory *memory = &source->draft->memory;
     const mica_type *type = source->part->type;
-    if (!micap_leaves_make(&source->leaves, memory, type) ||
-        !micap_leaves_make_kind(&source->references, memory, type, MICA_KIND_ENTITY))
+    if (!micap_scalars_make(&source->scalars, memory, type) ||
+        !micap_scalars_make_kind(&source->references, memory, type, MICA_KIND_ENTITY))
         return micap_draft_refuse_memory(source->draft);
-    source->is_whole = micap_leaves_cover(&source->leaves, type->size_bytes);
+    source->is_whole = micap_scalars_cover(&source->scalars, type->size_bytes);
     return true;
 }
 
-void micap_source_free(micap_source *source)
+void micap_instance_source_free(micap_instance_source *source)
 {
-    micap_leaves_free(&source->leaves, &source->draft->memory);
-    micap_leaves_free(&source->references, &source->draft->memory);
+    micap_scalars_free(&source->scalars, &source->draft->memory);
+    micap_scalars_free(&source->references, &source->draft->memory);
 }
 
 /* Adds up a number by group over the groups that have the component. */
-static uint32_t note_firsts(const micap_source *source, const uint32_t *by_group)
+static uint32_t note_firsts(const micap_instance_source *source, const uint32_t *by_group)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < source->grouping->group_count; ++i)
@@ -34,7 +34,7 @@ static uint32_t note_firsts(const micap_source *source, const uint32_t *by_group
 }
 
 /* By place, where the instances of an entity begin, for a part that repeats. */
-static uint32_t *make_firsts(const micap_source *source)
+static uint32_t *make_firsts(const micap_instance_source *source)
 {
     const micap_draft_part *part = source->part;
     uint32_t entity_count = source->draft->entity_count, sum = 0;
@@ -53,12 +53,12 @@ static uint32_t *make_firsts(const micap_source *source)
     return firsts;
 }
 
-static void release_firsts(const micap_source *source, uint32_t *firsts)
+static void release_firsts(const micap_instance_source *source, uint32_t *firsts)
 {
     micap_release(&source->draft->memory, firsts, source->draft->entity_count * sizeof *firsts, MICAP_ARRAY_ALIGNMENT);
 }
 
-static bool list_repeated(const micap_source *source, uint32_t *owners, uint32_t *disabled)
+static bool list_repeated(const micap_instance_source *source, uint32_t *owners, uint32_t *disabled)
 {
     const micap_draft_part *part = source->part;
     uint32_t *next = make_firsts(source), instance = 0, disabled_count = 0;
@@ -81,7 +81,7 @@ static int compare_numbers(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-bool micap_source_list(const micap_source *source, uint32_t *owners, uint32_t *disabled)
+bool micap_instance_source_list(const micap_instance_source *source, uint32_t *owners, uint32_t *disabled)
 {
     const micap_grouping *grouping = source->grouping;
     const micap_draft_part *part = source->part;
@@ -104,28 +104,29 @@ bool micap_source_list(const micap_source *source, uint32_t *owners, uint32_t *d
 }
 
 /* Each stretch of a group has its piece, behind those of earlier groups. */
-static void lay_run(const micap_source *source, const micap_draft_run *run, const char *values)
+static void lay_run(const micap_instance_source *source, const micap_draft_run *run, const char *values)
 {
     const micap_stretch *stretch = micap_stretch_of(source->grouping, run->entity);
     size_t size_bytes = source->part->type->size_bytes;
     for (uint32_t done = 0, count; done < run->count; done += count, ++stretch) {
         count = stretch[1].first - stretch->first; /* runs hold whole stretches */
         source->bench->pieces[source->bench->group_firsts[stretch->group] + stretch->position] =
-            (micap_piece){values + done * size_bytes, count};
+            (micap_value_run){values + done * size_bytes, count};
     }
 }
 
-static void lay_repeated_run(const micap_source *source, const micap_draft_run *run, const char *values, uint32_t *next)
+static void lay_repeated_run(const micap_instance_source *source, const micap_draft_run *run, const char *values,
+                             uint32_t *next)
 {
     for (uint32_t i = 0; i < run->count; ++i)
         source->bench->pieces[next[micap_place_of(source->grouping, run->entity + i)]++] =
-            (micap_piece){values + (size_t)i * source->part->type->size_bytes, 1};
+            (micap_value_run){values + (size_t)i * source->part->type->size_bytes, 1};
 }
 
 /* Lays out where everything is taken from. */
-static bool begin(micap_source *source)
+static bool begin(micap_instance_source *source)
 {
-    micap_workbench *bench = source->bench;
+    micap_instance_bench *bench = source->bench;
     const micap_draft_part *part = source->part;
     bool is_single = part->role == MICAP_ROLE_SINGLETON;
     uint32_t *next = part->repeats ? make_firsts(source) : NULL;
@@ -140,7 +141,7 @@ static bool begin(micap_source *source)
         const char *values = run->values ? run->values : own;
         own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
         if (is_single)
-            bench->pieces[0] = (micap_piece){values, 1};
+            bench->pieces[0] = (micap_value_run){values, 1};
         else if (next)
             lay_repeated_run(source, run, values, next);
         else
@@ -152,7 +153,7 @@ static bool begin(micap_source *source)
 }
 
 /* References become places in the file. */
-static bool place_references(const micap_source *source, char *instances, uint32_t count)
+static bool place_references(const micap_instance_source *source, char *instances, uint32_t count)
 {
     mica_draft *draft = source->draft;
     MICAP_EACH_REFERENCE(&source->references, source->part->type->size_bytes, instances, count, reference)
@@ -172,7 +173,7 @@ static bool place_references(const micap_source *source, char *instances, uint32
     return true;
 }
 
-bool micap_source_fill(micap_source *source, char *out, uint32_t count)
+bool micap_instance_source_fill(micap_instance_source *source, char *out, uint32_t count)
 {
     size_t size_bytes = source->part->type->size_bytes;
     char *at = out;
@@ -181,13 +182,13 @@ bool micap_source_fill(micap_source *source, char *out, uint32_t count)
     if (!source->is_whole)
         memset(out, 0, count * size_bytes);
     for (uint32_t left = count; left;) {
-        const micap_piece *piece = &source->bench->pieces[source->next_piece];
+        const micap_value_run *piece = &source->bench->pieces[source->next_piece];
         uint32_t rest = piece->count - source->next_value, taken = rest < left ? rest : left;
         const char *values = piece->values + source->next_value * size_bytes;
         if (source->is_whole)
             memcpy(at, values, taken * size_bytes);
         else
-            micap_leaves_copy(&source->leaves, (uint32_t)size_bytes, at, values, taken);
+            micap_scalars_copy(&source->scalars, (uint32_t)size_bytes, at, values, taken);
         source->next_value = taken == rest ? 0 : source->next_value + taken;
         source->next_piece += taken == rest;
         at += taken * size_bytes;
@@ -196,6 +197,6 @@ bool micap_source_fill(micap_source *source, char *out, uint32_t count)
     if (source->references.count && !place_references(source, out, count))
         return false;
     if (source->is_foreign)
-        micap_leaves_swap(&source->leaves, (uint32_t)size_bytes, out, count);
+        micap_scalars_swap(&source->scalars, (uint32_t)size_bytes, out, count);
     return true;
 }

@@ -1,7 +1,8 @@
 /* From sections to bytes: turned for the target, compressed, laid out, and written with their checksums, which stand before them
  * in the file: so the head comes last. */
 #include "base/bits.h"
-#include "resource/save/file_sections.h"
+#include "resource/save/file_output.h"
+#include "resource/format/checksum.h"
 #include "resource/format/compression.h"
 #include "resource/format/byte_order.h"
 
@@ -34,7 +35,7 @@ void *micap_output_add(micap_output *output, mica_draft *draft, micap_section_ki
     return section->data;
 }
 
-bool micap_output_add_source(micap_output *output, micap_source *source)
+bool micap_output_add_source(micap_output *output, micap_instance_source *source)
 {
     struct micap_output_section *section = add_section(output, source->draft,
                                                        (micap_section){.kind = MICAP_SECTION_INSTANCES,
@@ -63,7 +64,7 @@ static bool fill(const struct micap_output_section *section, uint64_t done, char
     if (section->data)
         memcpy(out, section->data + done, bytes);
     else if (section->source)
-        return micap_source_fill(section->source, out, (uint32_t)(bytes / section->record.stride));
+        return micap_instance_source_fill(section->source, out, (uint32_t)(bytes / section->record.stride));
     else
         memset(out, 0xFF, bytes);
     return true;

@@ -1,6 +1,9 @@
 /* From a draft to the sections of a file. */
 #include "resource/save/file_sections.h"
 
+#include "resource/save/file_assets.h"
+#include "resource/save/file_output.h"
+
 #include "base/hash.h"
 
 #include <errno.h>
@@ -11,8 +14,8 @@ typedef struct micap_finishing {
     mica_draft *draft;
     micap_grouping grouping;
     micap_output output;
-    micap_source *sources; /* by rank */
-    micap_workbench bench;
+    micap_instance_source *sources; /* by rank */
+    micap_instance_bench bench;
     const mica_type **types;
     uint32_t type_count;
     uint32_t type_capacity;
@@ -142,12 +145,12 @@ static bool write_groups(finishing *work, uint32_t *totals)
 }
 
 /* The sections of a component, in their order. */
-static bool write_instances(finishing *work, micap_source *source, micap_component_record *record)
+static bool write_instances(finishing *work, micap_instance_source *source, micap_component_record *record)
 {
     micap_output *output = &work->output;
     const micap_draft_part *part = source->part;
     uint32_t *owners = NULL, *disabled = NULL;
-    if (!micap_source_make(source))
+    if (!micap_instance_source_make(source))
         return false;
     if (part->role != MICAP_ROLE_TAG) {
         record->instances = output->count;
@@ -166,7 +169,7 @@ static bool write_instances(finishing *work, micap_source *source, micap_compone
         if (!disabled)
             return false;
     }
-    return micap_source_list(source, owners, disabled);
+    return micap_instance_source_list(source, owners, disabled);
 }
 
 static bool write_component(finishing *work, uint32_t rank, micap_component_record *record)
@@ -189,9 +192,9 @@ static bool write_component(finishing *work, uint32_t rank, micap_component_reco
     };
     if (part->role == MICAP_ROLE_SINGLETON && part->count != 1)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "the singleton %.80s has no value", part->name);
-    micap_source *source = &work->sources[rank];
-    *source =
-        (micap_source){.draft = draft, .grouping = &work->grouping, .bench = &work->bench, .part = part, .rank = rank};
+    micap_instance_source *source = &work->sources[rank];
+    *source = (micap_instance_source){
+        .draft = draft, .grouping = &work->grouping, .bench = &work->bench, .part = part, .rank = rank};
     return write_instances(work, source, record);
 }
 
@@ -338,7 +341,7 @@ static void release(finishing *work, mica_draft *draft)
     micap_output_free(&work->output, draft);
     for (uint32_t i = 0; work->sources && i < draft->part_count; ++i)
         if (work->sources[i].draft)
-            micap_source_free(&work->sources[i]);
+            micap_instance_source_free(&work->sources[i]);
     micap_release(&draft->memory, work->sources, draft->part_count * sizeof *work->sources, MICAP_ARRAY_ALIGNMENT);
     micap_release(&draft->memory, work->bench.group_firsts, group_bytes(work), MICAP_ARRAY_ALIGNMENT);
     MICAP_RELEASE_ARRAY(&draft->memory, work->bench.pieces, work->bench.piece_capacity);

@@ -5,6 +5,7 @@
 #include "mica/split.h"
 #include "resource/save/file_sections.h"
 #include "resource/save/save.h"
+#include "resource/save/save_order.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,12 +45,12 @@ static uint32_t part_for(micap_saving *work, mica_component component)
         return part;
     if (!MICAP_RESERVE(work->memory, work->assets, &work->assets_capacity, (uint64_t)part + 1))
         return fail_memory(work), MICA_DRAFT_NONE;
-    micap_leaves references;
-    bool fine = micap_leaves_make_kind(&references, work->memory, def.type, MICA_KIND_ENTITY);
+    micap_scalars references;
+    bool fine = micap_scalars_make_kind(&references, work->memory, def.type, MICA_KIND_ENTITY);
     bool refers = fine && references.count;
-    micap_leaves_free(&references, work->memory);
-    fine = micap_leaves_make_kind(&work->assets[part], work->memory, def.type, MICA_KIND_ASSET) && fine;
-    work->part_of[component] = part + 1; /* so that the leaves are given back */
+    micap_scalars_free(&references, work->memory);
+    fine = micap_scalars_make_kind(&work->assets[part], work->memory, def.type, MICA_KIND_ASSET) && fine;
+    work->part_of[component] = part + 1; /* so that the scalars are given back */
     if (!fine)
         return fail_memory(work), MICA_DRAFT_NONE;
     return !refers || micap_saving_index(work) ? part : MICA_DRAFT_NONE;
@@ -347,7 +348,7 @@ static void free_saving(micap_saving *work)
 {
     for (uint32_t i = 0; i < work->part_capacity; ++i)
         if (work->part_of[i])
-            micap_leaves_free(&work->assets[work->part_of[i] - 1], work->memory);
+            micap_scalars_free(&work->assets[work->part_of[i] - 1], work->memory);
     MICAP_RELEASE_ARRAY(work->memory, work->views, work->view_capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->columns, work->column_capacity);
     MICAP_RELEASE_ARRAY(work->memory, work->entities, work->capacity);

@@ -47,22 +47,13 @@ typedef struct micap_saving {
     uint32_t slot_count;
     uint32_t *part_of; /* by component id: 1 + draft component */
     uint32_t part_capacity;
-    micap_leaves *assets; /* by draft component */
+    micap_scalars *assets; /* by draft component */
     uint32_t assets_capacity;
     mica_component *components; /* of the entity at hand */
     uint32_t component_capacity;
 } micap_saving;
 
-/* Collects the entities and puts them into the draft, parents before children. */
-bool micap_saving_order(micap_saving *work);
-
 /* How many entities from the first one on lie one after the other in the world; 0 when memory is short. */
 uint32_t micap_saving_run(micap_saving *work, const mica_entity *entities, uint32_t count);
-
-/* Makes sure that entities can be found. */
-bool micap_saving_index(micap_saving *work);
-
-/* The draft index of an entity, or MICAP_NONE for what is not saved. */
-uint32_t micap_saving_find(const micap_saving *work, mica_entity entity);
 
 #endif

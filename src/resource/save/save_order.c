@@ -3,7 +3,7 @@
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/query.h"
-#include "resource/save/save.h"
+#include "resource/save/save_order.h"
 
 #include <string.h>
 

@@ -8,10 +8,11 @@
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/singleton.h"
+#include "resource/spawn/spawn_prepare.h"
 
 #include <string.h>
 
-void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+void micap_spawn_remap(const micap_scalars *references, uint32_t size_bytes, void *values, uint64_t count,
                        const mica_entity *entities)
 {
     if (!references->count)
@@ -50,7 +51,7 @@ static uint32_t first_instance(const micap_spawning *work, const micap_entry *en
 static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, mica_spawn_run run, uint32_t instance,
                                const mica_entity *entities)
 {
-    const micap_block *block = entry->block;
+    const micap_component_block *block = entry->block;
     size_t bytes = (size_t)run.count * entry->recipe->size_bytes;
     /* Over-aligned recipes are aligned as they ask for. */
     size_t alignment = entry->recipe->alignment > MICAP_ALIGNMENT ? entry->recipe->alignment : MICAP_ALIGNMENT;
@@ -59,8 +60,8 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
         scratch = micap_allocate_zeroed(&work->memory, bytes, alignment);
         if (!scratch)
             return micap_spawn_fail_memory(work);
-        micap_plan_apply(&entry->plan, scratch, block->instances + (size_t)instance * block->type->size_bytes,
-                         run.count, entities);
+        micap_migration_apply(&entry->migration, scratch, block->instances + (size_t)instance * block->type->size_bytes,
+                              run.count, entities);
     }
     run.instances = scratch;
     bool fine = entry->rule->spawn(&run, entry->rule->context);
@@ -103,27 +104,28 @@ void micap_spawn_move_singleton(mica_world *world, micap_entry *entry)
 }
 
 /* Rows of one copy of a group, that lie one after the other. */
-typedef struct micap_piece {
+typedef struct spawned_rows {
     uint32_t instance;
     uint32_t copy;
     uint32_t count;
     const mica_entity *owners;
     char *values;
-} piece;
+} spawned_rows;
 
-static bool complete_piece(micap_spawning *work, const micap_entry *entry, const piece *piece)
+static bool complete_rows(micap_spawning *work, const micap_entry *entry, const spawned_rows *rows)
 {
-    const mica_entity *entities = copy_of(work, piece->copy);
-    const micap_block *block = entry->block;
+    const mica_entity *entities = copy_of(work, rows->copy);
+    const micap_component_block *block = entry->block;
     if (entry->has_spawn) {
-        mica_spawn_run rows = {work->world, entry->component, piece->count, piece->owners, NULL, piece->values};
-        return run_spawn_function(work, entry, rows, piece->instance, entities);
+        mica_spawn_run run = {work->world, entry->component, rows->count, rows->owners, NULL, rows->values};
+        return run_spawn_function(work, entry, run, rows->instance, entities);
     }
     if (entry->is_column)
-        micap_spawn_remap(&block->references, entry->type->size_bytes, piece->values, piece->count, entities);
+        micap_spawn_remap(&block->references, entry->type->size_bytes, rows->values, rows->count, entities);
     else
-        micap_plan_apply(&entry->plan, piece->values,
-                         block->instances + (size_t)piece->instance * block->type->size_bytes, piece->count, entities);
+        micap_migration_apply(&entry->migration, rows->values,
+                              block->instances + (size_t)rows->instance * block->type->size_bytes, rows->count,
+                              entities);
     return true;
 }
 
@@ -135,12 +137,13 @@ static bool complete_run(micap_spawning *work, const micap_entry *entry, const m
         uint32_t row = run->first - group->first_entity * work->copies + done;
         uint32_t at = row % group->entity_count, left = group->entity_count - at;
         count = left < run->count - done ? left : run->count - done;
-        piece piece = {.instance = instance + at,
-                       .copy = row / group->entity_count,
-                       .count = count,
-                       .owners = run->entities + done,
-                       .values = run->values ? (char *)run->values + (size_t)done * entry->type->size_bytes : NULL};
-        if (!complete_piece(work, entry, &piece))
+        spawned_rows rows = {.instance = instance + at,
+                             .copy = row / group->entity_count,
+                             .count = count,
+                             .owners = run->entities + done,
+                             .values =
+                                 run->values ? (char *)run->values + (size_t)done * entry->type->size_bytes : NULL};
+        if (!complete_rows(work, entry, &rows))
             return false;
     }
     return true;
@@ -224,14 +227,14 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
 {
     const mica_entity *entities = copy_of(work, copy);
     mica_entity owner = entities[index];
-    const micap_block *block = entry->block;
+    const micap_component_block *block = entry->block;
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
     const char *from = block->instances + (size_t)instance * block->type->size_bytes;
     work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
-    if (micap_is_plain(entry->type) && !entry->has_spawn && !entry->type->many) {
+    if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
-        micap_plan_apply(&entry->plan, entry->scratch, from, 1, entities);
+        micap_migration_apply(&entry->migration, entry->scratch, from, 1, entities);
         if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return false;
     } else {
@@ -240,7 +243,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
             return false;
         const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};
         if (!entry->has_spawn)
-            micap_plan_apply(&entry->plan, value, from, 1, entities);
+            micap_migration_apply(&entry->migration, value, from, 1, entities);
         else if (!run_spawn_function(work, entry, run, instance, entities))
             return false;
     }
@@ -250,7 +253,7 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
 
 static bool give_separate(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
-    const micap_block *block = entry->block;
+    const micap_component_block *block = entry->block;
     if (!entry->component || !entry->is_separate)
         return true;
     for (uint32_t i = 0; block->owners && i < block->instance_count; ++i) {
@@ -278,8 +281,8 @@ static void give_singleton(micap_spawning *work, micap_entry *entry)
     if (entry->is_made)
         micap_spawn_move_singleton(work->world, entry);
     else
-        micap_plan_apply(&entry->plan, mica_singleton_write_id(work->world, entry->component), entry->block->instances,
-                         1, work->entities);
+        micap_migration_apply(&entry->migration, mica_singleton_write_id(work->world, entry->component),
+                              entry->block->instances, 1, work->entities);
 }
 
 static void switch_one_off(const micap_spawning *work, const micap_entry *entry, mica_entity entity)
@@ -290,7 +293,7 @@ static void switch_one_off(const micap_spawning *work, const micap_entry *entry,
 
 static void switch_off(micap_spawning *work, const micap_entry *entry, uint32_t copy)
 {
-    const micap_block *block = entry->block;
+    const micap_component_block *block = entry->block;
     const mica_entity *entities = copy_of(work, copy);
     uint32_t at = 0;
     if (!entry->component || !entry->type->toggle || !block->disabled_count)

@@ -3,24 +3,22 @@
 #define MICAP_RESOURCE_SPAWN_SPAWN_H
 
 #include "mica/batch.h"
-#include "resource/spawn/migrate.h"
+#include "resource/spawn/layout_migration.h"
 #include "resource/verify/resource.h"
-
-#include <stdarg.h>
 
 /* How the instances of one block become values. */
 typedef struct micap_entry {
-    const micap_block *block;
+    const micap_component_block *block;
     const mica_resource_rule *rule; /* NULL: none */
     const mica_type *type;          /* the program's, of the component */
-    const mica_type *recipe;  /* the program's, of what lies in the file: another one only with a spawn function */
-    mica_component component; /* 0: unknown, passed over */
-    bool has_spawn;           /* the rule has a spawn function */
-    bool is_column;           /* copied as it lies, by creating */
-    bool is_separate;         /* given entity by entity: several of them, or split and to be completed */
-    micap_plan plan;          /* otherwise, from block->type to the recipe */
-    char *scratch;            /* room for one value of a separate component, or of a singleton with a spawn function */
-    bool is_made;             /* such a singleton is in there, to be moved into the world when nothing can fail */
+    const mica_type *recipe;   /* the program's, of what lies in the file: another one only with a spawn function */
+    mica_component component;  /* 0: unknown, passed over */
+    bool has_spawn;            /* the rule has a spawn function */
+    bool is_column;            /* copied as it lies, by creating */
+    bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
+    micap_migration migration; /* otherwise, from block->type to the recipe */
+    char *scratch;             /* room for one value of a separate component, or of a singleton with a spawn function */
+    bool is_made;              /* such a singleton is in there, to be moved into the world when nothing can fail */
 } micap_entry;
 
 typedef struct micap_spawning {
@@ -45,22 +43,14 @@ typedef struct micap_spawning {
 } micap_spawning;
 
 /* References in values that were copied from the file as they lie become handles. */
-void micap_spawn_remap(const micap_leaves *references, uint32_t size_bytes, void *values, uint64_t count,
+void micap_spawn_remap(const micap_scalars *references, uint32_t size_bytes, void *values, uint64_t count,
                        const mica_entity *entities);
 
 /* Whether values are bytes and no more, which start as zero. */
-static inline bool micap_is_plain(const mica_type *type)
+static inline bool micap_type_is_trivial(const mica_type *type)
 {
     return !type->construct && !type->destruct && !type->copy && !type->move;
 }
-
-/* Reports through the world and notes the result. Returns false. */
-/* Reports what a format and its arguments say; returns the result. */
-mica_result micap_report_text(const mica_world *world, mica_result result, const char *format, va_list arguments);
-
-bool micap_spawn_fail(micap_spawning *work, mica_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-bool micap_spawn_fail_memory(micap_spawning *work);
 
 /* Makes a default value in the scratch of a singleton, for its spawn function to fill in; false when it can't. What is made is
  * moved into the world, or destroyed by micap_spawn_free. */
@@ -70,12 +60,5 @@ void micap_spawn_move_singleton(mica_world *world, micap_entry *entry);
 /* Makes room for all singletons of the file, so that giving them their values can't fail. That makes them used: call it when nothing
  * else can fail. False when memory is short. */
 bool micap_spawn_reserve_singletons(const micap_spawning *work);
-
-/* How instances become values, without what creating entities takes. False with a report; free it in either case. */
-bool micap_spawn_prepare_entries(micap_spawning *work);
-
-/* Everything that can fail before there are entities. False with a report; free it in either case. */
-bool micap_spawn_prepare(micap_spawning *work);
-void micap_spawn_free(micap_spawning *work);
 
 #endif

@@ -1,5 +1,5 @@
 /* What a spawn needs to know before it begins: which component is whose, and how values are converted. */
-#include "resource/spawn/spawn.h"
+#include "resource/spawn/spawn_prepare.h"
 
 #include "mica/view.h"
 
@@ -49,7 +49,7 @@ static bool check_storage(micap_spawning *work, const micap_entry *entry)
 
 static bool prepare_entry(micap_spawning *work, micap_entry *entry)
 {
-    const micap_block *block = entry->block;
+    const micap_component_block *block = entry->block;
     entry->component = mica_component_find(work->world, block->name);
     if (!entry->component)
         return work->def->skip_unknown ||
@@ -63,7 +63,7 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     if (!check_storage(work, entry))
         return false;
     bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
-    bool is_direct = same && !entry->has_spawn && micap_is_plain(entry->type);
+    bool is_direct = same && !entry->has_spawn && micap_type_is_trivial(entry->type);
     bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
     if (block->role == MICAP_ROLE_TAG)
@@ -79,10 +79,10 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     if ((entry->is_separate || (is_singleton && entry->has_spawn)) &&
         !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
         return micap_spawn_fail_memory(work);
-    if (!entry->is_column && !micap_plan_make(&entry->plan, &work->memory, block->type, entry->recipe))
-        return entry->plan.problem[0]
+    if (!entry->is_column && !micap_migration_make(&entry->migration, &work->memory, block->type, entry->recipe))
+        return entry->migration.problem[0]
                    ? micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: the layout of component %.80s changed: %s",
-                                      block->name, entry->plan.problem)
+                                      block->name, entry->migration.problem)
                    : micap_spawn_fail_memory(work);
     return true;
 }
@@ -202,7 +202,7 @@ void micap_spawn_free(micap_spawning *work)
     micap_memory *memory = &work->memory;
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         micap_entry *entry = &work->entries[i];
-        micap_plan_free(&entry->plan, memory);
+        micap_migration_free(&entry->migration, memory);
         if (entry->is_made && entry->type->destruct)
             entry->type->destruct(entry->scratch, 1, entry->type->context);
         if (entry->scratch)

@@ -1,6 +1,11 @@
 /* Loading: where the bytes come from, and in which order they are proven. */
 #include "base/bits.h"
-#include "resource/verify/resource.h"
+#include "resource/verify/load_error.h"
+#include "resource/verify/verify_assets.h"
+#include "resource/verify/verify_components.h"
+#include "resource/verify/verify_entities.h"
+#include "resource/verify/verify_sections.h"
+#include "resource/verify/verify_types.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,30 +14,12 @@
 
 static const uint64_t memory_bytes_max_default = (uint64_t)4 << 30;
 
-bool micap_refuse(mica_resource *resource, uint64_t offset, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(resource->error.text, sizeof resource->error.text, format, arguments);
-    va_end(arguments);
-    resource->error.result = MICA_ERROR_DATA;
-    resource->error.offset = offset;
-    return false;
-}
-
-bool micap_refuse_memory(mica_resource *resource)
-{
-    micap_refuse(resource, 0, "out of memory");
-    resource->error.result = MICA_ERROR_MEMORY;
-    return false;
-}
-
 static void free_tables(mica_resource *resource)
 {
     micap_memory *memory = &resource->memory;
     uint32_t entity_count = resource->header.entity_count;
     for (uint32_t i = 0; resource->blocks && i < resource->block_count; ++i)
-        micap_leaves_free(&resource->blocks[i].references, memory);
+        micap_scalars_free(&resource->blocks[i].references, memory);
     for (uint32_t i = 0; resource->parts && i < resource->header.section_count; ++i)
         if (resource->parts[i].unpacked)
             micap_release(memory, resource->parts[i].unpacked, resource->parts[i].record.bytes, MICAP_ALIGNMENT);
@@ -82,17 +69,18 @@ static bool read_mark(mica_resource *resource)
     bool takes_foreign = resource->is_foreign;
     uint32_t mark;
     if (resource->byte_count < sizeof(micap_header))
-        return micap_refuse(resource, resource->byte_count, "the file has %zu bytes: a header alone has %zu",
-                            resource->byte_count, sizeof(micap_header));
+        return micap_load_fail(resource, resource->byte_count, "the file has %zu bytes: a header alone has %zu",
+                               resource->byte_count, sizeof(micap_header));
     if (memcmp(resource->bytes, MICAP_MAGIC, 8) != 0)
-        return micap_refuse(resource, 0, "this is not a Mica resource: it does not begin with \"MICA\\r\\n\\x1a\\n\"");
+        return micap_load_fail(resource, 0,
+                               "this is not a Mica resource: it does not begin with \"MICA\\r\\n\\x1a\\n\"");
     memcpy(&mark, resource->bytes + 8, sizeof mark);
     resource->is_foreign = mark == MICAP_MARK_FOREIGN;
     if (mark != MICAP_MARK && mark != MICAP_MARK_FOREIGN)
-        return micap_refuse(resource, 8, "the byte order mark is damaged");
+        return micap_load_fail(resource, 8, "the byte order mark is damaged");
     if (resource->is_foreign && !takes_foreign)
-        return micap_refuse(resource, 8, "the file was compiled for %s-endian machines; compile it for this one",
-                            MICAP_IS_BIG_ENDIAN ? "little" : "big");
+        return micap_load_fail(resource, 8, "the file was compiled for %s-endian machines; compile it for this one",
+                               MICAP_IS_BIG_ENDIAN ? "little" : "big");
     return true;
 }
 
@@ -102,11 +90,11 @@ static bool copy_if_needed(mica_resource *resource)
     if (!resource->is_foreign && (uintptr_t)resource->bytes % MICAP_ALIGNMENT == 0)
         return true;
     if (resource->byte_count > resource->memory_bytes_max)
-        return micap_refuse(resource, 0, "converting the file takes %zu bytes, and %llu are allowed",
-                            resource->byte_count, (unsigned long long)resource->memory_bytes_max);
+        return micap_load_fail(resource, 0, "converting the file takes %zu bytes, and %llu are allowed",
+                               resource->byte_count, (unsigned long long)resource->memory_bytes_max);
     resource->copy = micap_allocate(&resource->memory, resource->byte_count, MICAP_ALIGNMENT);
     if (!resource->copy)
-        return micap_refuse_memory(resource);
+        return micap_load_fail_memory(resource);
     memcpy(resource->copy, resource->bytes, resource->byte_count);
     resource->bytes = resource->copy;
     return true;

@@ -2,6 +2,8 @@
 #include "base/bits.h"
 #include "resource/verify/resource.h"
 
+#include "base/hash.h"
+
 static const char *const kind_names[MICAP_SECTION_KINDS] = {
     "unknown", "strings", "types", "fields",    "constants", "components", "groups", "columns",
     "parents", "order",   "names", "instances", "owners",    "disabled",   "assets",
@@ -21,7 +23,7 @@ mica_resource_component mica_resource_component_at(const mica_resource *resource
 {
     if (index >= resource->block_count)
         return (mica_resource_component){0};
-    const micap_block *block = &resource->blocks[index];
+    const micap_component_block *block = &resource->blocks[index];
     return (mica_resource_component){
         .name = block->name,
         .type = block->type,
@@ -41,7 +43,7 @@ static uint32_t instance_of(const mica_resource *resource, uint32_t entity, uint
 {
     if (entity >= resource->header.entity_count || component >= resource->block_count)
         return MICAP_NONE;
-    const micap_block *block = &resource->blocks[component];
+    const micap_component_block *block = &resource->blocks[component];
     if (block->owners) {
         uint32_t low = 0, high = block->instance_count;
         while (low < high) {
@@ -67,7 +69,7 @@ const void *mica_resource_value(const mica_resource *resource, uint32_t entity, 
     uint32_t instance = instance_of(resource, entity, component);
     if (instance == MICAP_NONE)
         return NULL;
-    const micap_block *block = &resource->blocks[component];
+    const micap_component_block *block = &resource->blocks[component];
     return block->instances ? block->instances + (size_t)instance * block->type->size_bytes : (const char *)block;
 }
 
@@ -76,7 +78,7 @@ uint32_t mica_resource_value_count(const mica_resource *resource, uint32_t entit
     uint32_t instance = instance_of(resource, entity, component), count = 1;
     if (instance == MICAP_NONE)
         return 0;
-    const micap_block *block = &resource->blocks[component];
+    const micap_component_block *block = &resource->blocks[component];
     while (block->owners && instance + count < block->instance_count && block->owners[instance + count] == entity)
         ++count;
     return count;
@@ -151,4 +153,34 @@ mica_resource_section mica_resource_section_at(const mica_resource *resource, ui
         .element_bytes = section->stride,
         .compressed = (section->flags & MICAP_SECTION_ZSTD) != 0,
     };
+}
+
+const micap_group_record *micap_group_of(const mica_resource *resource, uint32_t entity)
+{
+    uint32_t low = 0, high = micap_count_of(resource, MICAP_SECTION_GROUPS);
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, middle);
+        if (group->first_entity <= entity)
+            low = middle;
+        else
+            high = middle;
+    }
+    return micap_record(resource, MICAP_SECTION_GROUPS, low);
+}
+
+const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count)
+{
+    uint64_t name_hash = micap_hash_text(type->name);
+    *out_count = 0;
+    for (uint32_t i = 0; i < resource->block_count; ++i) {
+        const micap_component_block *block = &resource->blocks[i];
+        if (block->name_hash != name_hash)
+            continue;
+        if (block->role == MICAP_ROLE_TAG || block->layout_hash != mica_type_layout_hash(type))
+            return NULL;
+        *out_count = block->instance_count;
+        return block->instances;
+    }
+    return NULL;
 }

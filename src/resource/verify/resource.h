@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "mica/resource.h"
 #include "os/file.h"
-#include "resource/format/format.h"
-#include "resource/format/leaves.h"
+#include "resource/format/file_format.h"
+#include "resource/format/scalar_fields.h"
 
 /* A section with its bytes, in native order and not compressed. */
 typedef struct micap_part {
@@ -18,7 +18,7 @@ typedef struct micap_part {
 } micap_part;
 
 /* What the file holds of one component. */
-typedef struct micap_block {
+typedef struct micap_component_block {
     const char *name;
     const mica_type *type;
     uint64_t name_hash;
@@ -30,8 +30,8 @@ typedef struct micap_block {
     const uint32_t *owners; /* NULL: as the groups say, one instance per entity */
     const uint32_t *disabled;
     uint32_t disabled_count;
-    micap_leaves references; /* entity fields */
-} micap_block;
+    micap_scalars references; /* entity fields */
+} micap_component_block;
 
 struct mica_resource {
     micap_memory memory;
@@ -52,26 +52,13 @@ struct mica_resource {
     uint32_t type_capacity;
     uint32_t field_count;
     uint32_t constant_count;
-    micap_block *blocks;
+    micap_component_block *blocks;
     uint32_t block_count;
     uint32_t child_count; /* entities that have a parent */
     uint32_t *positions;  /* of the entities in `order`; NULL without one */
     uint32_t *name_texts; /* string by entity, 0 for none; NULL when nothing has a name */
     mica_resource_error error;
 };
-
-/* Notes what is wrong and where. Returns false. */
-bool micap_refuse(mica_resource *resource, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-bool micap_refuse_memory(mica_resource *resource);
-
-/* The steps of loading, each of which trusts those before it. */
-bool micap_verify_sections(mica_resource *resource);
-bool micap_verify_types(mica_resource *resource);
-bool micap_verify_assets(mica_resource *resource);
-bool micap_verify_components(mica_resource *resource);
-bool micap_verify_entities(mica_resource *resource);
-bool micap_verify_values(mica_resource *resource);
 
 /* How many records a section has that comes once; none when it is not there. */
 static inline uint32_t micap_count_of(const mica_resource *resource, micap_section_kind kind)
@@ -102,12 +89,6 @@ static inline const char *micap_text(const mica_resource *resource, uint32_t off
 {
     return resource->single[MICAP_SECTION_STRINGS]->data + offset;
 }
-
-/* Whether a string begins there; every string ends before the section does. */
-bool micap_is_text(const mica_resource *resource, uint32_t offset);
-
-/* The record of an asset, found by bisection; NULL when the file does not name it. */
-const micap_asset_record *micap_asset_find(const mica_resource *resource, uint64_t path_hash);
 
 /* The group an entity belongs to. */
 const micap_group_record *micap_group_of(const mica_resource *resource, uint32_t entity);

@@ -1,7 +1,11 @@
 /* The component table: afterwards each block has its type, its instances and its lists. Then, when entities are known
  * to be sound, the values themselves. */
 #include "base/hash.h"
-#include "resource/verify/resource.h"
+#include "resource/verify/verify_components.h"
+
+#include "resource/verify/load_error.h"
+#include "resource/verify/verify_types.h"
+#include "resource/verify/verify_assets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +21,12 @@ static micap_part *take_part(mica_resource *resource, uint32_t index, micap_sect
     return part;
 }
 
-static bool read_identity(mica_resource *resource, micap_block *block, const micap_component_record *record,
+static bool read_identity(mica_resource *resource, micap_component_block *block, const micap_component_record *record,
                           uint32_t index)
 {
     uint64_t at = micap_offset_of(resource, MICAP_SECTION_COMPONENTS, index);
     if (!micap_is_text(resource, record->name) || !*micap_text(resource, record->name))
-        return micap_refuse(resource, at + 16, "component %u has no name", index);
+        return micap_load_fail(resource, at + 16, "component %u has no name", index);
     block->name = micap_text(resource, record->name);
     block->name_hash = record->name_hash;
     block->layout_hash = record->layout_hash;
@@ -30,12 +34,12 @@ static bool read_identity(mica_resource *resource, micap_block *block, const mic
     block->spawn_order = (int32_t)record->spawn_order;
     block->instance_count = record->instance_count;
     if (micap_hash_text(block->name) != block->name_hash)
-        return micap_refuse(resource, at, "component %.60s: the hash of its name does not match", block->name);
+        return micap_load_fail(resource, at, "component %.60s: the hash of its name does not match", block->name);
     if (record->role > MICAP_ROLE_SINGLETON)
-        return micap_refuse(resource, at + 24, "component %.60s has the unknown role %u", block->name, record->role);
+        return micap_load_fail(resource, at + 24, "component %.60s has the unknown role %u", block->name, record->role);
     if (record->role == MICAP_ROLE_TAG ? record->type != MICAP_NONE : record->type >= resource->type_count)
-        return micap_refuse(resource, at + 20, "component %.60s names type %u, which there is not", block->name,
-                            record->type);
+        return micap_load_fail(resource, at + 20, "component %.60s names type %u, which there is not", block->name,
+                               record->type);
     if (record->role == MICAP_ROLE_TAG) {
         mica_type *tag = &resource->types[resource->type_count + index];
         *tag = (mica_type){.name = block->name, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
@@ -44,52 +48,54 @@ static bool read_identity(mica_resource *resource, micap_block *block, const mic
         block->type = &resource->types[record->type];
     }
     if (block->type->kind != MICA_KIND_STRUCT || mica_type_layout_hash(block->type) != block->layout_hash)
-        return micap_refuse(resource, at + 8, "component %.60s: the hash of its layout does not match", block->name);
+        return micap_load_fail(resource, at + 8, "component %.60s: the hash of its layout does not match", block->name);
     return true;
 }
 
-static bool read_instances(mica_resource *resource, micap_block *block, const micap_component_record *record,
+static bool read_instances(mica_resource *resource, micap_component_block *block, const micap_component_record *record,
                            uint64_t at)
 {
     if (block->role == MICAP_ROLE_TAG)
         return record->instances == MICAP_NONE ||
-               micap_refuse(resource, at + 36, "component %.60s is a tag and has instances", block->name);
+               micap_load_fail(resource, at + 36, "component %.60s is a tag and has instances", block->name);
     if (block->role == MICAP_ROLE_SINGLETON && block->instance_count != 1)
-        return micap_refuse(resource, at + 32, "component %.60s is a singleton and has %u instances", block->name,
-                            block->instance_count);
+        return micap_load_fail(resource, at + 32, "component %.60s is a singleton and has %u instances", block->name,
+                               block->instance_count);
     const micap_part *part = take_part(resource, record->instances, MICAP_SECTION_INSTANCES, block->instance_count);
     if (!part || part->record.stride != block->type->size_bytes)
-        return micap_refuse(resource, at + 36, "component %.60s has no section with %u instances of %u bytes",
-                            block->name, block->instance_count, block->type->size_bytes);
+        return micap_load_fail(resource, at + 36, "component %.60s has no section with %u instances of %u bytes",
+                               block->name, block->instance_count, block->type->size_bytes);
     block->instances = part->data;
     return true;
 }
 
-static bool read_lists(mica_resource *resource, micap_block *block, const micap_component_record *record, uint64_t at)
+static bool read_lists(mica_resource *resource, micap_component_block *block, const micap_component_record *record,
+                       uint64_t at)
 {
     if (block->role == MICAP_ROLE_SINGLETON && (record->owners != MICAP_NONE || record->disabled != MICAP_NONE))
-        return micap_refuse(resource, at + 40, "component %.60s is a singleton and has owners or switches",
-                            block->name);
+        return micap_load_fail(resource, at + 40, "component %.60s is a singleton and has owners or switches",
+                               block->name);
     if (record->owners != MICAP_NONE) {
         const micap_part *part = take_part(resource, record->owners, MICAP_SECTION_OWNERS, block->instance_count);
         if (!part || part->record.stride != sizeof(uint32_t))
-            return micap_refuse(resource, at + 40, "component %.60s has no section with its owners", block->name);
+            return micap_load_fail(resource, at + 40, "component %.60s has no section with its owners", block->name);
         block->owners = (const uint32_t *)(const void *)part->data;
         for (uint32_t i = 0; i < block->instance_count; ++i)
             if (block->owners[i] >= resource->header.entity_count || (i && block->owners[i] < block->owners[i - 1]))
-                return micap_refuse(resource, part->record.offset,
-                                    "component %.60s: owner %u is not an entity, or out of order", block->name, i);
+                return micap_load_fail(resource, part->record.offset,
+                                       "component %.60s: owner %u is not an entity, or out of order", block->name, i);
     }
     if (record->disabled != MICAP_NONE) {
         const micap_part *part = take_part(resource, record->disabled, MICAP_SECTION_DISABLED, MICAP_NONE);
         if (!part || part->record.stride != sizeof(uint32_t))
-            return micap_refuse(resource, at + 44, "component %.60s has no section with its switches", block->name);
+            return micap_load_fail(resource, at + 44, "component %.60s has no section with its switches", block->name);
         block->disabled = (const uint32_t *)(const void *)part->data;
         block->disabled_count = part->record.count;
         for (uint32_t i = 0; i < block->disabled_count; ++i)
             if (block->disabled[i] >= block->instance_count || (i && block->disabled[i] <= block->disabled[i - 1]))
-                return micap_refuse(resource, part->record.offset,
-                                    "component %.60s: switch %u is not an instance, or out of order", block->name, i);
+                return micap_load_fail(resource, part->record.offset,
+                                       "component %.60s: switch %u is not an instance, or out of order", block->name,
+                                       i);
     }
     return true;
 }
@@ -105,7 +111,7 @@ static bool check_unique(mica_resource *resource)
     size_t bytes = resource->block_count * sizeof(uint64_t);
     uint64_t *hashes = micap_allocate(&resource->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!hashes)
-        return micap_refuse_memory(resource);
+        return micap_load_fail_memory(resource);
     bool unique = true;
     for (uint32_t i = 0; i < resource->block_count; ++i)
         hashes[i] = resource->blocks[i].name_hash;
@@ -113,8 +119,8 @@ static bool check_unique(mica_resource *resource)
     for (uint32_t i = 1; i < resource->block_count; ++i)
         unique = unique && hashes[i] != hashes[i - 1];
     micap_release(&resource->memory, hashes, bytes, MICAP_ARRAY_ALIGNMENT);
-    return unique || micap_refuse(resource, micap_offset_of(resource, MICAP_SECTION_COMPONENTS, 0),
-                                  "two components have the same name");
+    return unique || micap_load_fail(resource, micap_offset_of(resource, MICAP_SECTION_COMPONENTS, 0),
+                                     "two components have the same name");
 }
 
 bool micap_verify_components(mica_resource *resource)
@@ -123,36 +129,36 @@ bool micap_verify_components(mica_resource *resource)
     resource->blocks =
         micap_allocate_zeroed(&resource->memory, count * sizeof *resource->blocks, MICAP_ARRAY_ALIGNMENT);
     if (!resource->blocks)
-        return micap_refuse_memory(resource);
+        return micap_load_fail_memory(resource);
     resource->block_count = count;
     for (uint32_t i = 0; i < count; ++i) {
         const micap_component_record *record = micap_record(resource, MICAP_SECTION_COMPONENTS, i);
         uint64_t at = micap_offset_of(resource, MICAP_SECTION_COMPONENTS, i);
-        micap_block *block = &resource->blocks[i];
+        micap_component_block *block = &resource->blocks[i];
         if (!read_identity(resource, block, record, i) || !read_instances(resource, block, record, at) ||
             !read_lists(resource, block, record, at))
             return false;
         if (i && block->spawn_order < block[-1].spawn_order)
-            return micap_refuse(resource, at + 28, "component %.60s comes after one with a higher spawn order",
-                                block->name);
+            return micap_load_fail(resource, at + 28, "component %.60s comes after one with a higher spawn order",
+                                   block->name);
     }
     return check_unique(resource);
 }
 
 /* A bool that is neither 0 nor 1 is undefined behaviour for whoever reads it. */
-static bool check_bools(mica_resource *resource, const micap_block *block, const micap_leaves *leaves)
+static bool check_bools(mica_resource *resource, const micap_component_block *block, const micap_scalars *scalars)
 {
     uint32_t size_bytes = block->type->size_bytes;
-    for (uint64_t i = 0; leaves->count && i < block->instance_count; ++i)
-        for (uint32_t leaf = 0; leaf < leaves->count; ++leaf)
-            for (uint32_t element = 0; element < leaves->list[leaf].count; ++element)
-                if ((unsigned char)block->instances[i * size_bytes + leaves->list[leaf].offset + element] > 1)
-                    return micap_refuse(resource, 0, "component %.60s, instance %llu: a bool is neither 0 nor 1",
-                                        block->name, (unsigned long long)i);
+    for (uint64_t i = 0; scalars->count && i < block->instance_count; ++i)
+        for (uint32_t scalar = 0; scalar < scalars->count; ++scalar)
+            for (uint32_t element = 0; element < scalars->list[scalar].count; ++element)
+                if ((unsigned char)block->instances[i * size_bytes + scalars->list[scalar].offset + element] > 1)
+                    return micap_load_fail(resource, 0, "component %.60s, instance %llu: a bool is neither 0 nor 1",
+                                           block->name, (unsigned long long)i);
     return true;
 }
 
-static bool check_references(mica_resource *resource, const micap_block *block)
+static bool check_references(mica_resource *resource, const micap_component_block *block)
 {
     uint32_t size_bytes = block->type->size_bytes;
     if (!block->references.count)
@@ -162,13 +168,13 @@ static bool check_references(mica_resource *resource, const micap_block *block)
         mica_entity entity;
         memcpy(&entity, reference, sizeof entity);
         if (entity.generation > 1 || (entity.generation ? entity.index >= resource->header.entity_count : entity.index))
-            return micap_refuse(resource, 0, "component %.60s: a reference to entity %u, which there is not",
-                                block->name, entity.index);
+            return micap_load_fail(resource, 0, "component %.60s: a reference to entity %u, which there is not",
+                                   block->name, entity.index);
     }
     return true;
 }
 
-static bool check_assets(mica_resource *resource, const micap_block *block, const micap_leaves *assets)
+static bool check_assets(mica_resource *resource, const micap_component_block *block, const micap_scalars *assets)
 {
     if (!assets->count)
         return true;
@@ -177,43 +183,43 @@ static bool check_assets(mica_resource *resource, const micap_block *block, cons
         mica_asset asset;
         memcpy(&asset, reference, sizeof asset);
         if (asset.path_hash && !micap_asset_find(resource, asset.path_hash))
-            return micap_refuse(resource, 0, "component %.60s refers to a resource that the file does not name",
-                                block->name);
+            return micap_load_fail(resource, 0, "component %.60s refers to a resource that the file does not name",
+                                   block->name);
     }
     return true;
 }
 
-static bool check_values(mica_resource *resource, micap_block *block)
+static bool check_values(mica_resource *resource, micap_component_block *block)
 {
     micap_memory *memory = &resource->memory;
-    micap_leaves bools = {0}, assets = {0};
-    bool fine = micap_leaves_make_kind(&block->references, memory, block->type, MICA_KIND_ENTITY) &&
-                micap_leaves_make_kind(&bools, memory, block->type, MICA_KIND_BOOL) &&
-                micap_leaves_make_kind(&assets, memory, block->type, MICA_KIND_ASSET);
+    micap_scalars bools = {0}, assets = {0};
+    bool fine = micap_scalars_make_kind(&block->references, memory, block->type, MICA_KIND_ENTITY) &&
+                micap_scalars_make_kind(&bools, memory, block->type, MICA_KIND_BOOL) &&
+                micap_scalars_make_kind(&assets, memory, block->type, MICA_KIND_ASSET);
     if (!fine)
-        micap_refuse_memory(resource);
+        micap_load_fail_memory(resource);
     else if (block->role != MICAP_ROLE_TAG)
         fine = check_bools(resource, block, &bools) && check_references(resource, block) &&
                check_assets(resource, block, &assets);
-    micap_leaves_free(&bools, memory);
-    micap_leaves_free(&assets, memory);
+    micap_scalars_free(&bools, memory);
+    micap_scalars_free(&assets, memory);
     return fine;
 }
 
-static bool turn_values(mica_resource *resource, const micap_block *block)
+static bool turn_values(mica_resource *resource, const micap_component_block *block)
 {
-    micap_leaves leaves;
-    bool fine = micap_leaves_make(&leaves, &resource->memory, block->type);
+    micap_scalars scalars;
+    bool fine = micap_scalars_make(&scalars, &resource->memory, block->type);
     if (fine)
-        micap_leaves_swap(&leaves, block->type->size_bytes, block->instances, block->instance_count);
-    micap_leaves_free(&leaves, &resource->memory);
-    return fine || micap_refuse_memory(resource);
+        micap_scalars_swap(&scalars, block->type->size_bytes, block->instances, block->instance_count);
+    micap_scalars_free(&scalars, &resource->memory);
+    return fine || micap_load_fail_memory(resource);
 }
 
 bool micap_verify_values(mica_resource *resource)
 {
     for (uint32_t i = 0; i < resource->block_count; ++i) {
-        micap_block *block = &resource->blocks[i];
+        micap_component_block *block = &resource->blocks[i];
         if ((resource->is_foreign && !turn_values(resource, block)) || !check_values(resource, block))
             return false;
     }

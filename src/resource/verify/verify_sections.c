@@ -1,8 +1,11 @@
 /* The header, the section table, checksums, compression: afterwards every section is a run of bytes in native order
  * whose records lie inside it. Instances are turned later, when their types are known. */
 #include "base/bits.h"
+#include "resource/format/checksum.h"
 #include "resource/format/compression.h"
-#include "resource/verify/resource.h"
+#include "resource/verify/verify_sections.h"
+
+#include "resource/verify/load_error.h"
 #include "resource/format/byte_order.h"
 
 #include <string.h>
@@ -16,27 +19,27 @@ static bool read_header(mica_resource *resource)
     uint32_t section_count = header->section_count;
     header->section_count = 0; /* until there is a table */
     if (header->version_major != MICAP_VERSION_MAJOR)
-        return micap_refuse(resource, 12, "the file has version %u.%u of the format, this program knows %u",
-                            header->version_major, header->version_minor, MICAP_VERSION_MAJOR);
+        return micap_load_fail(resource, 12, "the file has version %u.%u of the format, this program knows %u",
+                               header->version_major, header->version_minor, MICAP_VERSION_MAJOR);
     if (header->file_bytes != resource->byte_count)
-        return micap_refuse(resource, 16, "the file has %zu bytes and should have %llu: it was cut or appended to",
-                            resource->byte_count, (unsigned long long)header->file_bytes);
+        return micap_load_fail(resource, 16, "the file has %zu bytes and should have %llu: it was cut or appended to",
+                               resource->byte_count, (unsigned long long)header->file_bytes);
     if (header->header_bytes < sizeof *header || header->header_bytes % 8 || header->section_bytes % 8 ||
         header->section_bytes < sizeof(micap_section) || section_count > MICAP_SECTIONS_MAX)
-        return micap_refuse(resource, 24, "the header or its section table has an impossible size");
+        return micap_load_fail(resource, 24, "the header or its section table has an impossible size");
     uint64_t end = header->header_bytes + (uint64_t)section_count * header->section_bytes;
     if (end > resource->byte_count)
-        return micap_refuse(resource, 28, "the section table ends behind the file");
+        return micap_load_fail(resource, 28, "the section table ends behind the file");
     micap_header zero_hash;
     memcpy(&zero_hash, resource->bytes, sizeof zero_hash);
     zero_hash.hash = 0;
     if (micap_checksum_of_two(&zero_hash, sizeof zero_hash, resource->bytes + sizeof zero_hash,
                               end - sizeof zero_hash) != header->hash)
-        return micap_refuse(resource, 56, "the checksum of the header and its section table does not match");
+        return micap_load_fail(resource, 56, "the checksum of the header and its section table does not match");
     resource->parts =
         micap_allocate_zeroed(&resource->memory, section_count * sizeof *resource->parts, MICAP_ARRAY_ALIGNMENT);
     if (!resource->parts)
-        return micap_refuse_memory(resource);
+        return micap_load_fail_memory(resource);
     header->section_count = section_count;
     return true;
 }
@@ -57,13 +60,13 @@ static bool place_section(mica_resource *resource, uint32_t index, uint64_t *end
         micap_swap_section(section);
     if (section->offset != begin || begin > resource->byte_count ||
         section->stored_bytes > resource->byte_count - begin)
-        return micap_refuse(resource, at + 8, "section %u does not begin at %llu, or ends behind the file", index,
-                            (unsigned long long)begin);
+        return micap_load_fail(resource, at + 8, "section %u does not begin at %llu, or ends behind the file", index,
+                               (unsigned long long)begin);
     for (uint64_t i = *end; i < begin; ++i)
         if (resource->bytes[i])
-            return micap_refuse(resource, i, "the padding before section %u is not zero", index);
+            return micap_load_fail(resource, i, "the padding before section %u is not zero", index);
     if (micap_checksum(resource->bytes + begin, section->stored_bytes) != section->hash)
-        return micap_refuse(resource, begin, "the checksum of section %u does not match", index);
+        return micap_load_fail(resource, begin, "the checksum of section %u does not match", index);
     *end = begin + section->stored_bytes;
     return true;
 }
@@ -76,18 +79,18 @@ static bool unpack(mica_resource *resource, uint32_t index, uint64_t *unpacked_b
     if (!(section->flags & MICAP_SECTION_ZSTD)) {
         part->data = (char *)stored;
         return section->bytes == section->stored_bytes ||
-               micap_refuse(resource, record_offset(resource, index) + 24, "section %u has two sizes", index);
+               micap_load_fail(resource, record_offset(resource, index) + 24, "section %u has two sizes", index);
     }
     if (section->bytes > resource->memory_bytes_max - *unpacked_bytes)
-        return micap_refuse(resource, section->offset, "the compressed sections grow beyond the %llu bytes allowed",
-                            (unsigned long long)resource->memory_bytes_max);
+        return micap_load_fail(resource, section->offset, "the compressed sections grow beyond the %llu bytes allowed",
+                               (unsigned long long)resource->memory_bytes_max);
     *unpacked_bytes += section->bytes;
     part->unpacked = micap_allocate(&resource->memory, section->bytes, MICAP_ALIGNMENT);
     if (!part->unpacked)
-        return micap_refuse_memory(resource);
+        return micap_load_fail_memory(resource);
     part->data = part->unpacked;
     return micap_unpack_bytes(stored, section->stored_bytes, part->unpacked, section->bytes) ||
-           micap_refuse(resource, section->offset, "section %u can't be decompressed", index);
+           micap_load_fail(resource, section->offset, "section %u can't be decompressed", index);
 }
 
 static bool read_section(mica_resource *resource, uint32_t index, uint64_t *unpacked_bytes)
@@ -97,22 +100,22 @@ static bool read_section(mica_resource *resource, uint32_t index, uint64_t *unpa
     uint64_t at = record_offset(resource, index);
     if (section->kind == 0 || section->kind >= MICAP_SECTION_KINDS)
         return !(section->flags & MICAP_SECTION_NEEDED) ||
-               micap_refuse(resource, at, "section %u is of the kind %u, which this program does not know and needs",
-                            index, section->kind);
+               micap_load_fail(resource, at, "section %u is of the kind %u, which this program does not know and needs",
+                               index, section->kind);
     micap_section_kind kind = section->kind;
     if (!unpack(resource, index, unpacked_bytes))
         return false;
     if (section->stride < micap_record_bytes(kind) || section->stride == 0 ||
         section->stride % micap_record_alignment(kind) != 0 ||
         (uint64_t)section->count * section->stride != section->bytes)
-        return micap_refuse(resource, at + 40, "section %u: %u records of %u bytes are not its %llu bytes", index,
-                            section->count, section->stride, (unsigned long long)section->bytes);
+        return micap_load_fail(resource, at + 40, "section %u: %u records of %u bytes are not its %llu bytes", index,
+                               section->count, section->stride, (unsigned long long)section->bytes);
     if (resource->is_foreign)
         micap_swap_table(kind, part->data, section->count, section->stride);
     if (kind >= MICAP_SECTION_INSTANCES && kind <= MICAP_SECTION_DISABLED)
         return true;
     if (resource->single[kind])
-        return micap_refuse(resource, at, "section %u is the second of the kind %u", index, kind);
+        return micap_load_fail(resource, at, "section %u is the second of the kind %u", index, kind);
     resource->single[kind] = part;
     return true;
 }
@@ -126,7 +129,7 @@ bool micap_verify_sections(mica_resource *resource)
         if (!place_section(resource, i, &end))
             return false;
     if (end != resource->byte_count)
-        return micap_refuse(resource, end, "there are bytes behind the last section");
+        return micap_load_fail(resource, end, "there are bytes behind the last section");
     for (uint32_t i = 0; i < resource->header.section_count; ++i)
         if (!read_section(resource, i, &unpacked_bytes))
             return false;

@@ -1,6 +1,6 @@
 /* The resources that the values of a draft refer to. */
 #include "base/hash.h"
-#include "resource/save/file_sections.h"
+#include "resource/save/file_assets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,11 @@ void micap_asset_list_free(micap_asset_list *assets, mica_draft *draft)
     MICAP_RELEASE_ARRAY(&draft->memory, assets->list, assets->capacity);
 }
 
-static bool note(micap_asset_list *assets, const micap_source *source, const micap_leaves *leaves, const char *values,
-                 uint32_t count)
+static bool note(micap_asset_list *assets, const micap_instance_source *source, const micap_scalars *scalars,
+                 const char *values, uint32_t count)
 {
     const mica_type *type = source->part->type;
-    MICAP_EACH_REFERENCE(leaves, type->size_bytes, (uintptr_t)values, count, reference)
+    MICAP_EACH_REFERENCE(scalars, type->size_bytes, (uintptr_t)values, count, reference)
     {
         struct micap_listed_asset wanted = {0}, *found;
         memcpy(&wanted.path_hash, reference, sizeof wanted.path_hash);
@@ -55,19 +55,19 @@ static bool note(micap_asset_list *assets, const micap_source *source, const mic
     return true;
 }
 
-bool micap_asset_list_note(micap_asset_list *assets, const micap_source *source)
+bool micap_asset_list_note(micap_asset_list *assets, const micap_instance_source *source)
 {
     micap_memory *memory = &source->draft->memory;
     const micap_draft_part *part = source->part;
-    micap_leaves leaves;
-    bool fine = micap_leaves_make_kind(&leaves, memory, part->type, MICA_KIND_ASSET) ||
+    micap_scalars scalars;
+    bool fine = micap_scalars_make_kind(&scalars, memory, part->type, MICA_KIND_ASSET) ||
                 micap_draft_refuse_memory(source->draft);
     const char *own = part->data;
-    for (uint32_t i = 0; fine && leaves.count && i < part->run_count; ++i) {
+    for (uint32_t i = 0; fine && scalars.count && i < part->run_count; ++i) {
         const micap_draft_run *run = &part->runs[i];
-        fine = note(assets, source, &leaves, run->values ? run->values : own, run->count);
+        fine = note(assets, source, &scalars, run->values ? run->values : own, run->count);
         own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
     }
-    micap_leaves_free(&leaves, memory);
+    micap_scalars_free(&scalars, memory);
     return fine;
 }

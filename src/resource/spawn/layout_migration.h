@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "mica/describe.h"
 
-typedef struct micap_step {
+typedef struct micap_migration_step {
     uint32_t from;
     uint32_t to;
     uint32_t count;
@@ -18,23 +18,24 @@ typedef struct micap_step {
     bool from_signed;
     const mica_type *from_type; /* of constants that have to be matched; NULL otherwise */
     const mica_type *to_type;
-} micap_step;
+} micap_migration_step;
 
-typedef struct micap_plan {
-    micap_step *steps;
+typedef struct micap_migration {
+    micap_migration_step *steps;
     uint32_t count;
     uint32_t capacity;
     uint32_t from_bytes;
     uint32_t to_bytes;
     char problem[200]; /* "" when memory was short */
-} micap_plan;
+} micap_migration;
 
 /* False when it can't be done. Free it in either case. */
-bool micap_plan_make(micap_plan *plan, micap_memory *memory, const mica_type *from, const mica_type *to);
-void micap_plan_free(micap_plan *plan, micap_memory *memory);
+bool micap_migration_make(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to);
+void micap_migration_free(micap_migration *plan, micap_memory *memory);
 
 /* References, which are indices in the file, become handles: only those that come from the file, since what is there
  * already may be anything. */
-void micap_plan_apply(const micap_plan *plan, void *to, const void *from, uint64_t count, const mica_entity *entities);
+void micap_migration_apply(const micap_migration *plan, void *to, const void *from, uint64_t count,
+                           const mica_entity *entities);
 
 #endif

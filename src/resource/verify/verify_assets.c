@@ -1,30 +1,9 @@
-#include "resource/library/asset_paths.h"
+/* The resources that a file refers to, by the hashes of their paths. */
+#include "resource/verify/verify_assets.h"
 
-#include "base/hash.h"
-#include "resource/verify/resource.h"
-#include "base/utf8.h"
-
-const char *micap_asset_path_problem(const char *path)
-{
-    size_t length = strlen(path);
-    if (!length || length > MICAP_ASSET_PATH_BYTES_MAX)
-        return "is empty or too long";
-    if (!micap_is_utf8(path) || strchr(path, '\\') || strchr(path, ':'))
-        return "is not UTF-8, or has a backslash or a colon";
-    for (const char *name = path;; ++name) {
-        size_t bytes = strcspn(name, "/");
-        if (bytes == 0 || (name[0] == '.' && (bytes == 1 || (bytes == 2 && name[1] == '.'))))
-            return "begins or ends with a slash, or has a \"//\", a \".\" or a \"..\" in it";
-        name += bytes;
-        if (!*name)
-            return NULL;
-    }
-}
-
-mica_asset micap_asset_of_path(const char *path)
-{
-    return (mica_asset){micap_hash_text(path)};
-}
+#include "resource/format/asset_path.h"
+#include "resource/verify/load_error.h"
+#include "resource/verify/verify_types.h"
 
 bool micap_verify_assets(mica_resource *resource)
 {
@@ -35,9 +14,9 @@ bool micap_verify_assets(mica_resource *resource)
         const char *path = micap_is_text(resource, record->path) ? micap_text(resource, record->path) : "";
         const char *problem = micap_asset_path_problem(path);
         if (problem)
-            return micap_refuse(resource, at + 8, "asset %u: the path \"%.80s\" %s", i, path, problem);
+            return micap_load_fail(resource, at + 8, "asset %u: the path \"%.80s\" %s", i, path, problem);
         if (record->path_hash != micap_asset_of_path(path).path_hash || record->path_hash <= before)
-            return micap_refuse(resource, at, "asset %u: its hash is not that of its path, or out of order", i);
+            return micap_load_fail(resource, at, "asset %u: its hash is not that of its path, or out of order", i);
         before = record->path_hash;
     }
     return true;
@@ -76,20 +55,4 @@ const char *mica_resource_asset_path(const mica_resource *resource, mica_asset a
 {
     const micap_asset_record *record = micap_asset_find(resource, asset.path_hash);
     return record ? micap_text(resource, record->path) : NULL;
-}
-
-const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count)
-{
-    uint64_t name_hash = micap_hash_text(type->name);
-    *out_count = 0;
-    for (uint32_t i = 0; i < resource->block_count; ++i) {
-        const micap_block *block = &resource->blocks[i];
-        if (block->name_hash != name_hash)
-            continue;
-        if (block->role == MICAP_ROLE_TAG || block->layout_hash != mica_type_layout_hash(type))
-            return NULL;
-        *out_count = block->instance_count;
-        return block->instances;
-    }
-    return NULL;
 }

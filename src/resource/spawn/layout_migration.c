@@ -1,6 +1,6 @@
-#include "resource/spawn/migrate.h"
+#include "resource/spawn/layout_migration.h"
 
-#include "resource/format/leaves.h"
+#include "resource/format/scalar_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,9 +70,9 @@ static const mica_field *find_field(const mica_type *type, const char *name)
     return NULL;
 }
 
-static bool add_step(micap_plan *plan, micap_memory *memory, micap_step step)
+static bool add_step(micap_migration *plan, micap_memory *memory, micap_migration_step step)
 {
-    micap_step *last = plan->count ? &plan->steps[plan->count - 1] : NULL;
+    micap_migration_step *last = plan->count ? &plan->steps[plan->count - 1] : NULL;
     /* Runs of plain copies become one: kind none, a byte each. */
     if (step.from_kind == step.to_kind && step.from_bytes == step.to_bytes && !step.from_type &&
         step.from_kind != MICA_KIND_ENTITY) {
@@ -91,10 +91,10 @@ static bool add_step(micap_plan *plan, micap_memory *memory, micap_step step)
     return true;
 }
 
-static bool plan_type(micap_plan *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
+static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
                       uint32_t from_base, uint32_t to_base);
 
-static bool plan_field(micap_plan *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
                        uint32_t from_base, uint32_t to_base)
 {
     mica_kind from_kind = micap_field_kind(from), to_kind = micap_field_kind(to);
@@ -121,19 +121,19 @@ static bool plan_field(micap_plan *plan, micap_memory *memory, const mica_field 
     }
     bool match = has_constants && !same_constants(from->type, to->type);
     return add_step(plan, memory,
-                    (micap_step){.from = from_base + from->offset,
-                                 .to = to_base + to->offset,
-                                 .count = from->count,
-                                 .from_bytes = from->element_bytes,
-                                 .to_bytes = to->element_bytes,
-                                 .from_kind = from_kind,
-                                 .to_kind = to_kind,
-                                 .from_signed = is_signed_field(from),
-                                 .from_type = match ? from->type : NULL,
-                                 .to_type = match ? to->type : NULL});
+                    (micap_migration_step){.from = from_base + from->offset,
+                                           .to = to_base + to->offset,
+                                           .count = from->count,
+                                           .from_bytes = from->element_bytes,
+                                           .to_bytes = to->element_bytes,
+                                           .from_kind = from_kind,
+                                           .to_kind = to_kind,
+                                           .from_signed = is_signed_field(from),
+                                           .from_type = match ? from->type : NULL,
+                                           .to_type = match ? to->type : NULL});
 }
 
-static bool plan_type(micap_plan *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
+static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
                       uint32_t from_base, uint32_t to_base)
 {
     for (uint32_t i = 0; i < to->field_count; ++i) {
@@ -144,13 +144,13 @@ static bool plan_type(micap_plan *plan, micap_memory *memory, const mica_type *f
     return true;
 }
 
-bool micap_plan_make(micap_plan *plan, micap_memory *memory, const mica_type *from, const mica_type *to)
+bool micap_migration_make(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to)
 {
-    *plan = (micap_plan){.from_bytes = from->size_bytes, .to_bytes = to->size_bytes};
+    *plan = (micap_migration){.from_bytes = from->size_bytes, .to_bytes = to->size_bytes};
     return plan_type(plan, memory, from, to, 0, 0);
 }
 
-void micap_plan_free(micap_plan *plan, micap_memory *memory)
+void micap_migration_free(micap_migration *plan, micap_memory *memory)
 {
     MICAP_RELEASE_ARRAY(memory, plan->steps, plan->capacity);
     plan->steps = NULL;
@@ -192,7 +192,7 @@ static void store_real(char *at, mica_kind kind, double value)
 }
 
 /* A value without a name of its own stays the number it is. */
-static uint64_t match_constants(const micap_step *step, uint64_t value)
+static uint64_t match_constants(const micap_migration_step *step, uint64_t value)
 {
     uint64_t matched = 0, known = 0;
     for (uint32_t i = 0; i < step->from_type->constant_count; ++i) {
@@ -209,7 +209,7 @@ static uint64_t match_constants(const micap_step *step, uint64_t value)
     return step->from_kind == MICA_KIND_FLAGS ? matched | (value & ~known) : value;
 }
 
-static void convert(const micap_step *step, char *to, const char *from)
+static void convert(const micap_migration_step *step, char *to, const char *from)
 {
     if (step->from_kind == MICA_KIND_F32) {
         float narrow;
@@ -235,13 +235,14 @@ static void convert_reference(char *to, const char *from, const mica_entity *ent
     memcpy(to, &entity, sizeof entity);
 }
 
-void micap_plan_apply(const micap_plan *plan, void *to, const void *from, uint64_t count, const mica_entity *entities)
+void micap_migration_apply(const micap_migration *plan, void *to, const void *from, uint64_t count,
+                           const mica_entity *entities)
 {
     char *target = to;
     const char *source = from;
     for (uint64_t value = 0; value < count; ++value, target += plan->to_bytes, source += plan->from_bytes)
         for (uint32_t i = 0; i < plan->count; ++i) {
-            const micap_step *step = &plan->steps[i];
+            const micap_migration_step *step = &plan->steps[i];
             if (step->to_kind == MICA_KIND_NONE) {
                 memcpy(target + step->to, source + step->from, step->count);
                 continue;

@@ -1,0 +1,12 @@
+/* Why a file is not accepted. */
+#ifndef MICAP_RESOURCE_VERIFY_LOAD_ERROR_H
+#define MICAP_RESOURCE_VERIFY_LOAD_ERROR_H
+
+#include "resource/verify/resource.h"
+
+/* Notes what is wrong and where. Returns false. */
+bool micap_load_fail(mica_resource *resource, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool micap_load_fail_memory(mica_resource *resource);
+
+#endif
