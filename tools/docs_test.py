@@ -13,7 +13,7 @@ LINKS = (
     ("docs/guide/start.md", "[h](queries.md#terms)", "[h](queries.md#terms)"),
     ("docs/guide/start.md", "[h](#install)", "[h](#install)"),
     ("docs/guide/start.md", "![p](../chunk.svg)", "![p](../chunk.svg)"),
-    ("README.md", "[h](docs/architecture.md)", "[h](architecture.md)"),
+    ("README.md", "[h](docs/architecture/overview.md)", "[h](architecture/overview.md)"),
     ("README.md", "[h](https://example.org/a.md)", "[h](https://example.org/a.md)"),
     ("README.md", "```\n[h](nowhere.md)\n```", "```\n[h](nowhere.md)\n```"),
     ("docs/guide/start.md", "[h](nowhere.md)", None),

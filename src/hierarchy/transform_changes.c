@@ -1,6 +1,6 @@
 /* Those who come, go and get other parents while the order stands. */
 #include "core/storage/rows.h"
-#include "hierarchy/transforms.h"
+#include "hierarchy/transform_propagation.h"
 
 static bool has_both(const mica_world *world, mica_entity entity)
 {

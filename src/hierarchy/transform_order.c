@@ -1,6 +1,6 @@
 /* The order of transforms: slots by depth. */
 #include "base/bits.h"
-#include "hierarchy/transforms.h"
+#include "hierarchy/transform_propagation.h"
 
 enum { TAKES_PART = INT32_MAX }; /* in by_index, until the slot is known */
 

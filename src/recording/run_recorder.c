@@ -7,6 +7,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
 #include "recording/replay.h"
 
 #include <errno.h>
@@ -136,7 +137,7 @@ static void end_frame(mica_world *world, void *state)
 static void hear_system(mica_world *world, void *state, const micap_system *system)
 {
     micap_run_recorder *recorder = state;
-    const char *name = micap_system_label(system);
+    const char *name = system->def.name;
     uint64_t name_hash = micap_hash_text(name);
     if (recorder->replay) {
         micap_replay_system(recorder, name, name_hash);
@@ -233,7 +234,7 @@ static const micap_listener_ops ops = {.frame_end = end_frame,
                                        .load = load_recorder,
                                        .free = free_recorder};
 static const micap_listener_ops ops_with_systems = {.frame_end = end_frame,
-                                                    .system_ran = hear_system,
+                                                    .system_ended = hear_system,
                                                     .save = save_recorder,
                                                     .drop = drop_recorder,
                                                     .prepare = prepare_recorder,
@@ -242,7 +243,7 @@ static const micap_listener_ops ops_with_systems = {.frame_end = end_frame,
 
 bool micap_run_recorder_listen(micap_run_recorder *recorder, bool systems)
 {
-    return micap_listen(recorder->world, MICAP_LISTENER_RECORD, systems ? &ops_with_systems : &ops, recorder);
+    return micap_listener_set(recorder->world, MICAP_LISTENER_RECORD, systems ? &ops_with_systems : &ops, recorder);
 }
 
 micap_run_recorder *micap_run_recorder_of(mica_world *world)

@@ -1,6 +1,9 @@
-/* Statistics: workers tally what they did by system, each for itself; the end of a frame adds it up into a ring. */
+/* Statistics: each worker counts what it did for each system. The end of a frame adds the counts up into a ring of frames. */
 #include "core/world/report.h"
+#include "core/world/world.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/phase.h"
+#include "flow/schedule/system.h"
 #include "mica/stats.h"
 #include "os/clock.h"
 
@@ -12,26 +15,26 @@ typedef struct tally {
     uint64_t entities;
     uint32_t slices;
     uint32_t commands;
-    uint32_t pieces;
-    uint32_t chain;
+    uint32_t jobs;
+    uint32_t fused_count;
 } tally;
 
-typedef struct kept_frame {
+typedef struct measured_frame {
     mica_frame_stats frame;
     mica_system_stats *systems; /* by id */
     uint32_t system_limit;
     uint32_t system_capacity;
-} kept_frame;
+} measured_frame;
 
 typedef struct stats {
     tally **tallies; /* by worker, then by system id */
     uint32_t worker_count;
-    uint32_t system_limit;   /* the ids that tallies have room for */
-    uint64_t *pieces_before; /* by id: of all workers, when the last phase ended */
+    uint32_t system_limit; /* the ids that tallies have room for */
+    uint64_t *jobs_before; /* by id: of all workers, at the end of the last phase */
     uint64_t *runs;
-    kept_frame *ring;
+    measured_frame *ring;
     uint32_t ring_count;
-    uint64_t frames; /* kept so far */
+    uint64_t frames; /* measured so far */
     uint64_t begin_ns;
     uint64_t flush_ns;
 } stats;
@@ -42,10 +45,10 @@ static void release_tallies(mica_world *world, stats *stats)
         if (stats->tallies[i])
             micap_release(&world->memory, stats->tallies[i], stats->system_limit * sizeof(tally), MICAP_CACHE_LINE);
     MICAP_RELEASE_ARRAY(&world->memory, stats->tallies, stats->worker_count);
-    MICAP_RELEASE_ARRAY(&world->memory, stats->pieces_before, stats->system_limit);
+    MICAP_RELEASE_ARRAY(&world->memory, stats->jobs_before, stats->system_limit);
     MICAP_RELEASE_ARRAY(&world->memory, stats->runs, stats->system_limit);
     stats->tallies = NULL;
-    stats->pieces_before = stats->runs = NULL;
+    stats->jobs_before = stats->runs = NULL;
     stats->worker_count = stats->system_limit = 0;
 }
 
@@ -60,9 +63,9 @@ static bool make_tallies(mica_world *world, stats *stats, uint32_t worker_count,
     stats->worker_count = worker_count;
     stats->system_limit = system_limit;
     stats->tallies = zeroed_array(world, worker_count, sizeof *stats->tallies);
-    stats->pieces_before = zeroed_array(world, system_limit, sizeof *stats->pieces_before);
+    stats->jobs_before = zeroed_array(world, system_limit, sizeof *stats->jobs_before);
     stats->runs = zeroed_array(world, system_limit, sizeof *stats->runs);
-    bool done = stats->tallies && stats->pieces_before && stats->runs;
+    bool done = stats->tallies && stats->jobs_before && stats->runs;
     for (uint32_t i = 0; done && i < worker_count; ++i) {
         stats->tallies[i] = micap_allocate_zeroed(&world->memory, system_limit * sizeof(tally), MICAP_CACHE_LINE);
         done = stats->tallies[i] != NULL;
@@ -80,19 +83,18 @@ static void clear_tallies(stats *stats)
     for (uint32_t i = 0; i < stats->worker_count; ++i)
         memset(stats->tallies[i], 0, stats->system_limit * sizeof(tally));
     if (stats->system_limit) {
-        memset(stats->pieces_before, 0, stats->system_limit * sizeof *stats->pieces_before);
+        memset(stats->jobs_before, 0, stats->system_limit * sizeof *stats->jobs_before);
         memset(stats->runs, 0, stats->system_limit * sizeof *stats->runs);
     }
     stats->flush_ns = 0;
 }
 
-/* Room for all systems, here and in the frame of the ring that comes next. When memory is short the frame is not counted:
- * measuring changes nothing but time. */
+/* Makes room for all systems, here and in the next frame of the ring. If memory is short, the frame is not measured. */
 static void frame_begin(mica_world *world, void *state)
 {
     stats *stats = state;
     const micap_flow *flow = micap_flow_get(world);
-    kept_frame *kept = &stats->ring[stats->frames % stats->ring_count];
+    measured_frame *kept = &stats->ring[stats->frames % stats->ring_count];
     bool done = true;
     if (flow->next_id > stats->system_limit || mica_worker_count(world) != stats->worker_count)
         done = make_tallies(world, stats, mica_worker_count(world), flow->next_id * 2);
@@ -103,37 +105,37 @@ static void frame_begin(mica_world *world, void *state)
     stats->begin_ns = done ? micap_clock_ns() : 0;
 }
 
-static void ran(mica_world *world, void *state, const micap_piece *piece)
+static void job_ended(mica_world *world, void *state, const micap_job_report *report)
 {
     (void)world;
     stats *stats = state;
-    if (!piece->system) {
-        stats->flush_ns += piece->end_ns - piece->begin_ns;
+    if (!report->system) {
+        stats->flush_ns += report->end_ns - report->begin_ns;
         return;
     }
-    uint32_t id = micap_system_id(piece->system).id;
-    if (piece->worker >= stats->worker_count || id >= stats->system_limit)
+    uint32_t id = report->system->id;
+    if (report->worker >= stats->worker_count || id >= stats->system_limit)
         return;
-    tally *tally = &stats->tallies[piece->worker][id];
-    tally->time_ns += piece->end_ns - piece->begin_ns;
-    tally->entities += piece->rows;
-    tally->slices += piece->slices;
-    tally->commands += piece->commands;
-    tally->chain = piece->chain;
-    ++tally->pieces;
+    tally *tally = &stats->tallies[report->worker][id];
+    tally->time_ns += report->end_ns - report->begin_ns;
+    tally->entities += report->rows;
+    tally->slices += report->slices;
+    tally->commands += report->commands;
+    tally->fused_count = report->fused_count;
+    ++tally->jobs;
 }
 
-/* A system has run when it has more pieces than before. */
+/* A system has run if it has more jobs than before. */
 static void phase_end(mica_world *world, void *state)
 {
     (void)world;
     stats *stats = state;
     for (uint32_t id = 0; id < stats->system_limit; ++id) {
-        uint64_t pieces = 0;
+        uint64_t jobs = 0;
         for (uint32_t i = 0; i < stats->worker_count; ++i)
-            pieces += stats->tallies[i][id].pieces;
-        stats->runs[id] += pieces > stats->pieces_before[id];
-        stats->pieces_before[id] = pieces;
+            jobs += stats->tallies[i][id].jobs;
+        stats->runs[id] += jobs > stats->jobs_before[id];
+        stats->jobs_before[id] = jobs;
     }
 }
 
@@ -146,8 +148,8 @@ static mica_system_stats total_of(const stats *stats, uint32_t id)
         total.entities += tally->entities;
         total.slices += tally->slices;
         total.commands += tally->commands;
-        total.workers += tally->pieces != 0;
-        total.fused_with = tally->chain > 1 ? tally->chain : total.fused_with;
+        total.workers += tally->jobs != 0;
+        total.fused_with = tally->fused_count > 1 ? tally->fused_count : total.fused_with;
     }
     return total;
 }
@@ -157,7 +159,7 @@ static void frame_end(mica_world *world, void *state)
     stats *stats = state;
     if (!stats->begin_ns)
         return;
-    kept_frame *kept = &stats->ring[stats->frames++ % stats->ring_count];
+    measured_frame *kept = &stats->ring[stats->frames++ % stats->ring_count];
     kept->system_limit = stats->system_limit;
     kept->frame = (mica_frame_stats){.frame = mica_time_get(world).frame,
                                      .time_ns = micap_clock_ns() - stats->begin_ns,
@@ -170,12 +172,12 @@ static void frame_end(mica_world *world, void *state)
     for (uint32_t i = 0; i < stats->worker_count; ++i) {
         bool worked = false;
         for (uint32_t id = 0; id < stats->system_limit; ++id)
-            worked |= stats->tallies[i][id].pieces != 0;
+            worked |= stats->tallies[i][id].jobs != 0;
         kept->frame.workers += worked;
     }
 }
 
-static void release(mica_world *world, void *state)
+static void free_stats(mica_world *world, void *state)
 {
     stats *stats = state;
     release_tallies(world, stats);
@@ -189,8 +191,8 @@ static const micap_listener_ops listener = {
     .frame_begin = frame_begin,
     .phase_end = phase_end,
     .frame_end = frame_end,
-    .ran = ran,
-    .free = release,
+    .job_ended = job_ended,
+    .free = free_stats,
 };
 
 static stats *make_stats(mica_world *world, uint32_t frame_count)
@@ -202,7 +204,7 @@ static stats *make_stats(mica_world *world, uint32_t frame_count)
     fresh->ring_count = fresh->ring ? frame_count : 0;
     if (fresh->ring)
         return fresh;
-    release(world, fresh);
+    free_stats(world, fresh);
     return NULL;
 }
 
@@ -212,17 +214,17 @@ mica_result mica_stats_enable(mica_world *world, uint32_t frame_count)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "stats: refused inside a frame");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "stats_enable: refused inside a frame");
     stats *old = micap_listener_state(world, MICAP_LISTENER_STATS), *fresh = NULL;
     if (frame_count && !(fresh = make_stats(world, frame_count)))
         return micap_fail_memory(world, "stats");
-    micap_listen(world, MICAP_LISTENER_STATS, fresh ? &listener : NULL, fresh);
+    micap_listener_set(world, MICAP_LISTENER_STATS, fresh ? &listener : NULL, fresh);
     if (old)
-        release(world, old);
+        free_stats(world, old);
     return MICA_OK;
 }
 
-static const kept_frame *kept_frame_of(const mica_world *world, uint32_t frames_ago)
+static const measured_frame *measured_frame_of(const mica_world *world, uint32_t frames_ago)
 {
     const stats *stats = micap_listener_state(world, MICAP_LISTENER_STATS);
     if (!stats || frames_ago >= stats->ring_count || frames_ago >= stats->frames)
@@ -232,7 +234,7 @@ static const kept_frame *kept_frame_of(const mica_world *world, uint32_t frames_
 
 bool mica_stats_get_system(const mica_world *world, mica_system system, uint32_t frames_ago, mica_system_stats *out)
 {
-    const kept_frame *kept = kept_frame_of(world, frames_ago);
+    const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (!kept || !system.id || system.id >= kept->system_limit)
         return false;
     *out = kept->systems[system.id];
@@ -243,7 +245,7 @@ bool mica_stats_get_system_total(const mica_world *world, mica_system system, mi
 {
     mica_system_stats total = {0}, one;
     bool found = false;
-    for (uint32_t ago = 0; kept_frame_of(world, ago); ++ago) {
+    for (uint32_t ago = 0; measured_frame_of(world, ago); ++ago) {
         if (!mica_stats_get_system(world, system, ago, &one))
             continue;
         found = true;
@@ -262,7 +264,7 @@ bool mica_stats_get_system_total(const mica_world *world, mica_system system, mi
 
 bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out)
 {
-    const kept_frame *kept = kept_frame_of(world, frames_ago);
+    const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (kept)
         *out = kept->frame;
     return kept != NULL;
@@ -272,22 +274,21 @@ static void print_system(const mica_world *world, const micap_system *system, ui
                          FILE *out)
 {
     mica_system_stats total;
-    if (!mica_stats_get_system_total(world, micap_system_id(system), &total))
+    if (!mica_stats_get_system_total(world, (mica_system){system->id}, &total))
         return;
-    fprintf(out, "%-28.28s %9.1f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n",
-            micap_system_label(system), (double)total.time_ns / 1e3 / frames,
-            busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0, (double)total.runs / frames,
-            (double)total.entities / frames, (double)total.slices / frames, (double)total.commands / frames,
-            total.workers, total.fused_with);
+    fprintf(out, "%-28.28s %9.1f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n", system->def.name,
+            (double)total.time_ns / 1e3 / frames, busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0,
+            (double)total.runs / frames, (double)total.entities / frames, (double)total.slices / frames,
+            (double)total.commands / frames, total.workers, total.fused_with);
 }
 
 void mica_stats_print(const mica_world *world, FILE *out)
 {
     const micap_flow *flow = micap_flow_get(world);
-    const kept_frame *kept;
+    const measured_frame *kept;
     mica_frame_stats sum = {0};
     uint32_t frames = 0;
-    for (; (kept = kept_frame_of(world, frames)); ++frames) {
+    for (; (kept = measured_frame_of(world, frames)); ++frames) {
         sum.time_ns += kept->frame.time_ns;
         sum.flush_ns += kept->frame.flush_ns;
         sum.busy_ns += kept->frame.busy_ns;

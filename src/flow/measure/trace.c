@@ -1,7 +1,10 @@
-/* A trace of a run: every piece of work with its thread, begin and end, written as Chrome trace events.
+/* Traces: every job with its thread, begin and end, written as Chrome trace events.
  * Format: docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format"). */
 #include "core/world/report.h"
+#include "core/world/world.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
+#include "flow/threads/worker_pool.h"
 #include "mica/stats.h"
 #include "os/clock.h"
 
@@ -16,24 +19,24 @@ typedef struct event {
     uint64_t begin_ns, end_ns;
 } event;
 
-/* A line of its own per worker. */
+/* One per worker, each in cache lines of its own. */
 typedef struct log {
     _Alignas(MICAP_CACHE_LINE) event *events;
     uint32_t count;
     uint32_t capacity;
-    uint64_t missed; /* for want of memory */
+    uint64_t missed; /* because memory was short */
 } log;
 
 typedef struct trace {
-    log *logs; /* by worker; the one behind the last is of frames */
+    log *logs; /* by worker, and one more for frames */
     uint32_t log_count;
-    char **names; /* by system id; NULL: not known */
+    char **names; /* by system id; NULL: unknown */
     uint32_t name_capacity;
     uint64_t begin_ns;
     uint64_t frame_ns; /* when the frame began */
 } trace;
 
-static void note(mica_world *world, log *log, const event *event)
+static void add_event(mica_world *world, log *log, const event *event)
 {
     if (!MICAP_RESERVE(&world->memory, log->events, &log->capacity, (uint64_t)log->count + 1)) {
         ++log->missed;
@@ -42,15 +45,15 @@ static void note(mica_world *world, log *log, const event *event)
     log->events[log->count++] = *event;
 }
 
-static void ran(mica_world *world, void *state, const micap_piece *piece)
+static void job_ended(mica_world *world, void *state, const micap_job_report *report)
 {
     trace *trace = state;
-    note(world, &trace->logs[piece->worker],
-         &(event){.system = piece->system ? micap_system_id(piece->system).id : 0,
-                  .slices = piece->slices,
-                  .rows = piece->rows,
-                  .begin_ns = piece->begin_ns,
-                  .end_ns = piece->end_ns});
+    add_event(world, &trace->logs[report->worker],
+              &(event){.system = report->system ? report->system->id : 0,
+                       .slices = report->slices,
+                       .rows = report->rows,
+                       .begin_ns = report->begin_ns,
+                       .end_ns = report->end_ns});
 }
 
 static void frame_begin(mica_world *world, void *state)
@@ -63,35 +66,35 @@ static void frame_begin(mica_world *world, void *state)
 static void frame_end(mica_world *world, void *state)
 {
     trace *trace = state;
-    note(world, &trace->logs[trace->log_count - 1],
-         &(event){.rows = mica_time_get(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
+    add_event(world, &trace->logs[trace->log_count - 1],
+              &(event){.rows = mica_time_get(world).frame, .begin_ns = trace->frame_ns, .end_ns = micap_clock_ns()});
 }
 
-/* The name of a system, which may be gone when the trace is written. */
-static void keep_name(mica_world *world, trace *trace, const micap_system *system)
+/* Stores the name of a system, which may be removed before the trace is written. */
+static void store_name(mica_world *world, trace *trace, const micap_system *system)
 {
-    uint32_t id = micap_system_id(system).id, known = trace->name_capacity;
+    uint32_t id = system->id, known = trace->name_capacity;
     if (!MICAP_RESERVE(&world->memory, trace->names, &trace->name_capacity, (uint64_t)id + 1))
         return;
     if (trace->name_capacity > known)
         memset(trace->names + known, 0, (trace->name_capacity - known) * sizeof *trace->names);
     if (!trace->names[id])
-        trace->names[id] = micap_text_copy(world, micap_system_label(system));
+        trace->names[id] = micap_flow_copy_text(world, system->def.name);
 }
 
 static void system_removed(mica_world *world, void *state, const micap_system *system)
 {
-    keep_name(world, state, system);
+    store_name(world, state, system);
 }
 
-static void release(mica_world *world, void *state)
+static void free_trace(mica_world *world, void *state)
 {
     trace *trace = state;
     for (uint32_t i = 0; i < trace->log_count; ++i)
         MICAP_RELEASE_ARRAY(&world->memory, trace->logs[i].events, trace->logs[i].capacity);
     micap_release(&world->memory, trace->logs, trace->log_count * sizeof *trace->logs, MICAP_CACHE_LINE);
     for (uint32_t i = 0; i < trace->name_capacity; ++i)
-        micap_text_free(world, trace->names[i]);
+        micap_flow_free_text(world, trace->names[i]);
     MICAP_RELEASE_ARRAY(&world->memory, trace->names, trace->name_capacity);
     micap_release(&world->memory, trace, sizeof *trace, MICAP_ARRAY_ALIGNMENT);
 }
@@ -99,9 +102,9 @@ static void release(mica_world *world, void *state)
 static const micap_listener_ops listener = {
     .frame_begin = frame_begin,
     .frame_end = frame_end,
-    .ran = ran,
+    .job_ended = job_ended,
     .system_removed = system_removed,
-    .free = release,
+    .free = free_trace,
 };
 
 mica_result mica_trace_start(mica_world *world)
@@ -110,20 +113,20 @@ mica_result mica_trace_start(mica_world *world)
     if (!flow)
         return MICA_ERROR_MEMORY;
     if (flow->is_stepping || micap_listener_state(world, MICAP_LISTENER_TRACE))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: refused %s",
-                          flow->is_stepping ? "inside a frame" : "since one was started already");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_start: %s",
+                          flow->is_stepping ? "refused inside a frame" : "a trace was already started");
     trace *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
         return micap_fail_memory(world, "trace");
-    uint32_t log_count = MICAP_WORKERS_MAX + 1; /* whatever is configured meanwhile */
+    uint32_t log_count = MICAP_WORKERS_MAX + 1; /* the number of workers may change before the trace ends */
     fresh->logs = micap_allocate_zeroed(&world->memory, log_count * sizeof *fresh->logs, MICAP_CACHE_LINE);
     if (!fresh->logs) {
-        release(world, fresh);
+        free_trace(world, fresh);
         return micap_fail_memory(world, "trace");
     }
     fresh->log_count = log_count;
     fresh->begin_ns = fresh->frame_ns = micap_clock_ns();
-    micap_listen(world, MICAP_LISTENER_TRACE, &listener, fresh);
+    micap_listener_set(world, MICAP_LISTENER_TRACE, &listener, fresh);
     return MICA_OK;
 }
 
@@ -142,7 +145,7 @@ static void write_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* What all events have: name, thread, and microseconds since the trace began. */
+/* Writes what all events have: name, thread, and microseconds since the trace began. */
 static void write_event(FILE *file, const trace *trace, const char *name, uint32_t thread, const event *event)
 {
     fputs(",\n{\"ph\":\"X\",\"pid\":1,\"name\":", file);
@@ -199,11 +202,11 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     const micap_flow *flow = micap_flow_get(world);
     trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
     if (!trace || flow->is_stepping)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s",
-                          trace ? "refused inside a frame" : "none was started");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace_stop: %s",
+                          trace ? "refused inside a frame" : "no trace was started");
     for (uint32_t i = 0; i < flow->system_count; ++i)
-        keep_name(world, trace, flow->systems[i]);
-    micap_listen(world, MICAP_LISTENER_TRACE, NULL, NULL);
+        store_name(world, trace, flow->systems[i]);
+    micap_listener_set(world, MICAP_LISTENER_TRACE, NULL, NULL);
     mica_result result = MICA_OK;
     FILE *file = path ? fopen(path, "w") : NULL;
     if (file)
@@ -212,6 +215,6 @@ mica_result mica_trace_stop(mica_world *world, const char *path)
     failed |= file && fclose(file) != 0;
     if (failed)
         result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "trace: %s: %s", path, strerror(errno));
-    release(world, trace);
+    free_trace(world, trace);
     return result;
 }

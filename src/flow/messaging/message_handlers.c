@@ -1,22 +1,26 @@
-/* Handlers of messages: added, described with components, and run every frame. */
+#include "flow/messaging/message_handlers.h"
+
+#include "core/storage/component.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "flow/messaging/mailbox.h"
+#include "flow/schedule/access_conflict.h"
 #include "flow/schedule/flow.h"
-#include "flow/messaging/message_handlers.h"
+#include "flow/schedule/system.h"
 
 #include <stdio.h>
 
-void micap_post_call(const micap_post *post, mica_message *message)
+void micap_handler_list_call(const micap_handler_list *list, mica_message *message)
 {
-    for (const micap_handler *handler = post->first; handler; handler = handler->next) {
+    for (const micap_handler *handler = list->first; handler; handler = handler->next) {
         message->context = handler->context;
         handler->fn(message);
     }
 }
 
-static micap_kind *kind_for(micap_messages *messages, mica_component id)
+static micap_message_kind *kind_for(micap_messages *messages, mica_component id)
 {
-    micap_kind *kind = micap_kind_of(messages, id);
+    micap_message_kind *kind = micap_message_kind_of(messages, id);
     if (kind)
         return kind;
     mica_world *world = messages->world;
@@ -38,9 +42,9 @@ static bool is_same_use(const mica_use *a, const mica_use *b)
     return a->component == b->component && a->stream == b->stream && a->write == b->write;
 }
 
-uint32_t micap_post_uses(const micap_post *post, mica_use *uses, uint32_t count)
+uint32_t micap_handler_list_uses(const micap_handler_list *list, mica_use *uses, uint32_t count)
 {
-    for (const micap_handler *handler = post->first; handler; handler = handler->next)
+    for (const micap_handler *handler = list->first; handler; handler = handler->next)
         for (uint32_t i = 0; i < handler->use_count; ++i) {
             uint32_t known = 0;
             while (known < count && !is_same_use(&uses[known], &handler->uses[i]))
@@ -51,132 +55,133 @@ uint32_t micap_post_uses(const micap_post *post, mica_use *uses, uint32_t count)
     return count;
 }
 
-static micap_post *find_post(const micap_kind *kind, mica_component component)
+static micap_handler_list *find_list(const micap_message_kind *kind, mica_component component)
 {
-    for (uint32_t i = 0; i < kind->post_count; ++i)
-        if (kind->posts[i]->component == component)
-            return kind->posts[i];
+    for (uint32_t i = 0; i < kind->list_count; ++i)
+        if (kind->lists[i]->component == component)
+            return kind->lists[i];
     return NULL;
 }
 
-void micap_post_call_view(const micap_post *post, mica_view *view, const void *data)
+void micap_handler_list_call_view(const micap_handler_list *list, mica_view *view, const void *data)
 {
     mica_message message = {.world = view->world,
-                            .component = post->component,
-                            .kind = post->kind->id,
+                            .component = list->component,
+                            .kind = list->kind->id,
                             .count = view->count,
                             .entities = view->entities,
-                            .values = post->box->has_values ? mica_view_write_at(view, 0) : NULL,
+                            .values = list->mailbox->has_values ? mica_view_write_at(view, 0) : NULL,
                             .data = data,
                             .frame = view->frame};
-    micap_post_call(post, &message);
+    micap_handler_list_call(list, &message);
 }
 
-void micap_post_run(mica_view *view)
+/* The function of a system that runs the handlers of a message of every frame. */
+static void run_handlers(mica_view *view)
 {
-    const micap_post *post = view->frame->context;
-    micap_post_call_view(post, view, post->kind->zero);
+    const micap_handler_list *list = view->frame->context;
+    micap_handler_list_call_view(list, view, list->kind->zero);
 }
 
-/* Adds the system of every frame, or tells it what its handlers declare. */
-static mica_result update_system(micap_messages *messages, micap_post *post)
+/* Adds the system that runs the handlers every frame, or updates it after their uses changed. */
+static mica_result update_system(micap_messages *messages, micap_handler_list *list)
 {
     char name[160];
-    snprintf(name, sizeof name, "%.64s.%.64s", micap_type_of(post->component)->type.name,
-             micap_type_of(post->kind->id)->type.name);
+    snprintf(name, sizeof name, "%.64s.%.64s", micap_type_of(list->component)->type.name,
+             micap_type_of(list->kind->id)->type.name);
     mica_use uses[MICAP_USES_MAX + 1];
-    mica_term term = micap_box_term(post->box);
+    mica_term term = micap_mailbox_term(list->mailbox);
     mica_system_def def = {.name = name,
-                           .view = micap_post_run,
+                           .view = run_handlers,
                            .terms = &term,
                            .term_count = 1,
                            .uses = uses,
-                           .use_count = micap_post_uses(post, uses, 0),
-                           .context = post,
-                           .phase = post->kind->phase};
-    if (post->system.id)
-        return mica_system_replace(messages->world, post->system, &def);
-    post->system = mica_system_add(messages->world, &def);
-    return post->system.id ? MICA_OK : micap_failure(messages->world);
+                           .use_count = micap_handler_list_uses(list, uses, 0),
+                           .context = list,
+                           .phase = list->kind->phase};
+    if (list->system.id)
+        return micap_system_replace(messages->world, list->system, &def);
+    list->system = micap_system_add(messages->world, &def, MICAP_SYSTEM_OF_HANDLERS, NULL);
+    return list->system.id ? MICA_OK : micap_failure(messages->world);
 }
 
-static void release_handler(micap_memory *memory, micap_handler *handler)
+static void free_handler(micap_memory *memory, micap_handler *handler)
 {
     micap_release(memory, handler->uses, handler->use_count * sizeof *handler->uses, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, handler, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
 }
 
-static void release_post(micap_messages *messages, micap_post *post)
+static void free_list(micap_messages *messages, micap_handler_list *list)
 {
     micap_memory *memory = &messages->world->memory;
-    for (micap_handler *handler = post->first, *next; handler; handler = next) {
+    for (micap_handler *handler = list->first, *next; handler; handler = next) {
         next = handler->next;
-        release_handler(memory, handler);
+        free_handler(memory, handler);
     }
-    micap_release(memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, list, sizeof *list, MICAP_ARRAY_ALIGNMENT);
 }
 
-static void sort_in(micap_kind *kind, micap_post *post)
+static void sort_in(micap_message_kind *kind, micap_handler_list *list)
 {
-    uint32_t at = kind->post_count++;
-    for (; at > 0 && kind->posts[at - 1]->box->order > post->box->order; --at)
-        kind->posts[at] = kind->posts[at - 1];
-    kind->posts[at] = post;
+    uint32_t at = kind->list_count++;
+    for (; at > 0 && kind->lists[at - 1]->mailbox->order > list->mailbox->order; --at)
+        kind->lists[at] = kind->lists[at - 1];
+    kind->lists[at] = list;
 }
 
-static void drop_post(micap_messages *messages, micap_post *post)
+static void remove_list(micap_messages *messages, micap_handler_list *list)
 {
-    micap_kind *kind = post->kind;
+    micap_message_kind *kind = list->kind;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < kind->post_count; ++i)
-        if (kind->posts[i] != post)
-            kind->posts[kept++] = kind->posts[i];
-    kind->post_count = kept;
-    if (post->system.id)
-        micap_system_remove(messages->world, post->system);
-    if (--post->box->post_count == 0)
-        micap_box_drop(post->box);
-    mica_query_destroy(post->query);
-    release_post(messages, post);
+    for (uint32_t i = 0; i < kind->list_count; ++i)
+        if (kind->lists[i] != list)
+            kind->lists[kept++] = kind->lists[i];
+    kind->list_count = kept;
+    if (list->system.id)
+        micap_system_remove(messages->world, list->system);
+    if (--list->mailbox->list_count == 0)
+        micap_mailbox_remove(list->mailbox);
+    mica_query_destroy(list->query);
+    free_list(messages, list);
 }
 
-/* Shows all who have what the box is for. */
-static mica_query *query_box(mica_world *world, const micap_mailbox *box, mica_component component)
+/* Creates the query of all entities that have the component of a mailbox. */
+static mica_query *create_query(mica_world *world, const micap_mailbox *mailbox, mica_component component)
 {
-    mica_term term = micap_box_term(box);
+    mica_term term = micap_mailbox_term(mailbox);
     return mica_query_create(
         world, &(mica_query_def){.name = micap_type_of(component)->type.name, .terms = &term, .term_count = 1});
 }
 
-static micap_post *make_post(micap_messages *messages, micap_kind *kind, mica_component component)
+static micap_handler_list *create_list(micap_messages *messages, micap_message_kind *kind, mica_component component)
 {
     mica_world *world = messages->world;
-    micap_post *post = NULL;
-    if (MICAP_RESERVE(&world->memory, kind->posts, &kind->post_capacity, (uint64_t)kind->post_count + 1))
-        post = micap_allocate(&world->memory, sizeof *post, MICAP_ARRAY_ALIGNMENT);
-    if (!post) {
+    micap_handler_list *list = NULL;
+    if (MICAP_RESERVE(&world->memory, kind->lists, &kind->list_capacity, (uint64_t)kind->list_count + 1))
+        list = micap_allocate(&world->memory, sizeof *list, MICAP_ARRAY_ALIGNMENT);
+    if (!list) {
         micap_fail_memory(world, "handler");
         return NULL;
     }
-    micap_mailbox *box = micap_box_for(messages, component);
-    mica_query *query = box ? query_box(world, box, component) : NULL;
+    micap_mailbox *mailbox = micap_mailbox_require(messages, component);
+    mica_query *query = mailbox ? create_query(world, mailbox, component) : NULL;
     if (!query) {
-        if (box && !box->post_count)
-            micap_box_drop(box);
-        micap_release(&world->memory, post, sizeof *post, MICAP_ARRAY_ALIGNMENT);
+        if (mailbox && !mailbox->list_count)
+            micap_mailbox_remove(mailbox);
+        micap_release(&world->memory, list, sizeof *list, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
-    *post = (micap_post){.component = component, .kind = kind, .box = box, .query = query};
-    ++box->post_count;
-    sort_in(kind, post);
-    if (kind->zero && update_system(messages, post) != MICA_OK) {
-        drop_post(messages, post);
+    *list = (micap_handler_list){.component = component, .kind = kind, .mailbox = mailbox, .query = query};
+    ++mailbox->list_count;
+    sort_in(kind, list);
+    if (kind->zero && update_system(messages, list) != MICA_OK) {
+        remove_list(messages, list);
         return NULL;
     }
-    return post;
+    return list;
 }
 
-/* A copy with what it declares; NULL when memory is short. */
+/* Copies a handler with its uses. NULL if memory is short. */
 static micap_handler *copy_handler(micap_memory *memory, const micap_handler *wanted)
 {
     micap_handler *handler = micap_allocate(memory, sizeof *handler, MICAP_ARRAY_ALIGNMENT);
@@ -193,27 +198,27 @@ static micap_handler *copy_handler(micap_memory *memory, const micap_handler *wa
     return NULL;
 }
 
-/* The systems of a post learn what its handlers declare. */
-static mica_result update_uses(micap_messages *messages, micap_post *post)
+/* Updates the systems of a list after the uses of its handlers changed. */
+static mica_result update_uses(micap_messages *messages, micap_handler_list *list)
 {
-    mica_result result = micap_box_update(post->box);
-    return result == MICA_OK && post->system.id ? update_system(messages, post) : result;
+    mica_result result = micap_mailbox_update(list->mailbox);
+    return result == MICA_OK && list->system.id ? update_system(messages, list) : result;
 }
 
-static void unlink_handler(micap_messages *messages, micap_post *post, micap_handler *handler)
+static void unlink_handler(micap_messages *messages, micap_handler_list *list, micap_handler *handler)
 {
     micap_handler *before = NULL;
-    for (micap_handler *at = post->first; at != handler; at = at->next)
+    for (micap_handler *at = list->first; at != handler; at = at->next)
         before = at;
-    *(before ? &before->next : &post->first) = handler->next;
-    if (post->last == handler)
-        post->last = before;
+    *(before ? &before->next : &list->first) = handler->next;
+    if (list->last == handler)
+        list->last = before;
     bool has_uses = handler->use_count != 0;
-    release_handler(&messages->world->memory, handler);
-    if (!post->first)
-        drop_post(messages, post);
+    free_handler(&messages->world->memory, handler);
+    if (!list->first)
+        remove_list(messages, list);
     else if (has_uses)
-        update_uses(messages, post);
+        update_uses(messages, list);
 }
 
 /* False with a report. */
@@ -222,32 +227,32 @@ static bool add_handler(micap_messages *messages, mica_component component, cons
 {
     mica_world *world = messages->world;
     micap_handler *handler = copy_handler(&world->memory, wanted);
-    micap_kind *kind = handler ? kind_for(messages, message) : NULL;
-    micap_post *post = kind ? find_post(kind, component) : NULL;
+    micap_message_kind *kind = handler ? kind_for(messages, message) : NULL;
+    micap_handler_list *list = kind ? find_list(kind, component) : NULL;
     if (!kind)
         micap_fail_memory(world, "handler");
-    else if (!post)
-        post = make_post(messages, kind, component);
-    if (!post) {
+    else if (!list)
+        list = create_list(messages, kind, component);
+    if (!list) {
         if (handler)
-            release_handler(&world->memory, handler);
+            free_handler(&world->memory, handler);
         return false;
     }
     handler->next = NULL;
-    *(post->last ? &post->last->next : &post->first) = handler;
-    post->last = handler;
-    if (!handler->use_count || update_uses(messages, post) == MICA_OK)
+    *(list->last ? &list->last->next : &list->first) = handler;
+    list->last = handler;
+    if (!handler->use_count || update_uses(messages, list) == MICA_OK)
         return true;
-    unlink_handler(messages, post, handler);
+    unlink_handler(messages, list, handler);
     return false;
 }
 
 static bool has_described(const micap_messages *messages, mica_component component, const mica_handler *described,
                           mica_component message)
 {
-    const micap_kind *kind = micap_kind_of(messages, message);
-    const micap_post *post = kind ? find_post(kind, component) : NULL;
-    for (const micap_handler *handler = post ? post->first : NULL; handler; handler = handler->next)
+    const micap_message_kind *kind = micap_message_kind_of(messages, message);
+    const micap_handler_list *list = kind ? find_list(kind, component) : NULL;
+    for (const micap_handler *handler = list ? list->first : NULL; handler; handler = handler->next)
         if (handler->is_described && handler->fn == described->fn && handler->context == described->context)
             return true;
     return false;
@@ -283,7 +288,7 @@ bool micap_messages_update(micap_messages *messages)
     return true;
 }
 
-/* What is changed while handlers may be walked through. */
+/* Whether handlers can't be changed now, with a report. */
 static bool is_refused(const mica_world *world, mica_location location)
 {
     const micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
@@ -292,7 +297,7 @@ static bool is_refused(const mica_world *world, mica_location location)
     if (!(flow && flow->is_stepping) && !(messages && messages->is_delivering))
         return false;
     micap_fail(world, MICA_ERROR_REFUSED, location,
-               "handler: they can't be added or removed inside a frame or a handler");
+               "handler: handlers can't be added or removed inside a frame or a handler");
     return true;
 }
 
@@ -307,7 +312,8 @@ mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
     mica_component message = mica_type_id(handler->message);
     const micap_type *type = micap_type_for_entities(world, mica_type_id(handler->component));
     if (!type || !message)
-        return type ? micap_fail(world, MICA_ERROR_INVALID, location, "handler: the message is not described well")
+        return type ? micap_fail(world, MICA_ERROR_INVALID, location,
+                                 "handler: the description of the message is invalid")
                     : micap_failure(world);
     micap_messages *messages = micap_messages_of(world);
     micap_handler wanted = {.fn = handler->fn,
@@ -321,15 +327,15 @@ mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
 bool mica_handler_remove(mica_world *world, mica_component component, mica_component message, mica_message_fn fn)
 {
     micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
-    const micap_kind *kind = messages ? micap_kind_of(messages, message) : NULL;
-    micap_post *post = kind ? find_post(kind, component) : NULL;
-    if (!post || is_refused(world, (mica_location){0}))
+    const micap_message_kind *kind = messages ? micap_message_kind_of(messages, message) : NULL;
+    micap_handler_list *list = kind ? find_list(kind, component) : NULL;
+    if (!list || is_refused(world, (mica_location){0}))
         return false;
-    micap_handler *handler = post->first;
+    micap_handler *handler = list->first;
     while (handler && (handler->fn != fn || handler->is_described))
         handler = handler->next;
     if (handler)
-        unlink_handler(messages, post, handler);
+        unlink_handler(messages, list, handler);
     return handler != NULL;
 }
 
@@ -339,25 +345,26 @@ mica_result mica_message_every_frame_id(mica_world *world, mica_component messag
         return MICA_ERROR_REFUSED;
     const micap_type *type = micap_type_of(message);
     if (!type || !type->type.size_bytes)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "message: there is no such message");
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
+                          "message_every_frame: there is no such message, or it has no data");
     micap_messages *messages = micap_messages_of(world);
     if (!messages || !micap_messages_update(messages))
         return micap_failure(world);
-    micap_kind *kind = kind_for(messages, message);
+    micap_message_kind *kind = kind_for(messages, message);
     if (!kind)
         return micap_fail_memory(world, "message");
     if (kind->zero)
-        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0}, "message: %s comes every frame already",
-                          type->type.name);
+        return micap_fail(world, MICA_ERROR_EXISTS, (mica_location){0},
+                          "message_every_frame: %s is already sent every frame", type->type.name);
     kind->zero = micap_allocate_zeroed(&world->memory, kind->message_bytes, type->type.alignment);
     if (!kind->zero)
         return micap_fail_memory(world, "message");
     kind->phase = phase;
-    for (uint32_t i = 0; i < kind->post_count; ++i)
-        if (update_system(messages, kind->posts[i]) != MICA_OK) {
+    for (uint32_t i = 0; i < kind->list_count; ++i)
+        if (update_system(messages, kind->lists[i]) != MICA_OK) {
             while (i-- > 0) {
-                micap_system_remove(world, kind->posts[i]->system);
-                kind->posts[i]->system.id = 0;
+                micap_system_remove(world, kind->lists[i]->system);
+                kind->lists[i]->system.id = 0;
             }
             micap_release(&world->memory, kind->zero, kind->message_bytes, type->type.alignment);
             kind->zero = NULL;
@@ -375,7 +382,7 @@ static void frame_begin(mica_world *world, void *state)
 static bool phase_begin(mica_world *world, void *state)
 {
     micap_messages *messages = state;
-    if (micap_queue_prepare(&messages->letters, mica_worker_count(world), micap_lane_count(world)))
+    if (micap_queue_prepare(&messages->queue, mica_worker_count(world), micap_sequence_count(world)))
         return true;
     micap_fail_memory(world, "message");
     return false;
@@ -385,7 +392,7 @@ static void phase_end(mica_world *world, void *state)
 {
     (void)world;
     micap_messages *messages = state;
-    micap_queue_commit(&messages->letters);
+    micap_queue_commit(&messages->queue);
     messages->is_awaited = true;
 }
 
@@ -393,7 +400,7 @@ static mica_result flushed(mica_world *world, void *state)
 {
     (void)world;
     micap_messages *messages = state;
-    mica_result result = micap_messages_deliver_rounds(messages);
+    mica_result result = micap_mailboxes_deliver(messages);
     messages->is_awaited = false;
     return result;
 }
@@ -402,58 +409,66 @@ static void trim(mica_world *world, void *state)
 {
     (void)world;
     micap_messages *messages = state;
-    micap_queue_trim(&messages->letters);
+    micap_queue_trim(&messages->queue);
 }
 
-/* The world ends; its queries and systems go by themselves. */
-static void release(mica_world *world, void *state)
+/* The world ends; it frees its queries and systems itself. */
+static void free_messages(mica_world *world, void *state)
 {
     micap_messages *messages = state;
     for (uint32_t id = 0; id < messages->kind_limit; ++id) {
-        micap_kind *kind = messages->kinds[id];
+        micap_message_kind *kind = messages->kinds[id];
         if (!kind)
             continue;
-        for (uint32_t i = 0; i < kind->post_count; ++i)
-            release_post(messages, kind->posts[i]);
-        MICAP_RELEASE_ARRAY(&world->memory, kind->posts, kind->post_capacity);
+        for (uint32_t i = 0; i < kind->list_count; ++i)
+            free_list(messages, kind->lists[i]);
+        MICAP_RELEASE_ARRAY(&world->memory, kind->lists, kind->list_capacity);
         micap_release(&world->memory, kind->zero, kind->message_bytes, micap_type_of(id)->type.alignment);
         micap_release(&world->memory, kind, sizeof *kind, MICAP_ARRAY_ALIGNMENT);
     }
-    for (uint32_t i = 0; i < messages->box_count; ++i)
-        micap_box_release(messages->boxes[i]);
-    MICAP_RELEASE_ARRAY(&world->memory, messages->boxes, messages->box_capacity);
+    for (uint32_t i = 0; i < messages->mailbox_count; ++i)
+        micap_mailbox_free(messages->mailboxes[i]);
+    MICAP_RELEASE_ARRAY(&world->memory, messages->mailboxes, messages->mailbox_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, messages->kinds, messages->kind_capacity);
-    micap_queue_free(&messages->letters);
-    micap_release(&world->memory, messages, sizeof *messages, MICAP_ARRAY_ALIGNMENT);
+    micap_queue_free(&messages->queue);
+}
+
+static bool init(mica_world *world, void *state)
+{
+    micap_messages *messages = state;
+    messages->world = world;
+    micap_queue_init(&messages->queue, &world->memory, MICAP_MESSAGE_ALIGNMENT);
+    return micap_queue_prepare(&messages->queue, 1, 0);
 }
 
 static void *save(mica_world *world, void *state)
 {
     (void)world;
-    return micap_queue_save(&((const micap_messages *)state)->letters);
+    return micap_queue_save(&((const micap_messages *)state)->queue);
 }
 
 static void drop(mica_world *world, void *state, void *saved)
 {
-    (void)world;
-    micap_queue_drop_saved(&((const micap_messages *)state)->letters, saved);
+    (void)state;
+    micap_queue_drop_saved(&world->memory, saved);
 }
 
 static bool prepare(mica_world *world, void *state, const void *saved)
 {
     (void)world;
-    return micap_queue_prepare_load(&((micap_messages *)state)->letters, saved);
+    return micap_queue_prepare_load(&((micap_messages *)state)->queue, saved);
 }
 
 static void load(mica_world *world, void *state, const void *saved)
 {
     (void)world;
     micap_messages *messages = state;
-    micap_queue_load(&messages->letters, saved);
+    micap_queue_load(&messages->queue, saved);
     messages->is_awaited = false;
 }
 
 static const micap_listener_ops listener = {
+    .init = init,
     .save = save,
     .drop = drop,
     .prepare = prepare,
@@ -463,24 +478,10 @@ static const micap_listener_ops listener = {
     .phase_end = phase_end,
     .flushed = flushed,
     .trim = trim,
-    .free = release,
+    .free = free_messages,
 };
 
 micap_messages *micap_messages_of(mica_world *world)
 {
-    micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
-    if (messages)
-        return messages;
-    messages = micap_allocate_zeroed(&world->memory, sizeof *messages, MICAP_ARRAY_ALIGNMENT);
-    if (messages) {
-        messages->world = world;
-        micap_queue_init(&messages->letters, &world->memory, MICAP_LETTER_ALIGNMENT);
-        if (micap_queue_prepare(&messages->letters, 1, 0) &&
-            micap_listen(world, MICAP_LISTENER_MESSAGES, &listener, messages))
-            return messages;
-        micap_queue_free(&messages->letters);
-        micap_release(&world->memory, messages, sizeof *messages, MICAP_ARRAY_ALIGNMENT);
-    }
-    micap_fail_memory(world, "message");
-    return NULL;
+    return micap_listener_require(world, MICAP_LISTENER_MESSAGES, &listener, sizeof(micap_messages), "message");
 }

@@ -1,33 +1,35 @@
-/* Letters: records of any size in the order (system, slice, call), to be opened when the phase has ended. What messages and
- * user events are kept in. */
+/* Message queues: messages and user events of any size in the order (system, slice, call), read when the phase has ended. */
 #ifndef MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
 #define MICAP_FLOW_MESSAGING_MESSAGE_QUEUE_H
 
 #include "flow/messaging/ordered_queue.h"
 #include "mica/entity.h"
 
-/* The content follows, aligned to MICAP_LETTER_ALIGNMENT. */
-typedef struct micap_letter {
-    uint32_t bytes; /* with this header and the gap behind it */
+/* The content follows, aligned to MICAP_MESSAGE_ALIGNMENT. */
+typedef struct micap_queued_message {
+    uint32_t bytes; /* with this header and padding */
     uint32_t data_bytes;
-    uint32_t kind; /* as the writer likes: an event, say */
+    uint32_t kind; /* of a message: how many handlers led to it; of a user event: the event */
     mica_component component;
-    mica_entity entity;
+    mica_entity entity; /* nil: all */
     mica_location location;
-} micap_letter;
+} micap_queued_message;
 
-enum { MICAP_LETTER_ALIGNMENT = 16 };
+enum { MICAP_MESSAGE_ALIGNMENT = 16 };
 
-static inline const void *micap_letter_data(const micap_letter *letter)
+/* Returns the content of a message, or NULL if it has none. */
+static inline const void *micap_message_data(const micap_queued_message *message)
 {
-    return letter->data_bytes ? (const char *)letter + ((sizeof *letter + 15) & ~(size_t)15) : NULL;
+    return message->data_bytes ? (const char *)message + ((sizeof *message + 15) & ~(size_t)15) : NULL;
 }
 
-/* Keeps a copy of the letter with its data: as part of the piece of work that this thread does, else behind all others.
- * False with a report when memory is short, or the piece of work has no place in the order. */
-bool micap_letter_keep(micap_queue *queue, mica_world *world, const micap_letter *letter, const void *data);
+/* Adds a copy of the message and its content: at the sequence number of the running job, else at the end. False with a
+ * report if memory is short, or the job has no sequence number. */
+bool micap_message_queue_add(micap_queue *queue, mica_world *world, const micap_queued_message *message,
+                             const void *data);
 
-/* Gives out the letters that are kept, one after the other, NULL behind the last. `*run` starts as NULL. */
-const micap_letter *micap_letter_next(micap_queue *queue, micap_run **run, const micap_letter *before);
+/* Returns the message after `before`, or the first. NULL after the last. `*span` must be NULL at first. */
+const micap_queued_message *micap_message_queue_next(micap_queue *queue, micap_queue_span **span,
+                                                     const micap_queued_message *before);
 
 #endif

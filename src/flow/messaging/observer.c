@@ -1,20 +1,21 @@
-/* Observers: watches of the core (core/events/watch.h) with a filter, and the events of the program. */
-#include "core/world/access_check.h"
+/* Observers: watches of the core (core/events/watch.h) with a filter, and user events. */
 #include "core/events/hooks.h"
-#include "core/world/report.h"
 #include "core/events/watch.h"
 #include "core/storage/rows.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
 #include "flow/messaging/message_queue.h"
+#include "flow/schedule/listener.h"
 #include "mica/observer.h"
 
 typedef struct observer {
-    micap_watch watch; /* first: of events of the world */
+    micap_watch watch; /* first; for events of the world */
     mica_world *world;
     struct observer *next;
     mica_query *filter; /* NULL: none */
-    /* What the filter says about the archetype that was asked for last: mostly it is asked for again. */
-    const micap_archetype *asked;
-    bool matches;
+    /* Whether the filter matches the archetype of the last event: mostly the next event has the same. */
+    const micap_archetype *last_archetype;
+    bool last_matches;
     mica_event_kind event;
     mica_component component;
     mica_event_fn fn;
@@ -25,11 +26,11 @@ typedef struct observer {
 typedef struct observers {
     observer *first, *last; /* in the order they were added */
     uint32_t next_id;
-    micap_queue letters; /* events of the program, told inside systems */
+    micap_queue queue; /* user events that were emitted inside systems */
 } observers;
 
-/* Tells an observer about some of those that an event is about. */
-static void tell_some(const observer *observer, const mica_event *all, uint32_t begin, uint32_t count)
+/* Calls an observer for a part of the entities of an event. */
+static void call_part(const observer *observer, const mica_event *all, uint32_t begin, uint32_t count)
 {
     mica_event some = *all;
     some.count = count;
@@ -39,47 +40,47 @@ static void tell_some(const observer *observer, const mica_event *all, uint32_t 
     observer->fn(&some);
 }
 
-/* Those among rows that lie one after the other in a chunk that pass the filter, in runs. */
-static void tell_filtered_rows(observer *observer, const mica_event *seen, micap_spot spot, uint32_t begin,
+/* Calls an observer for consecutive rows of a chunk that pass its filter. */
+static void call_filtered_rows(observer *observer, const mica_event *seen, micap_spot spot, uint32_t begin,
                                uint32_t count)
 {
     const mica_query *filter = observer->filter;
-    if (observer->asked != spot.chunk->archetype) {
-        observer->asked = spot.chunk->archetype;
-        observer->matches = micap_query_matches_archetype(filter, observer->asked);
+    if (observer->last_archetype != spot.chunk->archetype) {
+        observer->last_archetype = spot.chunk->archetype;
+        observer->last_matches = micap_query_matches_archetype(filter, observer->last_archetype);
     }
-    if (!observer->matches)
+    if (!observer->last_matches)
         return;
     if (!filter->filter_count) {
-        tell_some(observer, seen, begin, count);
+        call_part(observer, seen, begin, count);
         return;
     }
     uint32_t end = spot.row + count;
-    for (uint32_t row = spot.row, run; (run = micap_query_next_run(filter, spot.chunk, &row, end, 0)); row += run)
-        tell_some(observer, seen, begin + row - spot.row, run);
+    for (uint32_t row = spot.row, rows; (rows = micap_query_next_run(filter, spot.chunk, &row, end, 0)); row += rows)
+        call_part(observer, seen, begin + row - spot.row, rows);
 }
 
-/* Rows of a chunk come as they lie there; others, of a pool say, have their owners all over the place. */
-static void tell_filtered(observer *observer, const mica_event *seen)
+/* Entities that are rows of one chunk are filtered together; those of a pool, which may be anywhere, one by one. */
+static void call_filtered(observer *observer, const mica_event *seen)
 {
-    for (uint32_t begin = 0, run; begin < seen->count; begin += run) {
+    for (uint32_t begin = 0, step; begin < seen->count; begin += step) {
         micap_spot spot = micap_locate(observer->world, seen->entities[begin]);
         if (!micap_is_row(spot)) {
-            run = 1;
+            step = 1;
             continue;
         }
-        bool lies_there = seen->entities + begin == micap_chunk_entities(spot.chunk) + spot.row;
-        run = lies_there ? seen->count - begin : 1;
-        tell_filtered_rows(observer, seen, spot, begin, run);
+        bool is_in_place = seen->entities + begin == micap_chunk_entities(spot.chunk) + spot.row;
+        step = is_in_place ? seen->count - begin : 1;
+        call_filtered_rows(observer, seen, spot, begin, step);
     }
 }
 
-static void tell(observer *observer, mica_event *seen)
+static void call_observer(observer *observer, mica_event *seen)
 {
     seen->world = observer->world;
     seen->context = observer->context;
     if (observer->filter)
-        tell_filtered(observer, seen);
+        call_filtered(observer, seen);
     else
         observer->fn(seen);
 }
@@ -87,7 +88,7 @@ static void tell(observer *observer, mica_event *seen)
 static void watch_seen(micap_watch *watch, const mica_event *event)
 {
     mica_event seen = *event;
-    tell((observer *)watch, &seen);
+    call_observer((observer *)watch, &seen);
 }
 
 static void release_observer(mica_world *world, observer *observer)
@@ -96,21 +97,21 @@ static void release_observer(mica_world *world, observer *observer)
     micap_release(&world->memory, observer, sizeof *observer, MICAP_ARRAY_ALIGNMENT);
 }
 
-/* An event of the program, told to all who observe it. */
-static void tell_all(mica_world *world, observers *observers, const micap_letter *letter, const void *data)
+/* Calls all observers of a user event. */
+static void call_observers(mica_world *world, observers *observers, const micap_queued_message *event, const void *data)
 {
-    if (!mica_is_nil(letter->entity) && !mica_is_alive(world, letter->entity))
+    if (!mica_is_nil(event->entity) && !mica_is_alive(world, event->entity))
         return;
     uint32_t depth = micap_callback_begin(world);
     for (observer *observer = observers->first; observer; observer = observer->next) {
-        if (observer->event != letter->kind || (observer->component && observer->component != letter->component))
+        if (observer->event != event->kind || (observer->component && observer->component != event->component))
             continue;
-        mica_event seen = {.kind = letter->kind, .component = letter->component, .data = data};
-        seen.count = !mica_is_nil(letter->entity);
-        seen.entities = seen.count ? &letter->entity : NULL;
-        if (seen.count && letter->component && micap_type_of(letter->component)->type.size_bytes)
-            seen.values = mica_write_id(world, letter->entity, letter->component);
-        tell(observer, &seen);
+        mica_event seen = {.kind = event->kind, .component = event->component, .data = data};
+        seen.count = !mica_is_nil(event->entity);
+        seen.entities = seen.count ? &event->entity : NULL;
+        if (seen.count && event->component && micap_type_of(event->component)->type.size_bytes)
+            seen.values = mica_write_id(world, event->entity, event->component);
+        call_observer(observer, &seen);
     }
     micap_callback_end(world, depth);
 }
@@ -118,7 +119,7 @@ static void tell_all(mica_world *world, observers *observers, const micap_letter
 static bool phase_begin(mica_world *world, void *state)
 {
     observers *observers = state;
-    if (micap_queue_prepare(&observers->letters, mica_worker_count(world), micap_lane_count(world)))
+    if (micap_queue_prepare(&observers->queue, mica_worker_count(world), micap_sequence_count(world)))
         return true;
     micap_fail_memory(world, "observer");
     return false;
@@ -128,18 +129,19 @@ static void phase_end(mica_world *world, void *state)
 {
     (void)world;
     observers *observers = state;
-    micap_queue_commit(&observers->letters);
+    micap_queue_commit(&observers->queue);
 }
 
 static mica_result flushed(mica_world *world, void *state)
 {
     observers *observers = state;
-    micap_run *run = NULL;
-    for (const micap_letter *letter = NULL; (letter = micap_letter_next(&observers->letters, &run, letter));) {
-        tell_all(world, observers, letter, micap_letter_data(letter));
+    micap_queue_span *span = NULL;
+    for (const micap_queued_message *event = NULL;
+         (event = micap_message_queue_next(&observers->queue, &span, event));) {
+        call_observers(world, observers, event, micap_message_data(event));
         micap_hooks_end(world);
     }
-    micap_queue_drop(&observers->letters, observers->letters.end);
+    micap_queue_drop(&observers->queue, observers->queue.end);
     return MICA_OK;
 }
 
@@ -147,79 +149,68 @@ static void trim(mica_world *world, void *state)
 {
     (void)world;
     observers *observers = state;
-    micap_queue_trim(&observers->letters);
+    micap_queue_trim(&observers->queue);
 }
 
-/* The world ends: its lists of watches go with it, and so do its queries. */
-static void release(mica_world *world, void *state)
+/* The world ends; it frees its watches and queries itself. */
+static void free_observers(mica_world *world, void *state)
 {
     observers *observers = state;
     for (observer *observer = observers->first, *next; observer; observer = next) {
         next = observer->next;
         micap_release(&world->memory, observer, sizeof *observer, MICAP_ARRAY_ALIGNMENT);
     }
-    micap_queue_free(&observers->letters);
-    micap_release(&world->memory, observers, sizeof *observers, MICAP_ARRAY_ALIGNMENT);
+    micap_queue_free(&observers->queue);
 }
 
-/* Nothing waits between frames. What a filter says was said of archetypes that may be gone. */
+/* No event waits between frames. The archetypes that filters were compared with may have been freed. */
 static void load(mica_world *world, void *state, const void *saved)
 {
     (void)world, (void)saved;
     const observers *observers = state;
     for (observer *at = observers->first; at; at = at->next)
-        at->asked = NULL;
+        at->last_archetype = NULL;
+}
+
+static bool init(mica_world *world, void *state)
+{
+    observers *observers = state;
+    micap_queue_init(&observers->queue, &world->memory, MICAP_MESSAGE_ALIGNMENT);
+    return true;
 }
 
 static const micap_listener_ops listener = {
+    .init = init,
     .load = load,
     .phase_begin = phase_begin,
     .phase_end = phase_end,
     .flushed = flushed,
     .trim = trim,
-    .free = release,
+    .free = free_observers,
 };
-
-static observers *observers_of(mica_world *world)
-{
-    observers *state = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
-    if (state)
-        return state;
-    state = micap_allocate_zeroed(&world->memory, sizeof *state, MICAP_ARRAY_ALIGNMENT);
-    if (!state) {
-        micap_fail_memory(world, "observer");
-        return NULL;
-    }
-    micap_queue_init(&state->letters, &world->memory, MICAP_LETTER_ALIGNMENT);
-    if (!micap_listen(world, MICAP_LISTENER_OBSERVERS, &listener, state)) {
-        micap_release(&world->memory, state, sizeof *state, MICAP_ARRAY_ALIGNMENT);
-        return NULL;
-    }
-    return state;
-}
 
 static bool is_of_world(mica_event_kind event)
 {
     return event <= MICA_EVENT_DISABLE;
 }
 
-/* Whether the def makes sense; a report when not. */
-static bool is_sane(mica_world *world, const mica_observer_def *def)
+/* Whether the def is valid, with a report if not. */
+static bool is_valid(mica_world *world, const mica_observer_def *def)
 {
     const char *name = def->name ? def->name : "observer";
     micap_check_door(world, "observer_add");
     if (world->hook_depth || micap_is_running(world)) {
         micap_fail(world, MICA_ERROR_REFUSED, def->location,
-                   "observer %s: can't be added inside a system, hook or observer", name);
+                   "observer %s: it can't be added inside a system, hook or observer", name);
         return false;
     }
     if (!def->fn || (!is_of_world(def->event) && def->event < MICA_EVENT_USER)) {
-        micap_fail(world, MICA_ERROR_INVALID, def->location, "observer %s: it needs a function and an event", name);
+        micap_fail(world, MICA_ERROR_INVALID, def->location, "observer %s: a function and an event are required", name);
         return false;
     }
     if (is_of_world(def->event) && (def->event == MICA_EVENT_DESTROY) != (def->component == 0)) {
         micap_fail(world, MICA_ERROR_INVALID, def->location,
-                   "observer %s: DESTROY goes without a component, the other events with one", name);
+                   "observer %s: DESTROY must have no component, the other events must have one", name);
         return false;
     }
     if (!def->component)
@@ -227,7 +218,7 @@ static bool is_sane(mica_world *world, const mica_observer_def *def)
     const micap_type *type = micap_type_for_entities(world, def->component);
     if (type && !type->type.toggle && (def->event == MICA_EVENT_ENABLE || def->event == MICA_EVENT_DISABLE)) {
         micap_fail(world, MICA_ERROR_INVALID, def->location,
-                   "observer %s: %s can't be toggled: describe it with .toggle", name, type->type.name);
+                   "observer %s: %s can't be enabled or disabled: describe it with .toggle", name, type->type.name);
         return false;
     }
     return type != NULL;
@@ -261,7 +252,9 @@ static observer *make(mica_world *world, const mica_observer_def *def)
 mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def)
 {
     mica_observer none = {0};
-    observers *observers = def && is_sane(world, def) ? observers_of(world) : NULL;
+    observers *observers = NULL;
+    if (def && is_valid(world, def))
+        observers = micap_listener_require(world, MICAP_LISTENER_OBSERVERS, &listener, sizeof *observers, "observer");
     observer *fresh = observers ? make(world, def) : NULL;
     if (!fresh)
         return none;
@@ -279,7 +272,7 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
     micap_check_door(world, "observer_remove");
     if (world->hook_depth || micap_is_running(world)) {
         micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                   "observer: can't be removed inside a system, hook or observer");
+                   "observer_remove: refused inside a system, hook or observer");
         return false;
     }
     observer *before = NULL;
@@ -302,8 +295,7 @@ bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component co
 {
     if (event < MICA_EVENT_USER) {
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
-                   "observe_emit: event %u is told by the world itself; those of the program begin at MICA_EVENT_USER",
-                   event);
+                   "observe_emit: event %u is an event of the world; user events begin at MICA_EVENT_USER", event);
         return false;
     }
     if (!mica_is_nil(entity) && !mica_is_alive(world, entity)) {
@@ -312,12 +304,12 @@ bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component co
     }
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     if (!observers)
-        return true; /* nobody listens */
-    micap_letter letter = {.kind = event, .component = component, .entity = entity};
-    letter.data_bytes = data.data ? data.size_bytes : 0;
-    if (micap_task_here(world))
-        return micap_letter_keep(&observers->letters, world, &letter, data.data);
-    tell_all(world, observers, &letter, data.data);
+        return true; /* there are no observers */
+    micap_queued_message queued = {.kind = event, .component = component, .entity = entity};
+    queued.data_bytes = data.data ? data.size_bytes : 0;
+    if (micap_running_job_of(world))
+        return micap_message_queue_add(&observers->queue, world, &queued, data.data);
+    call_observers(world, observers, &queued, data.data);
     micap_hooks_end(world);
     return true;
 }

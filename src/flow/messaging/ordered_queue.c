@@ -17,18 +17,18 @@ static void release_block(micap_queue *queue, micap_queue_block *block)
     micap_release(queue->memory, block, block->bytes, MICAP_CACHE_LINE);
 }
 
-static void close_run(micap_writer *writer)
+static void close_span(micap_queue_writer *writer)
 {
-    if (writer->run)
+    if (writer->span)
         writer->block->used = (size_t)(writer->at - (char *)writer->block);
-    writer->run = NULL;
+    writer->span = NULL;
     writer->at = writer->limit = NULL;
-    writer->lane = MICAP_LANE_NONE;
+    writer->sequence = MICAP_SEQUENCE_NONE;
 }
 
 static void spare_block(micap_queue *queue, micap_queue_block *block)
 {
-    micap_writer *writer = &queue->writers[block->writer];
+    micap_queue_writer *writer = &queue->writers[block->writer];
     block->used = sizeof *block;
     if (writer->block == block)
         return;
@@ -36,21 +36,26 @@ static void spare_block(micap_queue *queue, micap_queue_block *block)
     writer->spare = block;
 }
 
-static void drop_run(micap_queue *queue, micap_run *run)
+static void drop_span(micap_queue *queue, micap_queue_span *span)
 {
-    micap_queue_block *block = run->block;
-    if (--block->run_count == 0)
+    micap_queue_block *block = span->block;
+    if (--block->span_count == 0)
         spare_block(queue, block);
 }
 
-void micap_queue_drop(micap_queue *queue, uint64_t location)
+static void close_spans(micap_queue *queue)
 {
     for (uint32_t i = 0; i < queue->writer_count; ++i)
-        close_run(&queue->writers[i]);
-    while (queue->first && micap_run_end(queue->first) <= location) {
-        micap_run *run = queue->first;
-        queue->first = run->next;
-        drop_run(queue, run);
+        close_span(&queue->writers[i]);
+}
+
+void micap_queue_drop(micap_queue *queue, uint64_t position)
+{
+    close_spans(queue);
+    while (queue->first && micap_queue_span_end(queue->first) <= position) {
+        micap_queue_span *span = queue->first;
+        queue->first = span->next;
+        drop_span(queue, span);
     }
     if (!queue->first)
         queue->last = NULL;
@@ -59,14 +64,14 @@ void micap_queue_drop(micap_queue *queue, uint64_t location)
 void micap_queue_trim(micap_queue *queue)
 {
     for (uint32_t i = 0; i < queue->writer_count; ++i) {
-        micap_writer *writer = &queue->writers[i];
-        close_run(writer);
+        micap_queue_writer *writer = &queue->writers[i];
+        close_span(writer);
         while (writer->spare) {
             micap_queue_block *block = writer->spare;
             writer->spare = block->next;
             release_block(queue, block);
         }
-        if (writer->block && !writer->block->run_count) {
+        if (writer->block && !writer->block->span_count) {
             release_block(queue, writer->block);
             writer->block = NULL;
         }
@@ -79,36 +84,37 @@ void micap_queue_free(micap_queue *queue)
     micap_queue_drop(queue, UINT64_MAX);
     micap_queue_trim(queue);
     micap_release(queue->memory, queue->writers, queue->writer_count * sizeof *queue->writers, MICAP_CACHE_LINE);
-    MICAP_RELEASE_ARRAY(queue->memory, queue->lanes, queue->lane_capacity);
+    MICAP_RELEASE_ARRAY(queue->memory, queue->sequences, queue->sequence_capacity);
     *queue = (micap_queue){.memory = queue->memory, .alignment = queue->alignment};
 }
 
-bool micap_queue_prepare(micap_queue *queue, uint32_t worker_count, uint32_t lane_count)
+bool micap_queue_prepare(micap_queue *queue, uint32_t worker_count, uint32_t sequence_count)
 {
     if (worker_count > queue->writer_count) {
-        micap_writer *writers = micap_allocate_zeroed(queue->memory, worker_count * sizeof *writers, MICAP_CACHE_LINE);
+        micap_queue_writer *writers =
+            micap_allocate_zeroed(queue->memory, worker_count * sizeof *writers, MICAP_CACHE_LINE);
         if (!writers)
             return false;
         if (queue->writer_count)
             memcpy(writers, queue->writers, queue->writer_count * sizeof *writers);
         micap_release(queue->memory, queue->writers, queue->writer_count * sizeof *writers, MICAP_CACHE_LINE);
         for (uint32_t i = queue->writer_count; i < worker_count; ++i)
-            writers[i] = (micap_writer){.lane = MICAP_LANE_NONE, .lane_low = UINT32_MAX, .index = i};
+            writers[i] =
+                (micap_queue_writer){.sequence = MICAP_SEQUENCE_NONE, .first_sequence = UINT32_MAX, .index = i};
         queue->writers = writers;
         queue->writer_count = worker_count;
     }
-    uint32_t known = queue->lane_capacity;
-    if (!MICAP_RESERVE(queue->memory, queue->lanes, &queue->lane_capacity, lane_count))
+    uint32_t known = queue->sequence_capacity;
+    if (!MICAP_RESERVE(queue->memory, queue->sequences, &queue->sequence_capacity, sequence_count))
         return false;
-    if (queue->lane_capacity > known)
-        memset(queue->lanes + known, 0, (queue->lane_capacity - known) * sizeof *queue->lanes);
-    for (uint32_t i = 0; i < queue->writer_count; ++i)
-        close_run(&queue->writers[i]);
+    if (queue->sequence_capacity > known)
+        memset(queue->sequences + known, 0, (queue->sequence_capacity - known) * sizeof *queue->sequences);
+    close_spans(queue);
     return true;
 }
 
-/* The first spare block that is large enough, or a new one, twice as large as the last. */
-static micap_queue_block *take_block(micap_queue *queue, micap_writer *writer, size_t needed)
+/* Returns the first spare block that is large enough, or a new one, twice as large as the last. NULL if memory is short. */
+static micap_queue_block *take_block(micap_queue *queue, micap_queue_writer *writer, size_t needed)
 {
     for (micap_queue_block **link = &writer->spare; *link; link = &(*link)->next)
         if ((*link)->bytes >= needed) {
@@ -125,10 +131,163 @@ static micap_queue_block *take_block(micap_queue *queue, micap_writer *writer, s
     return block;
 }
 
-bool micap_queue_spare(micap_queue *queue, size_t bytes)
+/* Returns the offset in a block at which the content of a new span begins. */
+static size_t span_begin(const micap_queue *queue, const micap_queue_block *block)
 {
-    micap_writer *writer = &queue->writers[0];
-    micap_queue_block *block = take_block(queue, writer, sizeof *block + bytes);
+    uintptr_t header = (uintptr_t)block + micap_align_up(block->used, MICAP_ARRAY_ALIGNMENT);
+    return micap_align_up(header + sizeof(micap_queue_span), queue->alignment) - (uintptr_t)block;
+}
+
+static bool open_block(micap_queue *queue, micap_queue_writer *writer, size_t bytes)
+{
+    micap_queue_block *old = writer->block;
+    if (old && span_begin(queue, old) + bytes <= old->bytes)
+        return true;
+    size_t needed = sizeof(micap_queue_block) + sizeof(micap_queue_span) + queue->alignment + bytes;
+    micap_queue_block *block = take_block(queue, writer, needed);
+    if (!block)
+        return false;
+    writer->block = block;
+    if (old && !old->span_count)
+        spare_block(queue, old);
+    return true;
+}
+
+static void link_span(micap_queue_span **first, micap_queue_span **last, micap_queue_span *span)
+{
+    if (*last)
+        (*last)->next = span;
+    else
+        *first = span;
+    *last = span;
+}
+
+static void enter_sequence(micap_queue *queue, micap_queue_writer *writer, uint32_t sequence, micap_queue_span *span)
+{
+    MICAP_ASSERT(sequence < queue->sequence_capacity, "sequence numbers are assigned before the phase begins");
+    link_span(&queue->sequences[sequence].first, &queue->sequences[sequence].last, span);
+    writer->first_sequence = sequence < writer->first_sequence ? sequence : writer->first_sequence;
+    writer->sequence_end = sequence + 1 > writer->sequence_end ? sequence + 1 : writer->sequence_end;
+}
+
+void *micap_queue_append_slowly(micap_queue *queue, uint32_t worker, uint32_t sequence, size_t bytes)
+{
+    micap_queue_writer *writer = &queue->writers[worker];
+    close_span(writer);
+    if (!open_block(queue, writer, bytes))
+        return NULL;
+    micap_queue_block *block = writer->block;
+    char *begin = (char *)block + span_begin(queue, block);
+    micap_queue_span *span = (micap_queue_span *)(void *)(begin - sizeof *span);
+    *span = (micap_queue_span){.block = block, .begin = begin, .end = begin + bytes};
+    ++block->span_count;
+    writer->span = span;
+    writer->sequence = sequence;
+    writer->at = span->end;
+    writer->limit = (char *)block + block->bytes;
+    if (sequence != MICAP_SEQUENCE_NONE) {
+        enter_sequence(queue, writer, sequence, span);
+    } else {
+        span->position = queue->end;
+        span->frame = queue->frame;
+        link_span(&queue->first, &queue->last, span);
+        queue->end += bytes;
+    }
+    return begin;
+}
+
+void micap_queue_commit(micap_queue *queue)
+{
+    uint32_t first = UINT32_MAX, end = 0;
+    for (uint32_t i = 0; i < queue->writer_count; ++i) {
+        micap_queue_writer *writer = &queue->writers[i];
+        close_span(writer);
+        first = writer->first_sequence < first ? writer->first_sequence : first;
+        end = writer->sequence_end > end ? writer->sequence_end : end;
+        writer->first_sequence = UINT32_MAX;
+        writer->sequence_end = 0;
+    }
+    for (uint32_t sequence = first; sequence < end; ++sequence) {
+        for (micap_queue_span *span = queue->sequences[sequence].first; span; span = span->next) {
+            span->position = queue->end;
+            span->frame = queue->frame;
+            queue->end = micap_queue_span_end(span);
+        }
+        if (!queue->sequences[sequence].first)
+            continue;
+        link_span(&queue->first, &queue->last, queue->sequences[sequence].first);
+        queue->last = queue->sequences[sequence].last;
+        queue->sequences[sequence] = (struct micap_queue_sequence){0};
+    }
+}
+
+bool micap_queue_is_sound(const micap_queue *queue)
+{
+    uint64_t position = queue->first ? queue->first->position : queue->end;
+    const micap_queue_span *last = NULL;
+    for (const micap_queue_span *span = queue->first; span; span = span->next) {
+        if (span->position != position || span->end < span->begin || !span->block->span_count)
+            return false;
+        position = micap_queue_span_end(span);
+        last = span;
+    }
+    return position == queue->end && last == queue->last && queue->begin <= queue->end;
+}
+
+typedef struct saved_span {
+    uint64_t frame;
+    size_t bytes;
+} saved_span;
+
+struct micap_saved_queue {
+    size_t bytes; /* of all this */
+    uint64_t first_position;
+    uint64_t begin;
+    uint64_t frame;
+    uint32_t span_count;
+    saved_span spans[]; /* their content follows */
+};
+
+micap_saved_queue *micap_queue_save(const micap_queue *queue)
+{
+    size_t data_bytes = 0;
+    uint32_t count = 0;
+    for (const micap_queue_span *span = queue->first; span; span = span->next, ++count)
+        data_bytes += (size_t)(span->end - span->begin);
+    size_t bytes = sizeof(micap_saved_queue) + count * sizeof(saved_span) + data_bytes;
+    micap_saved_queue *saved = micap_allocate(queue->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!saved)
+        return NULL;
+    *saved = (micap_saved_queue){.bytes = bytes,
+                                 .first_position = queue->first ? queue->first->position : queue->end,
+                                 .begin = queue->begin,
+                                 .frame = queue->frame};
+    char *data = (char *)&saved->spans[count];
+    for (const micap_queue_span *span = queue->first; span; span = span->next) {
+        size_t span_bytes = (size_t)(span->end - span->begin);
+        saved->spans[saved->span_count++] = (saved_span){span->frame, span_bytes};
+        memcpy(data, span->begin, span_bytes);
+        data += span_bytes;
+    }
+    return saved;
+}
+
+void micap_queue_drop_saved(micap_memory *memory, micap_saved_queue *saved)
+{
+    if (saved)
+        micap_release(memory, saved, saved->bytes, MICAP_ARRAY_ALIGNMENT);
+}
+
+/* Makes a spare block with room for everything. */
+bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved)
+{
+    size_t needed = 0;
+    for (uint32_t i = 0; i < saved->span_count; ++i)
+        needed += sizeof(micap_queue_span) + 2 * (size_t)queue->alignment + saved->spans[i].bytes;
+    if (!needed)
+        return true;
+    micap_queue_writer *writer = &queue->writers[0];
+    micap_queue_block *block = take_block(queue, writer, sizeof *block + needed);
     if (!block)
         return false;
     block->used = sizeof *block;
@@ -137,117 +296,24 @@ bool micap_queue_spare(micap_queue *queue, size_t bytes)
     return true;
 }
 
-void micap_queue_close(micap_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->writer_count; ++i)
-        close_run(&queue->writers[i]);
-}
-
-void micap_queue_clear(micap_queue *queue)
+void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved)
 {
     micap_queue_commit(queue);
     micap_queue_drop(queue, UINT64_MAX);
-}
-
-/* Where in a block a run's records would begin. */
-static size_t run_begin(const micap_queue *queue, const micap_queue_block *block)
-{
-    uintptr_t header = (uintptr_t)block + micap_align_up(block->used, MICAP_ARRAY_ALIGNMENT);
-    return micap_align_up(header + sizeof(micap_run), queue->alignment) - (uintptr_t)block;
-}
-
-static bool open_block(micap_queue *queue, micap_writer *writer, size_t bytes)
-{
-    micap_queue_block *old = writer->block;
-    if (old && run_begin(queue, old) + bytes <= old->bytes)
-        return true;
-    size_t needed = sizeof(micap_queue_block) + sizeof(micap_run) + queue->alignment + bytes;
-    micap_queue_block *block = take_block(queue, writer, needed);
-    if (!block)
-        return false;
-    writer->block = block;
-    if (old && !old->run_count)
-        spare_block(queue, old);
-    return true;
-}
-
-static void link_run(micap_run **first, micap_run **last, micap_run *run)
-{
-    if (*last)
-        (*last)->next = run;
-    else
-        *first = run;
-    *last = run;
-}
-
-static void enter_lane(micap_queue *queue, micap_writer *writer, uint32_t lane, micap_run *run)
-{
-    MICAP_ASSERT(lane < queue->lane_capacity, "lanes are counted before the phase begins");
-    link_run(&queue->lanes[lane].first, &queue->lanes[lane].last, run);
-    writer->lane_low = lane < writer->lane_low ? lane : writer->lane_low;
-    writer->lane_end = lane + 1 > writer->lane_end ? lane + 1 : writer->lane_end;
-}
-
-void *micap_queue_append_slowly(micap_queue *queue, uint32_t worker, uint32_t lane, size_t bytes)
-{
-    micap_writer *writer = &queue->writers[worker];
-    close_run(writer);
-    if (!open_block(queue, writer, bytes))
-        return NULL;
-    micap_queue_block *block = writer->block;
-    char *begin = (char *)block + run_begin(queue, block);
-    micap_run *run = (micap_run *)(void *)(begin - sizeof *run);
-    *run = (micap_run){.block = block, .begin = begin, .end = begin + bytes};
-    ++block->run_count;
-    writer->run = run;
-    writer->lane = lane;
-    writer->at = run->end;
-    writer->limit = (char *)block + block->bytes;
-    if (lane != MICAP_LANE_NONE) {
-        enter_lane(queue, writer, lane, run);
-    } else {
-        run->location = queue->end;
-        run->frame = queue->frame;
-        link_run(&queue->first, &queue->last, run);
-        queue->end += bytes;
+    if (!saved) {
+        queue->begin = queue->end;
+        return;
     }
-    return begin;
-}
-
-void micap_queue_commit(micap_queue *queue)
-{
-    uint32_t low = UINT32_MAX, end = 0;
-    for (uint32_t i = 0; i < queue->writer_count; ++i) {
-        micap_writer *writer = &queue->writers[i];
-        close_run(writer);
-        low = writer->lane_low < low ? writer->lane_low : low;
-        end = writer->lane_end > end ? writer->lane_end : end;
-        writer->lane_low = UINT32_MAX;
-        writer->lane_end = 0;
+    queue->end = saved->first_position;
+    const char *data = (const char *)&saved->spans[saved->span_count];
+    for (uint32_t i = 0; i < saved->span_count; ++i) {
+        queue->frame = saved->spans[i].frame;
+        void *room = micap_queue_append_slowly(queue, 0, MICAP_SEQUENCE_NONE, saved->spans[i].bytes);
+        MICAP_ASSERT(room, "prepare_load has made room");
+        memcpy(room, data, saved->spans[i].bytes);
+        data += saved->spans[i].bytes;
     }
-    for (uint32_t lane = low; lane < end; ++lane) {
-        for (micap_run *run = queue->lanes[lane].first; run; run = run->next) {
-            run->location = queue->end;
-            run->frame = queue->frame;
-            queue->end = micap_run_end(run);
-        }
-        if (!queue->lanes[lane].first)
-            continue;
-        link_run(&queue->first, &queue->last, queue->lanes[lane].first);
-        queue->last = queue->lanes[lane].last;
-        queue->lanes[lane] = (struct micap_lane_runs){0};
-    }
-}
-
-bool micap_queue_is_sound(const micap_queue *queue)
-{
-    uint64_t location = queue->first ? queue->first->location : queue->end;
-    const micap_run *last = NULL;
-    for (const micap_run *run = queue->first; run; run = run->next) {
-        if (run->location != location || run->end < run->begin || !run->block->run_count)
-            return false;
-        location = micap_run_end(run);
-        last = run;
-    }
-    return location == queue->end && last == queue->last && queue->begin <= queue->end;
+    close_spans(queue);
+    queue->frame = saved->frame;
+    queue->begin = saved->begin;
 }

@@ -1,27 +1,29 @@
-/* Requests: a stream of questions, sorted by key when the phase has ended, answered group by group, and the answers set in
- * the order the questions were asked in. */
+/* Requests: a stream of questions. When the phase has ended, the questions are sorted by key and answered group by group, and
+ * the answers are set in the order in which the questions were asked. */
 #include "base/bits.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/messaging/stream.h"
+#include "flow/schedule/listener.h"
+#include "flow/schedule/system.h"
 #include "mica/request.h"
 
-/* A question as it lies in the stream; the user's data follows at question_offset. */
-typedef struct envelope {
+/* A question in the stream; its data follows at question_offset. */
+typedef struct queued_question {
     uint64_t key;
-    mica_entity who;
-} envelope;
+    mica_entity asker;
+} queued_question;
 
-/* One question while groups are made. */
-typedef struct ticket {
+/* A question while groups are made. */
+typedef struct question_entry {
     uint64_t key;
-    const envelope *envelope;
+    const queued_question *question;
     uint32_t order; /* in which it was asked */
-} ticket;
+} question_entry;
 
 typedef struct group {
-    uint32_t begin, end; /* of the tickets */
+    uint32_t begin, end; /* of the sorted entries */
 } group;
 
 struct mica_requests {
@@ -36,18 +38,18 @@ struct mica_requests {
     bool in_order;
     bool is_handling;
     mica_location location;
-    /* What handling works with; kept. All by the place of a ticket in the sorted list. */
-    ticket *tickets, *scratch;
-    uint32_t ticket_capacity, scratch_capacity;
+    /* Scratch memory that is reused. All by index in the sorted list. */
+    question_entry *entries, *scratch;
+    uint32_t entry_capacity, scratch_capacity;
     group *groups;
     uint32_t group_capacity;
-    mica_entity *who;
-    uint32_t who_capacity;
+    mica_entity *askers;
+    uint32_t asker_capacity;
     bool *answered;
     uint32_t answered_capacity;
     char *question_values, *answer_values;
     size_t question_bytes, answer_bytes; /* of these */
-    uint32_t *sorted_place;              /* of each question, by its order */
+    uint32_t *sorted_index;              /* of each question, by its order */
     uint32_t sorted_capacity;
 };
 
@@ -68,25 +70,25 @@ static void release_values(mica_requests *requests, const micap_type *type, char
     *bytes = 0;
 }
 
-static void release_room(mica_requests *requests)
+static void free_scratch(mica_requests *requests)
 {
     micap_memory *memory = &requests->world->memory;
-    MICAP_RELEASE_ARRAY(memory, requests->tickets, requests->ticket_capacity);
+    MICAP_RELEASE_ARRAY(memory, requests->entries, requests->entry_capacity);
     MICAP_RELEASE_ARRAY(memory, requests->scratch, requests->scratch_capacity);
     MICAP_RELEASE_ARRAY(memory, requests->groups, requests->group_capacity);
-    MICAP_RELEASE_ARRAY(memory, requests->who, requests->who_capacity);
+    MICAP_RELEASE_ARRAY(memory, requests->askers, requests->asker_capacity);
     MICAP_RELEASE_ARRAY(memory, requests->answered, requests->answered_capacity);
-    MICAP_RELEASE_ARRAY(memory, requests->sorted_place, requests->sorted_capacity);
+    MICAP_RELEASE_ARRAY(memory, requests->sorted_index, requests->sorted_capacity);
     release_values(requests, requests->question, &requests->question_values, &requests->question_bytes);
     if (requests->answer)
         release_values(requests, requests->answer, &requests->answer_values, &requests->answer_bytes);
-    requests->tickets = requests->scratch = NULL;
+    requests->entries = requests->scratch = NULL;
     requests->groups = NULL;
-    requests->who = NULL;
+    requests->askers = NULL;
     requests->answered = NULL;
-    requests->sorted_place = NULL;
-    requests->ticket_capacity = requests->scratch_capacity = requests->group_capacity = 0;
-    requests->who_capacity = requests->answered_capacity = requests->sorted_capacity = 0;
+    requests->sorted_index = NULL;
+    requests->entry_capacity = requests->scratch_capacity = requests->group_capacity = 0;
+    requests->asker_capacity = requests->answered_capacity = requests->sorted_capacity = 0;
 }
 
 static bool reserve_values(mica_requests *requests, const micap_type *type, char **values, size_t *bytes, size_t needed)
@@ -103,27 +105,27 @@ static bool reserve_values(mica_requests *requests, const micap_type *type, char
     return true;
 }
 
-static bool reserve_room(mica_requests *requests, uint64_t count)
+static bool reserve_scratch(mica_requests *requests, uint64_t count)
 {
     micap_memory *memory = &requests->world->memory;
-    return MICAP_RESERVE(memory, requests->tickets, &requests->ticket_capacity, count) &&
+    return MICAP_RESERVE(memory, requests->entries, &requests->entry_capacity, count) &&
            MICAP_RESERVE(memory, requests->scratch, &requests->scratch_capacity, count) &&
            MICAP_RESERVE(memory, requests->groups, &requests->group_capacity, count) &&
-           MICAP_RESERVE(memory, requests->who, &requests->who_capacity, count) &&
+           MICAP_RESERVE(memory, requests->askers, &requests->asker_capacity, count) &&
            MICAP_RESERVE(memory, requests->answered, &requests->answered_capacity, count) &&
-           MICAP_RESERVE(memory, requests->sorted_place, &requests->sorted_capacity, count) &&
+           MICAP_RESERVE(memory, requests->sorted_index, &requests->sorted_capacity, count) &&
            reserve_values(requests, requests->question, &requests->question_values, &requests->question_bytes,
                           count * requests->question->type.size_bytes) &&
            (!requests->answer || reserve_values(requests, requests->answer, &requests->answer_values,
                                                 &requests->answer_bytes, count * requests->answer->type.size_bytes));
 }
 
-/* By rising key, and by order within a key: merging keeps equal ones as they are. */
-static void sort_tickets(ticket **tickets, ticket **scratch, uint32_t count)
+/* Sorts by rising key. Merging keeps equal keys in the order they were asked. */
+static void sort_entries(question_entry **entries, question_entry **scratch, uint32_t count)
 {
     for (uint32_t width = 1; width < count; width *= 2) {
-        const ticket *from = *tickets;
-        ticket *to = *scratch;
+        const question_entry *from = *entries;
+        question_entry *to = *scratch;
         for (uint32_t begin = 0; begin < count; begin += 2 * width) {
             uint32_t middle = count - begin < width ? count : begin + width;
             uint32_t end = count - middle < width ? count : middle + width;
@@ -132,34 +134,34 @@ static void sort_tickets(ticket **tickets, ticket **scratch, uint32_t count)
                 to[at] =
                     right == end || (left < middle && from[left].key <= from[right].key) ? from[left++] : from[right++];
         }
-        *scratch = *tickets;
-        *tickets = to;
+        *scratch = *entries;
+        *entries = to;
     }
 }
 
-static bool is_sorted(const ticket *tickets, uint32_t count)
+static bool is_sorted(const question_entry *entries, uint32_t count)
 {
     for (uint32_t i = 1; i < count; ++i)
-        if (tickets[i].key < tickets[i - 1].key)
+        if (entries[i].key < entries[i - 1].key)
             return false;
     return true;
 }
 
-/* Lays out what the handlers see, group behind group; returns how many groups there are. */
+/* Copies what handlers see into arrays, group after group. Returns how many groups there are. */
 static uint32_t make_groups(mica_requests *requests, uint32_t count)
 {
     size_t question_bytes = requests->question->type.size_bytes;
     uint32_t groups = 0;
-    if (!is_sorted(requests->tickets, count))
-        sort_tickets(&requests->tickets, &requests->scratch, count);
+    if (!is_sorted(requests->entries, count))
+        sort_entries(&requests->entries, &requests->scratch, count);
     for (uint32_t i = 0; i < count; ++i) {
-        const ticket *ticket = &requests->tickets[i];
-        requests->who[i] = ticket->envelope->who;
+        const question_entry *entry = &requests->entries[i];
+        requests->askers[i] = entry->question->asker;
         requests->answered[i] = true;
-        requests->sorted_place[ticket->order] = i;
+        requests->sorted_index[entry->order] = i;
         memcpy(requests->question_values + i * question_bytes,
-               (const char *)ticket->envelope + requests->question_offset, question_bytes);
-        if (i == 0 || requests->tickets[i - 1].key != ticket->key)
+               (const char *)entry->question + requests->question_offset, question_bytes);
+        if (i == 0 || requests->entries[i - 1].key != entry->key)
             requests->groups[groups++] = (group){i, i};
         requests->groups[groups - 1].end = i + 1;
     }
@@ -174,9 +176,9 @@ static void answer_groups(uint32_t begin, uint32_t end, void *context)
     for (uint32_t i = begin; i < end; ++i) {
         uint32_t first = requests->groups[i].begin;
         mica_request_group seen = {.world = requests->world,
-                                   .key = requests->tickets[first].key,
+                                   .key = requests->entries[first].key,
                                    .count = requests->groups[i].end - first,
-                                   .entities = requests->who + first,
+                                   .entities = requests->askers + first,
                                    .answered = requests->answered + first,
                                    .context = requests->context};
         seen.questions = requests->question_values + first * (size_t)requests->question->type.size_bytes;
@@ -186,43 +188,43 @@ static void answer_groups(uint32_t begin, uint32_t end, void *context)
     }
 }
 
-/* Those who died meanwhile need no answer. */
-static void give_answer(mica_requests *requests, mica_entity who, const void *value)
+/* An entity that died meanwhile gets no answer. */
+static void give_answer(mica_requests *requests, mica_entity asker, const void *value)
 {
     uint32_t bytes = requests->answer->type.size_bytes;
     if (requests->answers)
         mica_stream_push_id(requests->answers, value, bytes, requests->location);
-    else if (mica_is_alive(requests->world, who))
-        mica_set_id(requests->world, who, (mica_value){requests->answer->id, bytes, value});
+    else if (mica_is_alive(requests->world, asker))
+        mica_set_id(requests->world, asker, (mica_value){requests->answer->id, bytes, value});
 }
 
 static void give_answers(mica_requests *requests, uint32_t count)
 {
     for (uint32_t order = 0; requests->answer && order < count; ++order) {
-        uint32_t at = requests->sorted_place[order];
+        uint32_t at = requests->sorted_index[order];
         if (requests->answered[at])
-            give_answer(requests, requests->who[at],
+            give_answer(requests, requests->askers[at],
                         requests->answer_values + at * (size_t)requests->answer->type.size_bytes);
     }
 }
 
-/* When memory is short, the questions stay for the next time. */
+/* If memory is short, the questions stay for the next time. */
 static mica_result handle(mica_requests *requests)
 {
     uint64_t waiting = mica_stream_count(requests->questions);
     if (!waiting)
         return MICA_OK;
-    if (!reserve_room(requests, waiting))
+    if (!reserve_scratch(requests, waiting))
         return micap_fail_memory(requests->world, "requests");
     uint32_t count = 0, some;
     for (const char *at; (at = micap_stream_take(requests->questions, &some));)
         for (; some; --some, at += requests->questions->message_bytes, ++count) {
-            const envelope *asked = (const envelope *)(const void *)at;
-            requests->tickets[count] = (ticket){asked->key, asked, count};
+            const queued_question *asked = (const queued_question *)(const void *)at;
+            requests->entries[count] = (question_entry){asked->key, asked, count};
         }
     uint32_t groups = make_groups(requests, count);
     requests->is_handling = true;
-    mica_defer(requests->world); /* what handlers in order change comes before the answers */
+    mica_defer(requests->world); /* what handlers change is applied before the answers */
     if (requests->in_order)
         answer_groups(0, groups, requests);
     else
@@ -245,69 +247,54 @@ static void trim(mica_world *world, void *state)
     (void)world;
     const all_requests *all = state;
     for (mica_requests *requests = all->first; requests; requests = requests->next)
-        release_room(requests);
+        free_scratch(requests);
 }
 
 static void free_one(mica_requests *requests)
 {
-    release_room(requests);
+    free_scratch(requests);
     micap_release(&requests->world->memory, requests, sizeof *requests, MICAP_ARRAY_ALIGNMENT);
 }
 
-/* The world ends; its streams go by themselves. */
-static void release(mica_world *world, void *state)
+/* The world ends; it frees its streams itself. */
+static void free_all(mica_world *world, void *state)
 {
-    all_requests *all = state;
+    (void)world;
+    const all_requests *all = state;
     for (mica_requests *requests = all->first, *next; requests; requests = next) {
         next = requests->next;
         free_one(requests);
     }
-    micap_release(&world->memory, all, sizeof *all, MICAP_ARRAY_ALIGNMENT);
 }
 
-static const micap_listener_ops listener = {.phase_end = phase_end, .trim = trim, .free = release};
-
-static all_requests *all_of(mica_world *world)
-{
-    all_requests *all = micap_listener_state(world, MICAP_LISTENER_REQUESTS);
-    if (all)
-        return all;
-    all = micap_allocate_zeroed(&world->memory, sizeof *all, MICAP_ARRAY_ALIGNMENT);
-    if (!all)
-        micap_fail_memory(world, "requests");
-    else if (!micap_listen(world, MICAP_LISTENER_REQUESTS, &listener, all)) {
-        micap_release(&world->memory, all, sizeof *all, MICAP_ARRAY_ALIGNMENT);
-        return NULL;
-    }
-    return all;
-}
+static const micap_listener_ops listener = {.phase_end = phase_end, .trim = trim, .free = free_all};
 
 static const micap_type *type_of(mica_type *type)
 {
     return type ? micap_type_of(mica_type_id(type)) : NULL;
 }
 
-static bool owns_something(const micap_type *type)
+static bool is_not_trivial(const micap_type *type)
 {
     return type && (type->type.copy || type->type.move || type->type.destruct || type->type.construct);
 }
 
 /* False with a report. */
-static bool is_sane(mica_world *world, const mica_requests_def *def)
+static bool is_valid(mica_world *world, const mica_requests_def *def)
 {
     const micap_type *question = def ? type_of(def->question) : NULL, *answer = def ? type_of(def->answer) : NULL;
     const char *problem = NULL;
     micap_check_door(world, "requests_create");
     if (!question || !question->type.size_bytes || !def->fn)
-        problem = "it needs a question with data and a function";
+        problem = "a question with data and a function are required";
     else if (def->answer && (!answer || !answer->type.size_bytes))
-        problem = "an answer is a component with data";
-    else if (owns_something(question) || owns_something(answer))
-        problem = "questions and answers are copied as bytes, and must not own anything";
+        problem = "the answer must be a component with data";
+    else if (is_not_trivial(question) || is_not_trivial(answer))
+        problem = "questions and answers are copied as bytes and must be trivial";
     else if (def->as_stream && !answer)
         problem = "a stream of answers needs answers";
     else if (micap_is_running(world))
-        problem = "it can't be made inside a system";
+        problem = "they can't be created inside a system";
     if (problem)
         micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0}, "requests %s: %s",
                    def && def->name ? def->name : "without a name", problem);
@@ -316,34 +303,35 @@ static bool is_sane(mica_world *world, const mica_requests_def *def)
     return !problem;
 }
 
-static bool make_streams(mica_requests *requests, const mica_requests_def *def, const char *name)
+static bool create_streams(mica_requests *requests, const mica_requests_def *def, const char *name)
 {
     uint32_t alignment = requests->question->type.alignment;
-    alignment = alignment > _Alignof(envelope) ? alignment : (uint32_t) _Alignof(envelope);
-    requests->question_offset = (uint32_t)micap_align_up(sizeof(envelope), requests->question->type.alignment);
+    alignment = alignment > _Alignof(queued_question) ? alignment : (uint32_t) _Alignof(queued_question);
+    requests->question_offset = (uint32_t)micap_align_up(sizeof(queued_question), requests->question->type.alignment);
     micap_stream_shape shape = {
         .name = name, .alignment = alignment, .application = true, .is_owned = true, .location = def->location};
     shape.message_bytes =
         (uint32_t)micap_align_up(requests->question_offset + (size_t)requests->question->type.size_bytes, alignment);
-    requests->questions = micap_stream_make(requests->world, &shape);
+    requests->questions = micap_stream_create(requests->world, &shape);
     if (!requests->questions || !def->as_stream)
         return requests->questions != NULL;
     shape.type = requests->answer;
     shape.message_bytes = requests->answer->type.size_bytes;
     shape.alignment = requests->answer->type.alignment;
     shape.application = def->application;
-    requests->answers = micap_stream_make(requests->world, &shape);
+    requests->answers = micap_stream_create(requests->world, &shape);
     if (requests->answers)
         return true;
-    micap_stream_end(requests->questions);
+    micap_stream_remove(requests->questions);
     return false;
 }
 
 mica_requests *mica_requests_create(mica_world *world, const mica_requests_def *def)
 {
-    if (!is_sane(world, def))
+    if (!is_valid(world, def))
         return NULL;
-    all_requests *all = all_of(world);
+    all_requests *all =
+        micap_listener_require(world, MICAP_LISTENER_REQUESTS, &listener, sizeof(all_requests), "requests");
     mica_requests *requests =
         all ? micap_allocate_zeroed(&world->memory, sizeof *requests, MICAP_ARRAY_ALIGNMENT) : NULL;
     if (!requests) {
@@ -358,7 +346,7 @@ mica_requests *mica_requests_create(mica_world *world, const mica_requests_def *
     requests->location = def->location;
     requests->question = type_of(def->question);
     requests->answer = type_of(def->answer);
-    if (!make_streams(requests, def, def->name ? def->name : requests->question->type.name)) {
+    if (!create_streams(requests, def, def->name ? def->name : requests->question->type.name)) {
         micap_release(&world->memory, requests, sizeof *requests, MICAP_ARRAY_ALIGNMENT);
         return NULL;
     }
@@ -376,9 +364,10 @@ void mica_requests_destroy(mica_requests *requests)
     uint32_t users = micap_stream_user_count(world, requests->questions);
     users += requests->answers ? micap_stream_user_count(world, requests->answers) : 0;
     if (users || micap_is_running(world) || requests->is_handling) {
-        micap_fail(world, MICA_ERROR_REFUSED, requests->location,
-                   "requests %s: can't be destroyed inside a system or their handler, nor while a system declares them",
-                   requests->questions->name);
+        micap_fail(
+            world, MICA_ERROR_REFUSED, requests->location,
+            "requests %s: they can't be destroyed inside a system or their handler, or while a system declares them",
+            requests->questions->name);
         return;
     }
     all_requests *all = micap_listener_state(world, MICAP_LISTENER_REQUESTS);
@@ -388,26 +377,26 @@ void mica_requests_destroy(mica_requests *requests)
     *(before ? &before->next : &all->first) = requests->next;
     if (all->last == requests)
         all->last = before;
-    micap_stream_end(requests->questions);
+    micap_stream_remove(requests->questions);
     if (requests->answers)
-        micap_stream_end(requests->answers);
+        micap_stream_remove(requests->answers);
     free_one(requests);
 }
 
-bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity who, mica_value question,
+bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity asker, mica_value question,
                           mica_location location)
 {
     if (!requests)
         return false;
     if (!question.data || (question.component && question.component != requests->question->id)) {
-        micap_fail(requests->world, MICA_ERROR_INVALID, location, "requests %s: this is no such question",
-                   requests->questions->name);
+        micap_fail(requests->world, MICA_ERROR_INVALID, location,
+                   "requests %s: the question has no data, or another type", requests->questions->name);
         return false;
     }
-    envelope *room = mica_stream_push_many_id(requests->questions, 1, location);
+    queued_question *room = mica_stream_push_many_id(requests->questions, 1, location);
     if (!room)
         return false;
-    *room = (envelope){key, who};
+    *room = (queued_question){key, asker};
     memcpy((char *)room + requests->question_offset, question.data, requests->question->type.size_bytes);
     return true;
 }
@@ -419,7 +408,7 @@ mica_result mica_requests_handle(mica_requests *requests)
     micap_check_door(requests->world, "requests_handle");
     if (micap_is_running(requests->world) || requests->is_handling)
         return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->location,
-                          "requests %s: they are handled after the phase, and one time after the other",
+                          "requests %s: they can't be handled inside a system or their handler",
                           requests->questions->name);
     return handle(requests);
 }

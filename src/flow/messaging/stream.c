@@ -1,15 +1,17 @@
-/* Streams as users see them. */
+#include "flow/messaging/stream.h"
+
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
-#include "flow/messaging/stream.h"
+#include "flow/messaging/stream_frame.h"
+#include "flow/schedule/system.h"
 
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system)
 {
     if (!MICAP_RESERVE(&stream->world->memory, stream->readers, &stream->reader_capacity,
                        (uint64_t)stream->reader_count + 1))
         return false;
-    stream->readers[stream->reader_count++] = (micap_reader){.system = system, .location = stream->queue.begin};
+    stream->readers[stream->reader_count++] = (micap_stream_reader){.system = system, .position = stream->queue.begin};
     return true;
 }
 
@@ -42,7 +44,7 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
            (!shape->application || micap_stream_add_reader(stream, 0));
 }
 
-mica_stream *micap_stream_make(mica_world *world, const micap_stream_shape *shape)
+mica_stream *micap_stream_create(mica_world *world, const micap_stream_shape *shape)
 {
     micap_streams *streams = micap_streams_of(world);
     if (!streams)
@@ -65,7 +67,7 @@ mica_stream *micap_stream_make(mica_world *world, const micap_stream_shape *shap
     return stream;
 }
 
-void micap_stream_end(mica_stream *stream)
+void micap_stream_remove(mica_stream *stream)
 {
     micap_streams *streams = micap_streams_of(stream->world);
     mica_stream *before = NULL;
@@ -77,7 +79,7 @@ void micap_stream_end(mica_stream *stream)
     micap_stream_free(stream);
 }
 
-/* What is made and given back between frames, since those that run count on it. */
+/* Whether systems span, with a report: streams are created and destroyed between phases only. */
 static bool is_refused(const mica_world *world, mica_location location, const char *what)
 {
     micap_check_door(world, what);
@@ -91,24 +93,26 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
 {
     mica_location location = def ? def->location : (mica_location){0};
     if (!def || !def->type || !def->type->size_bytes) {
-        micap_fail(world, MICA_ERROR_INVALID, location, "stream: a message has a described type with data");
+        micap_fail(world, MICA_ERROR_INVALID, location,
+                   "stream_create: the type of the messages must be described and have data");
         return NULL;
     }
     if (def->type->copy || def->type->destruct || def->type->move) {
-        micap_fail(world, MICA_ERROR_INVALID, location, "stream: messages are copied as bytes, and %s owns something",
+        micap_fail(world, MICA_ERROR_INVALID, location,
+                   "stream_create: messages are copied as bytes, but %s has a copy, move or destruct function",
                    def->type->name);
         return NULL;
     }
     if (is_refused(world, location, "stream_create"))
         return NULL;
-    return micap_stream_make(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
-                                                          .type = micap_type_of(mica_type_id(def->type)),
-                                                          .message_bytes = def->type->size_bytes,
-                                                          .alignment = def->type->alignment,
-                                                          .capacity = def->capacity,
-                                                          .keep_frames = def->keep_frames,
-                                                          .application = def->application,
-                                                          .location = location});
+    return micap_stream_create(world, &(micap_stream_shape){.name = def->name ? def->name : def->type->name,
+                                                            .type = micap_type_of(mica_type_id(def->type)),
+                                                            .message_bytes = def->type->size_bytes,
+                                                            .alignment = def->type->alignment,
+                                                            .capacity = def->capacity,
+                                                            .keep_frames = def->keep_frames,
+                                                            .application = def->application,
+                                                            .location = location});
 }
 
 void mica_stream_destroy(mica_stream *stream)
@@ -118,33 +122,33 @@ void mica_stream_destroy(mica_stream *stream)
     uint32_t users = micap_stream_user_count(stream->world, stream);
     if (users) {
         micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
-                   "stream %s: %u systems declare it: remove them first", stream->name, users);
+                   "stream_destroy: %s: %u systems declare it: remove them first", stream->name, users);
         return;
     }
     if (stream->is_owned) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location, "stream %s: it goes with its requests",
-                   stream->name);
+        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
+                   "stream_destroy: %s belongs to requests: destroy those instead", stream->name);
         return;
     }
-    micap_stream_end(stream);
+    micap_stream_remove(stream);
 }
 
-/* Whether this piece of work may write or read; asked once for a run. */
-static bool may_use(const mica_stream *stream, const micap_task *task, bool write, mica_location location)
+/* Whether this job may write or read the stream, with a report if not. Called once for a span. */
+static bool may_use(const mica_stream *stream, const micap_running_job *job, bool write, mica_location location)
 {
     const char *verb = write ? "write" : "read";
-    const char *label = micap_system_label(task->system);
-    if (task->lane == MICAP_LANE_NONE) {
+    const char *label = job->system->def.name;
+    if (job->sequence == MICAP_SEQUENCE_NONE) {
         micap_fail(stream->world, MICA_ERROR_REFUSED, location,
-                   "stream %s: system %s tries to %s it inside a parallel for, where nothing has an order",
+                   "stream %s: system %s can't %s it inside a parallel for, because nothing has an order there",
                    stream->name, label, verb);
         return false;
     }
-    bool is_declared = micap_system_uses_stream(task->system, stream, write);
-    if (!is_declared && !(write && micap_system_may_write_any(task->system, stream))) {
+    bool is_declared = micap_system_uses_stream(job->system, stream, write);
+    if (!is_declared && !(write && micap_system_may_write_undeclared(job->system, stream))) {
         micap_check_stream(stream->world, stream->name, write, location);
         micap_fail(stream->world, MICA_ERROR_REFUSED, location,
-                   "stream %s: system %s does not declare to %s it (.uses)", stream->name, label, verb);
+                   "stream %s: system %s does not declare that it will %s it (.uses)", stream->name, label, verb);
         return false;
     }
     return true;
@@ -170,15 +174,15 @@ void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_locatio
     if (!stream || !count)
         return NULL;
     size_t bytes = (size_t)count * stream->message_bytes;
-    const micap_task *task = micap_task_here(stream->world);
+    const micap_running_job *job = micap_running_job_of(stream->world);
     void *room;
-    if (task) {
-        if (MICAP_UNLIKELY(!micap_queue_is_open(&stream->queue, task->worker, task->lane)) &&
-            !may_use(stream, task, true, location))
+    if (job) {
+        if (MICAP_UNLIKELY(!micap_queue_is_open(&stream->queue, job->worker, job->sequence)) &&
+            !may_use(stream, job, true, location))
             return NULL;
-        room = micap_queue_append(&stream->queue, task->worker, task->lane, bytes);
+        room = micap_queue_append(&stream->queue, job->worker, job->sequence, bytes);
     } else {
-        room = micap_queue_append(&stream->queue, 0, MICAP_LANE_NONE, bytes);
+        room = micap_queue_append(&stream->queue, 0, MICAP_SEQUENCE_NONE, bytes);
         micap_stream_bound(stream);
     }
     if (MICAP_UNLIKELY(!room))
@@ -200,23 +204,23 @@ static MICAP_COLD bool push_slowly(mica_stream *stream, const void *message, siz
     return room != NULL;
 }
 
-/* A million times in a frame: the run of this piece of work is open, and has room. */
+/* The fast path, a million times in a frame: the job has a span open that has room. */
 bool mica_stream_push_id(mica_stream *stream, const void *message, size_t message_bytes, mica_location location)
 {
     const micap_here *here = micap_here_now;
     if (MICAP_UNLIKELY(!stream || !here || here->world != stream->world || message_bytes != stream->message_bytes))
         return push_slowly(stream, message, message_bytes, location);
-    const micap_task *task = (const micap_task *)(const void *)here;
-    micap_writer *writer = &stream->queue.writers[task->worker];
+    const micap_running_job *job = (const micap_running_job *)(const void *)here;
+    micap_queue_writer *writer = &stream->queue.writers[job->worker];
     char *room = writer->at;
-    if (MICAP_UNLIKELY(writer->lane != task->lane || (size_t)(writer->limit - room) < message_bytes))
+    if (MICAP_UNLIKELY(writer->sequence != job->sequence || (size_t)(writer->limit - room) < message_bytes))
         return push_slowly(stream, message, message_bytes, location);
-    writer->at = writer->run->end = room + message_bytes;
+    writer->at = writer->span->end = room + message_bytes;
     micap_copy_fresh(room, message, (uint32_t)message_bytes);
     return true;
 }
 
-static micap_reader *find_reader(const mica_stream *stream, uint32_t system)
+static micap_stream_reader *find_reader(const mica_stream *stream, uint32_t system)
 {
     for (uint32_t i = 0; i < stream->reader_count; ++i)
         if (stream->readers[i].system == system)
@@ -224,78 +228,80 @@ static micap_reader *find_reader(const mica_stream *stream, uint32_t system)
     return NULL;
 }
 
-/* The reader that this thread is at the moment; NULL when it is none. */
-static micap_reader *reader_here(const mica_stream *stream, uint32_t *out_lane_limit)
+/* Returns the reader that this thread runs as, or NULL. Sequence numbers below the limit are complete. */
+static micap_stream_reader *reader_here(const mica_stream *stream, uint32_t *out_sequence_limit)
 {
-    const micap_task *task = micap_task_here(stream->world);
-    *out_lane_limit = 0;
-    if (task)
-        micap_system_lanes(task->system, out_lane_limit);
-    return find_reader(stream, task ? micap_system_id(task->system).id : 0);
+    const micap_running_job *job = micap_running_job_of(stream->world);
+    *out_sequence_limit = job ? job->system->first_sequence : 0;
+    return find_reader(stream, job ? job->system->id : 0);
 }
 
-/* The end of what a reader can see. */
-static uint64_t visible_end(const mica_stream *stream, const micap_reader *reader, uint32_t lane_limit)
+/* Returns the end of what a reader can see. */
+static uint64_t visible_end(const mica_stream *stream, const micap_stream_reader *reader, uint32_t sequence_limit)
 {
-    uint64_t end = reader->lane_run ? reader->location : stream->queue.end;
-    for (const micap_run *run = reader->lane_run ? reader->lane_run->next : NULL; run; run = run->next)
-        end += (uint64_t)(run->end - run->begin);
-    for (uint32_t lane = reader->lane; lane < lane_limit; ++lane)
-        for (const micap_run *run = stream->queue.lanes[lane].first; run; run = run->next)
-            end += (uint64_t)(run->end - run->begin);
+    uint64_t end = reader->sequence_span ? reader->position : stream->queue.end;
+    for (const micap_queue_span *span = reader->sequence_span ? reader->sequence_span->next : NULL; span;
+         span = span->next)
+        end += (uint64_t)(span->end - span->begin);
+    for (uint32_t sequence = reader->sequence; sequence < sequence_limit; ++sequence)
+        for (const micap_queue_span *span = stream->queue.sequences[sequence].first; span; span = span->next)
+            end += (uint64_t)(span->end - span->begin);
     return end;
 }
 
-/* Where a reader really is: what was dropped meanwhile, it will not see. */
-static uint64_t effective_place(const mica_stream *stream, const micap_reader *reader, uint32_t lane_limit)
+/* Returns the position of a reader, past what was dropped meanwhile. */
+static uint64_t effective_position(const mica_stream *stream, const micap_stream_reader *reader,
+                                   uint32_t sequence_limit)
 {
-    uint64_t location = reader->location > stream->queue.begin ? reader->location : stream->queue.begin;
+    uint64_t position = reader->position > stream->queue.begin ? reader->position : stream->queue.begin;
     if (stream->capacity_bytes) {
-        uint64_t end = visible_end(stream, reader, lane_limit);
-        if (end - location > stream->capacity_bytes)
+        uint64_t end = visible_end(stream, reader, sequence_limit);
+        if (end - position > stream->capacity_bytes)
             return end - stream->capacity_bytes;
     }
-    return location;
+    return position;
 }
 
-/* The next bytes behind the reader's place that lie together, of the list and then of lanes; NULL when there are none. */
-static const char *next_bytes(const mica_stream *stream, micap_reader *reader, uint32_t lane_limit, uint64_t *out_bytes)
+/* Returns the next bytes of one span, from the list and then from complete sequence numbers, or NULL. Advances the reader. */
+static const char *next_bytes(const mica_stream *stream, micap_stream_reader *reader, uint32_t sequence_limit,
+                              uint64_t *out_bytes)
 {
     const micap_queue *queue = &stream->queue;
     const char *begin;
-    micap_run *run;
-    if (reader->location < queue->end) { /* then it is not in a lane yet */
-        run = reader->run ? reader->run : queue->first;
-        while (micap_run_end(run) <= reader->location)
-            run = run->next;
-        reader->run = run;
-        begin = run->begin + (reader->location - run->location);
+    micap_queue_span *span;
+    if (reader->position < queue->end) { /* it still reads the list */
+        span = reader->span ? reader->span : queue->first;
+        while (micap_queue_span_end(span) <= reader->position)
+            span = span->next;
+        reader->span = span;
+        begin = span->begin + (reader->position - span->position);
     } else {
-        run = reader->lane_run ? reader->lane_run->next : NULL;
-        while (!run && reader->lane < lane_limit)
-            run = queue->lanes[reader->lane++].first;
-        if (!run)
+        span = reader->sequence_span ? reader->sequence_span->next : NULL;
+        while (!span && reader->sequence < sequence_limit)
+            span = queue->sequences[reader->sequence++].first;
+        if (!span)
             return NULL;
-        reader->lane_run = run;
-        begin = run->begin;
+        reader->sequence_span = span;
+        begin = span->begin;
     }
-    *out_bytes = (uint64_t)(run->end - begin);
-    reader->location += *out_bytes;
+    *out_bytes = (uint64_t)(span->end - begin);
+    reader->position += *out_bytes;
     return begin;
 }
 
-static const void *read_next(mica_stream *stream, micap_reader *reader, uint32_t lane_limit, uint32_t *out_count)
+static const void *read_next(mica_stream *stream, micap_stream_reader *reader, uint32_t sequence_limit,
+                             uint32_t *out_count)
 {
-    uint64_t floor = effective_place(stream, reader, lane_limit);
+    uint64_t floor = effective_position(stream, reader, sequence_limit);
     uint64_t bytes;
-    if (reader->location < stream->queue.begin) {
-        reader->lost_bytes += stream->queue.begin - reader->location;
-        reader->location = stream->queue.begin;
-        reader->run = NULL;
+    if (reader->position < stream->queue.begin) {
+        reader->lost_bytes += stream->queue.begin - reader->position;
+        reader->position = stream->queue.begin;
+        reader->span = NULL;
     }
-    for (const char *begin; (begin = next_bytes(stream, reader, lane_limit, &bytes));) {
-        uint64_t location = reader->location - bytes;
-        uint64_t skip = location >= floor ? 0 : floor - location < bytes ? floor - location : bytes;
+    for (const char *begin; (begin = next_bytes(stream, reader, sequence_limit, &bytes));) {
+        uint64_t position = reader->position - bytes;
+        uint64_t skip = position >= floor ? 0 : floor - position < bytes ? floor - position : bytes;
         reader->lost_bytes += skip;
         *out_count = (uint32_t)((bytes - skip) / stream->message_bytes);
         if (*out_count)
@@ -309,34 +315,34 @@ const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_l
     *out_count = 0;
     if (!stream)
         return NULL;
-    uint32_t lane_limit;
-    micap_reader *reader = reader_here(stream, &lane_limit);
-    const micap_task *task = micap_task_here(stream->world);
-    if (task && (task->lane == MICAP_LANE_NONE || !reader) && !may_use(stream, task, false, location))
+    uint32_t sequence_limit;
+    micap_stream_reader *reader = reader_here(stream, &sequence_limit);
+    const micap_running_job *job = micap_running_job_of(stream->world);
+    if (job && (job->sequence == MICAP_SEQUENCE_NONE || !reader) && !may_use(stream, job, false, location))
         return NULL;
     if (!reader) {
         micap_fail(stream->world, MICA_ERROR_REFUSED, location,
-                   "stream %s: the application has no place in it: make it with .application = true", stream->name);
+                   "stream %s: the application can't read it: create it with .application = true", stream->name);
         return NULL;
     }
-    return read_next(stream, reader, lane_limit, out_count);
+    return read_next(stream, reader, sequence_limit, out_count);
 }
 
 const void *micap_stream_take(mica_stream *stream, uint32_t *out_count)
 {
     *out_count = 0;
-    micap_reader *reader = find_reader(stream, 0);
-    MICAP_ASSERT(reader, "streams of the library are the application's");
+    micap_stream_reader *reader = find_reader(stream, 0);
+    MICAP_ASSERT(reader, "streams of requests are read by the application");
     return read_next(stream, reader, 0, out_count);
 }
 
 uint64_t mica_stream_count(const mica_stream *stream)
 {
-    uint32_t lane_limit;
-    const micap_reader *reader = stream ? reader_here(stream, &lane_limit) : NULL;
+    uint32_t sequence_limit;
+    const micap_stream_reader *reader = stream ? reader_here(stream, &sequence_limit) : NULL;
     if (!reader)
         return 0;
-    return (visible_end(stream, reader, lane_limit) - effective_place(stream, reader, lane_limit)) /
+    return (visible_end(stream, reader, sequence_limit) - effective_position(stream, reader, sequence_limit)) /
            stream->message_bytes;
 }
 
@@ -344,10 +350,10 @@ uint64_t mica_stream_dropped(const mica_stream *stream)
 {
     if (!stream)
         return 0;
-    uint32_t lane_limit;
-    const micap_reader *reader = reader_here(stream, &lane_limit);
+    uint32_t sequence_limit;
+    const micap_stream_reader *reader = reader_here(stream, &sequence_limit);
     uint64_t lost = stream->lost_bytes;
     if (reader)
-        lost = reader->lost_bytes + effective_place(stream, reader, lane_limit) - reader->location;
+        lost = reader->lost_bytes + effective_position(stream, reader, sequence_limit) - reader->position;
     return lost / stream->message_bytes + atomic_load_explicit(&stream->missed, memory_order_relaxed);
 }

@@ -1,6 +1,8 @@
-/* A stream: a queue of messages of one size, and the places its readers have reached.
+/* Streams: queues of messages of one size, and the positions of their readers.
  *
- *     stream.c       what users call      stream_frame.c    what happens around frames and phases */
+ *     stream            creating, writing, reading
+ *     stream_frame      the streams of a world around frames and phases
+ *     stream_snapshot   the streams of a world in snapshots */
 #ifndef MICAP_FLOW_MESSAGING_STREAM_H
 #define MICAP_FLOW_MESSAGING_STREAM_H
 
@@ -8,39 +10,39 @@
 #include "mica/stream.h"
 #include "type/type.h"
 
-/* Who reads, and how far. While a phase runs, a reader goes on, behind the list, with the lanes of systems that come before
- * it: they are complete, and when they join the list they lie in the order they were read in. */
-typedef struct micap_reader {
-    uint32_t system;     /* the id: it stays when a system is replaced; 0 is the application */
-    uint64_t location;   /* behind the last byte it has read */
-    micap_run *run;      /* of the list, where that place is or a place before it; NULL: the first */
-    uint64_t lost_bytes; /* were dropped before it had read them */
-    /* In the phase that runs. */
-    micap_run *lane_run; /* the last run of a lane that it has read */
-    uint32_t lane;       /* lanes below it are read */
-} micap_reader;
+/* A reader and its position. While a phase runs, a reader that has read the whole list continues with the spans of systems
+ * that run before it. Those are complete, and will be added to the list in the order they were read in. */
+typedef struct micap_stream_reader {
+    uint32_t system;        /* its id, which is kept when a system is replaced; 0 is the application */
+    uint64_t position;      /* after the last byte it has read */
+    micap_queue_span *span; /* of the list, which contains that position or an earlier one; NULL: the first */
+    uint64_t lost_bytes;    /* dropped before it had read them */
+    /* In the running phase. */
+    micap_queue_span *sequence_span; /* the last span it has read that is not in the list */
+    uint32_t sequence;               /* lower sequence numbers were read */
+} micap_stream_reader;
 
 struct mica_stream {
     mica_world *world;
-    mica_stream *next; /* of the world's, in the order they were made */
-    uint64_t number;   /* how many-eth of the world: an address may be had again, a number is not */
+    mica_stream *next; /* of the world, in the order they were created */
+    uint64_t number;   /* unique in the world: an address may be reused, a number is not */
     char *name;
     size_t name_bytes;
     mica_location location;
     micap_queue queue;
-    bool is_owned;
-    const micap_type *type; /* of its messages; NULL: they are requests' */
+    bool is_owned;          /* by requests */
+    const micap_type *type; /* of its messages; NULL: they are questions of requests */
     uint32_t message_bytes;
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
-    micap_reader *readers;
+    micap_stream_reader *readers;
     uint32_t reader_count;
     uint32_t reader_capacity;
-    uint64_t lost_bytes;     /* dropped for room, whoever had read them */
-    _Atomic uint64_t missed; /* messages for which there was no memory */
+    uint64_t lost_bytes;     /* dropped because the stream was full */
+    _Atomic uint64_t missed; /* messages that were lost because memory was short */
 };
 
-/* What a stream is made of, where there is no description of its messages. */
+/* What a stream is created from. */
 typedef struct micap_stream_shape {
     const char *name;
     const micap_type *type;
@@ -53,34 +55,18 @@ typedef struct micap_stream_shape {
     mica_location location;
 } micap_stream_shape;
 
-/* NULL with a report when memory is short. */
-mica_stream *micap_stream_make(mica_world *world, const micap_stream_shape *shape);
-/* Gives it back without asking who uses it, */
-void micap_stream_end(mica_stream *stream);
-/* and without taking it off the list of the world's streams. */
+/* Returns NULL with a report if memory is short. */
+mica_stream *micap_stream_create(mica_world *world, const micap_stream_shape *shape);
+
+/* Removes a stream from the world and frees it, without checking that it is unused. */
+void micap_stream_remove(mica_stream *stream);
+/* Frees a stream whose world ends. */
 void micap_stream_free(mica_stream *stream);
 
-/* The next messages that the application has not read, then forgotten with the next frame. */
+/* Returns the next messages that the application has not read. They are dropped with the next frame. */
 const void *micap_stream_take(mica_stream *stream, uint32_t *out_count);
 
-/* All streams of a world; NULL when memory is short, with a report. */
-typedef struct micap_streams {
-    mica_stream *first, *last;
-    uint64_t made_count;
-    uint64_t frame; /* frames begun */
-    bool is_in_frame;
-    uint64_t systems_version; /* when readers were last compared with what systems declare */
-} micap_streams;
-
-micap_streams *micap_streams_of(mica_world *world);
-
-/* For snapshots: see micap_listener_ops. */
-void *micap_streams_save(mica_world *world, void *state);
-void micap_streams_drop(mica_world *world, void *state, void *saved);
-bool micap_streams_prepare(mica_world *world, void *state, const void *saved);
-void micap_streams_load(mica_world *world, void *state, const void *saved);
-
-/* Adds a reader, who begins with what is still there. False when memory is short. */
+/* Adds a reader, which begins with the oldest message. False if memory is short. */
 bool micap_stream_add_reader(mica_stream *stream, uint32_t system);
 
 /* Drops the oldest messages of a bounded stream that has too many. */

@@ -1,22 +1,23 @@
-/* Streams around frames and phases: lanes are made before systems write, put into order behind them, and what all have
- * read is dropped when the next frame begins. */
-#include "core/world/report.h"
-#include "core/world/world_hash.h"
-#include "flow/schedule/flow.h"
-#include "flow/messaging/stream.h"
+#include "flow/messaging/stream_frame.h"
 
-/* An exclusive system reads as the application does. */
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "core/world/world_hash.h"
+#include "flow/messaging/stream_snapshot.h"
+#include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
+
+/* An exclusive system reads as the application. */
 static bool reads(const micap_system *system, const mica_stream *stream)
 {
     return !system->def.exclusive && !system->is_removed && micap_system_uses_stream(system, stream, false);
 }
 
-static bool is_declared(const mica_world *world, const mica_stream *stream, uint32_t id)
+static bool is_declared(const micap_flow *flow, const mica_stream *stream, uint32_t id)
 {
-    const micap_system *system;
-    for (uint32_t i = 0; (system = micap_system_at(world, i)); ++i)
-        if (micap_system_id(system).id == id)
-            return reads(system, stream);
+    for (uint32_t i = 0; i < flow->system_count; ++i)
+        if (flow->systems[i]->id == id)
+            return reads(flow->systems[i], stream);
     return false;
 }
 
@@ -28,21 +29,20 @@ static bool is_known(const mica_stream *stream, uint32_t id)
     return false;
 }
 
-/* Readers that are no longer declared go, new ones come. False when memory is short. */
-static bool update_readers(mica_world *world, mica_stream *stream)
+/* Removes readers that are no longer declared, and adds new ones. False with a report if memory is short. */
+static bool update_readers(const micap_flow *flow, mica_stream *stream)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < stream->reader_count; ++i)
-        if (!stream->readers[i].system || is_declared(world, stream, stream->readers[i].system))
+        if (!stream->readers[i].system || is_declared(flow, stream, stream->readers[i].system))
             stream->readers[kept++] = stream->readers[i];
     stream->reader_count = kept;
-    const micap_system *system;
-    for (uint32_t i = 0; (system = micap_system_at(world, i)); ++i) {
-        uint32_t id = micap_system_id(system).id;
-        if (!reads(system, stream) || is_known(stream, id))
+    for (uint32_t i = 0; i < flow->system_count; ++i) {
+        const micap_system *system = flow->systems[i];
+        if (!reads(system, stream) || is_known(stream, system->id))
             continue;
-        if (!micap_stream_add_reader(stream, id)) {
-            micap_fail_memory(world, "stream");
+        if (!micap_stream_add_reader(stream, system->id)) {
+            micap_fail_memory(flow->world, "stream");
             return false;
         }
     }
@@ -51,37 +51,38 @@ static bool update_readers(mica_world *world, mica_stream *stream)
 
 static bool update_all_readers(mica_world *world, micap_streams *streams)
 {
-    if (streams->systems_version == micap_systems_version(world))
+    const micap_flow *flow = micap_flow_get(world);
+    if (streams->systems_version == flow->systems_version)
         return true;
     for (mica_stream *stream = streams->first; stream; stream = stream->next)
-        if (!update_readers(world, stream))
+        if (!update_readers(flow, stream))
             return false;
-    streams->systems_version = micap_systems_version(world);
+    streams->systems_version = flow->systems_version;
     return true;
 }
 
-/* The place before which nothing is older than that many frames. */
-static uint64_t aged(const mica_stream *stream, uint32_t frames)
+/* Returns the position of the first message that is at most that many frames old. */
+static uint64_t position_by_age(const mica_stream *stream, uint32_t frames)
 {
-    const micap_run *run = stream->queue.first;
-    while (run && run->frame + frames < stream->queue.frame)
-        run = run->next;
-    return run ? run->location : stream->queue.end;
+    const micap_queue_span *span = stream->queue.first;
+    while (span && span->frame + frames < stream->queue.frame)
+        span = span->next;
+    return span ? span->position : stream->queue.end;
 }
 
-static void retire(mica_stream *stream)
+static void drop_old_messages(mica_stream *stream)
 {
     micap_queue *queue = &stream->queue;
-    uint64_t location = queue->end;
+    uint64_t position = queue->end;
     for (uint32_t i = 0; i < stream->reader_count; ++i)
-        location = stream->readers[i].location < location ? stream->readers[i].location : location;
+        position = stream->readers[i].position < position ? stream->readers[i].position : position;
     if (stream->keep_frames || !stream->reader_count)
-        location = aged(stream, stream->keep_frames ? stream->keep_frames : 1);
-    queue->begin = location > queue->begin ? location : queue->begin;
+        position = position_by_age(stream, stream->keep_frames ? stream->keep_frames : 1);
+    queue->begin = position > queue->begin ? position : queue->begin;
     for (uint32_t i = 0; i < stream->reader_count; ++i) {
-        micap_run *run = stream->readers[i].run;
-        if (run && micap_run_end(run) <= queue->begin)
-            stream->readers[i].run = NULL;
+        micap_queue_span *span = stream->readers[i].span;
+        if (span && micap_queue_span_end(span) <= queue->begin)
+            stream->readers[i].span = NULL;
     }
     micap_queue_drop(queue, queue->begin);
 }
@@ -94,8 +95,8 @@ static void frame_begin(mica_world *world, void *state)
     bool all_known = update_all_readers(world, streams);
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         stream->queue.frame = streams->frame;
-        if (all_known) /* or what a new one wants to read might go */
-            retire(stream);
+        if (all_known) /* else a message that a new reader needs might be dropped */
+            drop_old_messages(stream);
     }
 }
 
@@ -109,14 +110,14 @@ static void frame_end(mica_world *world, void *state)
 static bool phase_begin(mica_world *world, void *state)
 {
     micap_streams *streams = state;
-    if (!streams->is_in_frame) { /* one system is run by itself: that counts as a frame */
+    if (!streams->is_in_frame) { /* mica_system_run: counts as a frame */
         frame_begin(world, state);
         streams->is_in_frame = false;
     }
     if (!update_all_readers(world, streams))
         return false;
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
-        if (!micap_queue_prepare(&stream->queue, mica_worker_count(world), micap_lane_count(world))) {
+        if (!micap_queue_prepare(&stream->queue, mica_worker_count(world), micap_sequence_count(world))) {
             micap_fail_memory(world, "stream");
             return false;
         }
@@ -131,36 +132,36 @@ static void phase_end(mica_world *world, void *state)
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         micap_queue_commit(&stream->queue);
         for (uint32_t i = 0; i < stream->reader_count; ++i) {
-            micap_reader *reader = &stream->readers[i];
-            reader->run = reader->lane_run ? reader->lane_run : reader->run;
-            reader->lane_run = NULL;
-            reader->lane = 0;
+            micap_stream_reader *reader = &stream->readers[i];
+            reader->span = reader->sequence_span ? reader->sequence_span : reader->span;
+            reader->sequence_span = NULL;
+            reader->sequence = 0;
         }
         micap_stream_bound(stream);
     }
 }
 
-/* Messages that are still there, and how much each reader has left of them. Where age counts, so does it here; runs do not:
- * where one ends depends on who wrote it. */
+/* Hashes the messages, and how much each reader has not read. The age of messages counts if they are dropped by age. Where a
+ * span ends does not count, because it depends on threads. */
 static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
 {
     const micap_queue *queue = &stream->queue;
-    bool grows_old = stream->keep_frames || !stream->reader_count;
+    bool is_dropped_by_age = stream->keep_frames || !stream->reader_count;
     uint64_t age = UINT64_MAX;
     micap_hasher_bytes(hasher, stream->name, stream->name_bytes);
     micap_hasher_integer(hasher, (queue->end - queue->begin) / stream->message_bytes, 8);
     for (uint32_t i = 0; i < stream->reader_count; ++i) {
-        uint64_t location = stream->readers[i].location;
-        micap_hasher_integer(hasher, queue->end - (location > queue->begin ? location : queue->begin), 8);
+        uint64_t position = stream->readers[i].position;
+        micap_hasher_integer(hasher, queue->end - (position > queue->begin ? position : queue->begin), 8);
     }
-    for (const micap_run *run = queue->first; run && stream->type; run = run->next) {
-        if (micap_run_end(run) <= queue->begin)
+    for (const micap_queue_span *span = queue->first; span && stream->type; span = span->next) {
+        if (micap_queue_span_end(span) <= queue->begin)
             continue;
-        uint64_t skip = run->location < queue->begin ? queue->begin - run->location : 0;
-        if (grows_old && queue->frame - run->frame != age)
-            micap_hasher_integer(hasher, age = queue->frame - run->frame, 8);
-        micap_hash_values(hasher, stream->type, run->begin + skip,
-                          (uint32_t)((size_t)(run->end - run->begin - (ptrdiff_t)skip) / stream->message_bytes));
+        uint64_t skip = span->position < queue->begin ? queue->begin - span->position : 0;
+        if (is_dropped_by_age && queue->frame - span->frame != age)
+            micap_hasher_integer(hasher, age = queue->frame - span->frame, 8);
+        micap_hash_values(hasher, stream->type, span->begin + skip,
+                          (uint32_t)((size_t)(span->end - span->begin - (ptrdiff_t)skip) / stream->message_bytes));
     }
 }
 
@@ -169,7 +170,7 @@ static void hash(const mica_world *world, const void *state, micap_hasher *hashe
     (void)world;
     const micap_streams *streams = state;
     for (const mica_stream *stream = streams->first; stream; stream = stream->next)
-        if (stream->queue.begin != stream->queue.end) /* an empty one is as none */
+        if (stream->queue.begin != stream->queue.end) /* an empty stream does not count */
             hash_stream(stream, hasher);
 }
 
@@ -179,7 +180,7 @@ static bool validate(mica_world *world, void *state)
     for (const mica_stream *stream = streams->first; stream; stream = stream->next) {
         bool sound = micap_queue_is_sound(&stream->queue);
         for (uint32_t i = 0; i < stream->reader_count; ++i)
-            sound = sound && stream->readers[i].location <= stream->queue.end;
+            sound = sound && stream->readers[i].position <= stream->queue.end;
         if (!sound) {
             micap_fail(world, MICA_ERROR_INVALID, stream->location, "stream %s: broken invariant", stream->name);
             return false;
@@ -196,14 +197,14 @@ static void trim(mica_world *world, void *state)
         micap_queue_trim(&stream->queue);
 }
 
-static void release(mica_world *world, void *state)
+static void free_streams(mica_world *world, void *state)
 {
-    micap_streams *streams = state;
+    (void)world;
+    const micap_streams *streams = state;
     for (mica_stream *stream = streams->first, *next; stream; stream = next) {
         next = stream->next;
         micap_stream_free(stream);
     }
-    micap_release(&world->memory, streams, sizeof *streams, MICAP_ARRAY_ALIGNMENT);
 }
 
 static const micap_listener_ops listener = {
@@ -218,20 +219,10 @@ static const micap_listener_ops listener = {
     .hash = hash,
     .validate = validate,
     .trim = trim,
-    .free = release,
+    .free = free_streams,
 };
 
 micap_streams *micap_streams_of(mica_world *world)
 {
-    micap_streams *streams = micap_listener_state(world, MICAP_LISTENER_STREAMS);
-    if (streams)
-        return streams;
-    streams = micap_allocate_zeroed(&world->memory, sizeof *streams, MICAP_ARRAY_ALIGNMENT);
-    if (!streams)
-        micap_fail_memory(world, "stream");
-    else if (!micap_listen(world, MICAP_LISTENER_STREAMS, &listener, streams)) {
-        micap_release(&world->memory, streams, sizeof *streams, MICAP_ARRAY_ALIGNMENT);
-        streams = NULL;
-    }
-    return streams;
+    return micap_listener_require(world, MICAP_LISTENER_STREAMS, &listener, sizeof(micap_streams), "stream");
 }

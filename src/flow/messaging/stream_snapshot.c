@@ -1,12 +1,13 @@
-/* Streams, as snapshots need them: what is in them, and how far their readers have come. */
+#include "flow/messaging/stream_snapshot.h"
+
 #include "core/world/world.h"
-#include "flow/messaging/stream.h"
+#include "flow/messaging/stream_frame.h"
 
 typedef struct saved_stream {
     struct saved_stream *next;
     uint64_t number; /* of the stream */
     micap_saved_queue *queue;
-    micap_reader *readers;
+    micap_stream_reader *readers;
     uint32_t reader_count;
     uint64_t lost_bytes;
     uint64_t missed;
@@ -21,10 +22,9 @@ void micap_streams_drop(mica_world *world, void *state, void *data)
 {
     (void)state;
     saved_streams *saved = data;
-    micap_queue any = {.memory = &world->memory};
     for (saved_stream *at = saved->first, *next; at; at = next) {
         next = at->next;
-        micap_queue_drop_saved(&any, at->queue);
+        micap_queue_drop_saved(&world->memory, at->queue);
         MICAP_RELEASE_ARRAY(&world->memory, at->readers, at->reader_count);
         micap_release(&world->memory, at, sizeof *at, MICAP_ARRAY_ALIGNMENT);
     }
@@ -81,13 +81,13 @@ bool micap_streams_prepare(mica_world *world, void *state, const void *data)
     const micap_streams *streams = state;
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         const saved_stream *old = saved_of(data, stream);
-        if (old && !micap_queue_prepare_load(&stream->queue, old->queue)) /* its room for readers only grows */
+        if (old && !micap_queue_prepare_load(&stream->queue, old->queue)) /* the array of readers never shrinks */
             return false;
     }
     return true;
 }
 
-/* Readers that came meanwhile stay, and begin with what is there. */
+/* A stream that was created after the snapshot is now empty, and its readers stand at its end. */
 static void load_readers(mica_stream *stream, const saved_stream *old)
 {
     if (old) {
@@ -96,11 +96,11 @@ static void load_readers(mica_stream *stream, const saved_stream *old)
             memcpy(stream->readers, old->readers, old->reader_count * sizeof *old->readers);
     }
     for (uint32_t i = 0; i < stream->reader_count; ++i) {
-        micap_reader *reader = &stream->readers[i];
-        reader->run = reader->lane_run = NULL;
-        reader->lane = 0;
+        micap_stream_reader *reader = &stream->readers[i];
+        reader->span = reader->sequence_span = NULL;
+        reader->sequence = 0;
         if (!old)
-            reader->location = stream->queue.end;
+            reader->position = stream->queue.end;
     }
 }
 
@@ -110,7 +110,7 @@ void micap_streams_load(mica_world *world, void *state, const void *data)
     const saved_streams *saved = data;
     micap_streams *streams = state;
     streams->frame = saved ? saved->frame : 0;
-    streams->systems_version = 0; /* readers are compared with what systems declare */
+    streams->systems_version = 0; /* compare readers with what systems declare */
     for (mica_stream *stream = streams->first; stream; stream = stream->next) {
         const saved_stream *old = saved_of(saved, stream);
         micap_queue_load(&stream->queue, old ? old->queue : NULL);

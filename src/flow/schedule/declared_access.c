@@ -1,37 +1,39 @@
-/* What checked builds know about a system that runs: its declarations. */
-#include "flow/schedule/flow.h"
+#include "flow/schedule/declared_access.h"
 
 #ifdef MICA_CHECKED
 
+#    include "flow/schedule/access_conflict.h"
+#    include "flow/schedule/system.h"
+
 static micap_allowed allows(const micap_here *here, mica_component component, bool write)
 {
-    const micap_task *task = (const micap_task *)(const void *)here;
-    micap_touch touches[MICAP_TOUCHES_MAX];
-    uint32_t count = micap_system_touches(task->system, touches);
+    const micap_running_job *job = (const micap_running_job *)(const void *)here;
+    micap_system_access accesses[MICAP_ACCESSES_MAX];
+    uint32_t count = micap_system_accesses(job->system, accesses);
     micap_allowed best = MICAP_NOT_ALLOWED;
     for (uint32_t i = 0; i < count; ++i) {
-        if (touches[i].component != component || (write && !touches[i].write))
+        if (accesses[i].component != component || (write && !accesses[i].write))
             continue;
-        micap_allowed found = touches[i].is_rows ? MICAP_ALLOWED_IN_ROWS : MICAP_ALLOWED;
+        micap_allowed found = accesses[i].is_rows ? MICAP_ALLOWED_IN_ROWS : MICAP_ALLOWED;
         best = found > best ? found : best;
     }
     return best;
 }
 
-void micap_task_declare(micap_task *task)
+void micap_declared_access_begin(micap_running_job *job)
 {
-    task->here.allows = allows;
-    task->here.label = task->system->def.name;
-    task->here.location = task->system->def.location;
+    job->here.allows = allows;
+    job->here.label = job->system->def.name;
+    job->here.location = job->system->def.location;
 }
 
-void micap_task_show(micap_task *task, const mica_view *view)
+void micap_declared_access_show(micap_running_job *job, const mica_view *view)
 {
-    task->here.view = view;
+    job->here.view = view;
 }
 
 #else
 
-typedef int micap_nothing_to_declare; /* a file must have something in it */
+typedef int micap_declared_access_unchecked; /* C does not allow an empty file */
 
 #endif

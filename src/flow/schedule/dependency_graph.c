@@ -1,21 +1,25 @@
-/* From declared access to who waits for whom. Systems stand in their order; for each thing they touch, the last group of accesses that
- * do not disturb each other (many readers, or one writer) is remembered with the group before it. A system that fits into
- * the last group waits for the group before; one that does not starts a new group and waits for the last. */
-#include "flow/schedule/fusion.h"
-#include "flow/schedule/system_order.h"
+/* Systems are taken in their order. For each component or stream, the last group of accesses that do not conflict with each
+ * other (many readers, or one writer) is known, and the group before it. A system that fits into the last group waits for the
+ * group before. A system that does not starts a new group and waits for the last. */
+#include "flow/schedule/dependency_graph.h"
 
 #include "core/world/report.h"
+#include "core/world/world.h"
+#include "flow/schedule/access_conflict.h"
+#include "flow/schedule/fusion.h"
+#include "flow/schedule/system.h"
+#include "flow/schedule/system_order.h"
 
-/* Something that systems touch, and the groups of accesses to it. */
-typedef struct micap_resource {
-    micap_touch kind; /* of the last group */
-    uint32_t *last;   /* places of systems */
+/* A component or stream, and the groups of accesses to it. */
+typedef struct resource {
+    micap_system_access access; /* of the last group */
+    uint32_t *last;             /* indices of systems */
     uint32_t last_count, last_capacity;
     uint32_t *before;
     uint32_t before_count, before_capacity;
 } resource;
 
-typedef struct micap_builder {
+typedef struct builder {
     micap_flow *flow;
     micap_phase *phase;
     resource *resources;
@@ -28,72 +32,75 @@ static micap_memory *memory_of(builder *build)
     return &build->flow->world->memory;
 }
 
-static bool add_link(builder *build, uint32_t from, uint32_t to, micap_reason reason)
+static bool add_dependency(builder *build, micap_dependency dependency)
 {
     micap_phase *phase = build->phase;
-    for (uint32_t i = phase->link_first[to]; i < phase->link_count; ++i)
-        if (phase->links[i].from == from)
+    for (uint32_t i = phase->first_dependency[dependency.to]; i < phase->dependency_count; ++i)
+        if (phase->dependencies[i].from == dependency.from)
             return true;
-    if (!MICAP_RESERVE(memory_of(build), phase->links, &phase->link_capacity, (uint64_t)phase->link_count + 1))
+    if (!MICAP_RESERVE(memory_of(build), phase->dependencies, &phase->dependency_capacity,
+                       (uint64_t)phase->dependency_count + 1))
         return false;
-    phase->links[phase->link_count++] = (micap_link){from, to, reason};
+    phase->dependencies[phase->dependency_count++] = dependency;
     return true;
 }
 
-static resource *resource_of(builder *build, const micap_touch *touch)
+static resource *resource_of(builder *build, const micap_system_access *access)
 {
     for (uint32_t i = 0; i < build->resource_count; ++i) {
         resource *found = &build->resources[i];
-        if (found->kind.component == touch->component && found->kind.stream == touch->stream)
+        if (found->access.component == access->component && found->access.stream == access->stream)
             return found;
     }
     if (!MICAP_RESERVE(memory_of(build), build->resources, &build->resource_capacity,
                        (uint64_t)build->resource_count + 1))
         return NULL;
     resource *fresh = &build->resources[build->resource_count++];
-    *fresh = (resource){.kind = *touch};
+    *fresh = (resource){.access = *access};
     return fresh;
 }
 
-static bool link_touch(builder *build, uint32_t location, const micap_touch *touch)
+static bool add_access(builder *build, uint32_t system, const micap_system_access *access)
 {
-    resource *touched = resource_of(build, touch);
-    if (!touched)
+    resource *accessed = resource_of(build, access);
+    if (!accessed)
         return false;
-    if (touched->last_count && micap_touches_conflict(&touched->kind, touch)) {
-        uint32_t *list = touched->before, capacity = touched->before_capacity;
-        touched->before = touched->last;
-        touched->before_count = touched->last_count;
-        touched->before_capacity = touched->last_capacity;
-        touched->last = list;
-        touched->last_count = 0;
-        touched->last_capacity = capacity;
+    if (accessed->last_count && micap_accesses_conflict(&accessed->access, access)) {
+        uint32_t *list = accessed->before, capacity = accessed->before_capacity;
+        accessed->before = accessed->last;
+        accessed->before_count = accessed->last_count;
+        accessed->before_capacity = accessed->last_capacity;
+        accessed->last = list;
+        accessed->last_count = 0;
+        accessed->last_capacity = capacity;
     }
-    touched->kind = *touch;
-    if (!MICAP_RESERVE(memory_of(build), touched->last, &touched->last_capacity, (uint64_t)touched->last_count + 1))
+    accessed->access = *access;
+    if (!MICAP_RESERVE(memory_of(build), accessed->last, &accessed->last_capacity, (uint64_t)accessed->last_count + 1))
         return false;
-    touched->last[touched->last_count++] = location;
-    micap_reason reason = {.component = touch->component, .stream = touch->stream};
-    for (uint32_t i = 0; i < touched->before_count; ++i)
-        if (touched->before[i] != location && !add_link(build, touched->before[i], location, reason))
+    accessed->last[accessed->last_count++] = system;
+    micap_dependency dependency = {.to = system, .component = access->component, .stream = access->stream};
+    for (uint32_t i = 0; i < accessed->before_count; ++i) {
+        dependency.from = accessed->before[i];
+        if (dependency.from != system && !add_dependency(build, dependency))
             return false;
+    }
     return true;
 }
 
-/* A component that is both read and written counts as written; a term and a use of it are one touch. */
-static uint32_t merge_touches(micap_touch *touches, uint32_t count)
+/* A component that is both read and written counts as written; a term and a use of it are one access. */
+static uint32_t merge_accesses(micap_system_access *accesses, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t same = 0;
         while (same < kept &&
-               (touches[same].component != touches[i].component || touches[same].stream != touches[i].stream ||
-                (touches[i].stream && touches[same].write != touches[i].write)))
+               (accesses[same].component != accesses[i].component || accesses[same].stream != accesses[i].stream ||
+                (accesses[i].stream && accesses[same].write != accesses[i].write)))
             ++same;
         if (same == kept)
-            touches[kept++] = touches[i];
+            accesses[kept++] = accesses[i];
         else
-            touches[same].write |= touches[i].write;
+            accesses[same].write |= accesses[i].write;
     }
     return kept;
 }
@@ -109,27 +116,28 @@ static void free_resources(builder *build)
     build->resource_count = build->resource_capacity = 0;
 }
 
-/* An exclusive system ends everything before it: what comes behind it waits for nothing before it. */
-static bool link_all(builder *build, const micap_asked *asked, const uint32_t *place_of)
+/* All systems before an exclusive system have ended, so systems after it wait for none of them. */
+static bool add_dependencies(builder *build, const micap_order_constraints *constraints, const uint32_t *index_of)
 {
     micap_phase *phase = build->phase;
     for (uint32_t to = 0; to < phase->system_count; ++to) {
-        phase->link_first[to] = phase->link_count;
+        phase->first_dependency[to] = phase->dependency_count;
         if (phase->order[to]->def.exclusive) {
             free_resources(build);
             continue;
         }
-        for (uint32_t i = 0; i < asked->count; ++i)
-            if (place_of[asked->pairs[i].to] == to &&
-                !add_link(build, place_of[asked->pairs[i].from], to, (micap_reason){.is_asked = true}))
+        for (uint32_t i = 0; i < constraints->count; ++i) {
+            micap_dependency asked = {.from = index_of[constraints->pairs[i].from], .to = to, .is_asked = true};
+            if (index_of[constraints->pairs[i].to] == to && !add_dependency(build, asked))
                 return false;
-        micap_touch touches[MICAP_TOUCHES_MAX];
-        uint32_t count = merge_touches(touches, micap_system_touches(phase->order[to], touches));
+        }
+        micap_system_access accesses[MICAP_ACCESSES_MAX];
+        uint32_t count = merge_accesses(accesses, micap_system_accesses(phase->order[to], accesses));
         for (uint32_t i = 0; i < count; ++i)
-            if (!link_touch(build, to, &touches[i]))
+            if (!add_access(build, to, &accesses[i]))
                 return false;
     }
-    phase->link_first[phase->system_count] = phase->link_count;
+    phase->first_dependency[phase->system_count] = phase->dependency_count;
     return true;
 }
 
@@ -138,11 +146,11 @@ static bool reserve_order(builder *build, uint32_t count)
     micap_phase *phase = build->phase;
     micap_memory *memory = memory_of(build);
     return MICAP_RESERVE(memory, phase->order, &phase->order_capacity, count) &&
-           MICAP_RESERVE(memory, phase->link_first, &phase->link_first_capacity, (uint64_t)count + 1) &&
+           MICAP_RESERVE(memory, phase->first_dependency, &phase->first_dependency_capacity, (uint64_t)count + 1) &&
            MICAP_RESERVE(memory, phase->chain_of, &phase->chain_of_capacity, count);
 }
 
-/* Puts the systems of the phase into their order, and links them. */
+/* Puts the systems of the phase into their order, and finds which wait for which. */
 static bool build_order(builder *build)
 {
     micap_flow *flow = build->flow;
@@ -153,27 +161,28 @@ static bool build_order(builder *build)
     if (!members)
         return false;
     uint32_t *waiting = (uint32_t *)(void *)(members + flow->system_count), *order = waiting + flow->system_count;
-    uint32_t *place_of = order + flow->system_count;
+    uint32_t *index_of = order + flow->system_count;
     for (uint32_t i = 0; i < flow->system_count; ++i)
         if (flow->systems[i]->def.phase == phase->id && !flow->systems[i]->is_removed)
             members[count++] = flow->systems[i];
-    micap_asked asked = {0};
-    bool done = reserve_order(build, count) && micap_asked_collect(flow->world, members, count, &asked);
+    micap_order_constraints constraints = {0};
+    bool done =
+        reserve_order(build, count) && micap_order_constraints_collect(flow->world, members, count, &constraints);
     if (done) {
-        uint32_t placed = micap_order_sort(&asked, count, waiting, order);
-        MICAP_ASSERT(placed == count, "a system that makes a loop was refused");
+        uint32_t placed = micap_order_sort(&constraints, count, waiting, order);
+        MICAP_ASSERT(placed == count, "systems that form a cycle are refused when they are added");
         phase->system_count = placed;
-        phase->link_count = 0;
+        phase->dependency_count = 0;
         for (uint32_t i = 0; i < placed; ++i) {
             phase->order[i] = members[order[i]];
             phase->order[i]->order = i;
             phase->order[i]->frame.order = i;
-            place_of[order[i]] = i;
+            index_of[order[i]] = i;
         }
-        done = link_all(build, &asked, place_of);
+        done = add_dependencies(build, &constraints, index_of);
     }
     free_resources(build);
-    micap_asked_free(flow->world, &asked);
+    micap_order_constraints_free(flow->world, &constraints);
     micap_release(memory_of(build), members, bytes, MICAP_ARRAY_ALIGNMENT);
     return done;
 }
@@ -187,8 +196,8 @@ static void report_unknown_names(const micap_flow *flow)
             const char *name = before ? system->def.before[j] : system->def.after[j - MICA_SYSTEM_ORDERS_MAX];
             if (name && !mica_system_find(flow->world, name).id)
                 micap_fail(flow->world, MICA_ERROR_UNKNOWN, system->def.location,
-                           "system %s: there is no system %s that it could run %s", system->def.name, name,
-                           before ? "before" : "after");
+                           "system %s: .%s names %s, which does not exist", system->def.name,
+                           before ? "before" : "after", name);
         }
         system->names_checked = true;
     }
@@ -197,34 +206,34 @@ static void report_unknown_names(const micap_flow *flow)
 static void update_gates(const micap_flow *flow)
 {
     for (uint32_t i = 0; i < flow->phase_count; ++i)
-        for (uint32_t j = 0; j < flow->phases[i]->leg_count; ++j) {
-            micap_leg *leg = &flow->phases[i]->legs[j];
-            leg->has_gates = false;
-            for (uint32_t k = 0; k < leg->system_count; ++k) {
-                micap_system *system = leg->systems[k];
+        for (uint32_t j = 0; j < flow->phases[i]->segment_count; ++j) {
+            micap_segment *segment = &flow->phases[i]->segments[j];
+            segment->has_gates = false;
+            for (uint32_t k = 0; k < segment->system_count; ++k) {
+                micap_system *system = segment->systems[k];
                 system->is_active = system->is_enabled;
-                leg->has_gates |= system->is_gated || !system->is_active;
+                segment->has_gates |= system->is_gated || !system->is_active;
             }
         }
 }
 
-mica_result micap_graph_update_phase(micap_flow *flow, micap_phase *phase)
+mica_result micap_dependency_graph_update_phase(micap_flow *flow, micap_phase *phase)
 {
     builder build = {.flow = flow, .phase = phase};
-    micap_graph_free(flow, phase);
-    if (build_order(&build) && micap_chains_build(flow, phase))
+    micap_dependency_graph_free(flow, phase);
+    if (build_order(&build) && micap_fusion_build(flow, phase))
         return MICA_OK;
-    micap_graph_free(flow, phase);
+    micap_dependency_graph_free(flow, phase);
     return micap_fail_memory(flow->world, "graph of systems");
 }
 
-mica_result micap_graph_update(micap_flow *flow)
+mica_result micap_dependency_graph_update(micap_flow *flow)
 {
     if (flow->is_stale) {
         for (uint32_t i = 0; i < flow->phase_count; ++i) {
-            mica_result result = micap_graph_update_phase(flow, flow->phases[i]);
+            mica_result result = micap_dependency_graph_update_phase(flow, flow->phases[i]);
             for (uint32_t j = 0; result != MICA_OK && j < i; ++j)
-                micap_graph_free(flow, flow->phases[j]);
+                micap_dependency_graph_free(flow, flow->phases[j]);
             if (result != MICA_OK)
                 return result;
         }
@@ -238,33 +247,18 @@ mica_result micap_graph_update(micap_flow *flow)
     return MICA_OK;
 }
 
-static void free_leg(micap_memory *memory, micap_leg *leg)
-{
-    for (uint32_t i = 0; i < leg->chain_count; ++i) {
-        micap_chain *chain = &leg->chains[i];
-        MICAP_RELEASE_ARRAY(memory, chain->archetypes, chain->archetype_capacity);
-        MICAP_RELEASE_ARRAY(memory, chain->matches, chain->matches_capacity);
-        MICAP_RELEASE_ARRAY(memory, chain->starts, chain->start_capacity);
-    }
-    micap_release(memory, leg->chains, leg->chain_capacity * sizeof *leg->chains, MICAP_CACHE_LINE);
-    MICAP_RELEASE_ARRAY(memory, leg->run_order, leg->run_order ? leg->chain_capacity : 0);
-    MICAP_RELEASE_ARRAY(memory, leg->successors, leg->successor_capacity);
-}
-
-void micap_graph_free(micap_flow *flow, micap_phase *phase)
+void micap_dependency_graph_free(micap_flow *flow, micap_phase *phase)
 {
     micap_memory *memory = &flow->world->memory;
-    for (uint32_t i = 0; i < phase->leg_count; ++i)
-        free_leg(memory, &phase->legs[i]);
-    MICAP_RELEASE_ARRAY(memory, phase->legs, phase->leg_capacity);
+    micap_fusion_free(flow, phase);
     MICAP_RELEASE_ARRAY(memory, phase->order, phase->order_capacity);
-    MICAP_RELEASE_ARRAY(memory, phase->links, phase->link_capacity);
-    MICAP_RELEASE_ARRAY(memory, phase->link_first, phase->link_first_capacity);
+    MICAP_RELEASE_ARRAY(memory, phase->dependencies, phase->dependency_capacity);
+    MICAP_RELEASE_ARRAY(memory, phase->first_dependency, phase->first_dependency_capacity);
     MICAP_RELEASE_ARRAY(memory, phase->chain_of, phase->chain_of_capacity);
-    phase->legs = NULL;
     phase->order = NULL;
-    phase->links = NULL;
-    phase->link_first = phase->chain_of = NULL;
-    phase->leg_count = phase->leg_capacity = phase->system_count = phase->order_capacity = 0;
-    phase->link_count = phase->link_capacity = phase->link_first_capacity = phase->chain_of_capacity = 0;
+    phase->dependencies = NULL;
+    phase->first_dependency = phase->chain_of = NULL;
+    phase->system_count = phase->order_capacity = 0;
+    phase->dependency_count = phase->dependency_capacity = 0;
+    phase->first_dependency_capacity = phase->chain_of_capacity = 0;
 }

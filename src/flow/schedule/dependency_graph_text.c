@@ -1,12 +1,13 @@
-/* The graph for people: as text, and for Graphviz. */
-#include "core/world/report.h"
-#include "flow/schedule/flow.h"
+/* Writes the dependency graph as text, and for Graphviz. */
+#include "flow/schedule/dependency_graph.h"
+#include "flow/schedule/fusion.h"
+#include "flow/schedule/system.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Counts everything and keeps what fits. */
-typedef struct micap_writer {
+/* Counts all characters and stores those that fit. */
+typedef struct writer {
     char *out;
     size_t capacity;
     size_t length;
@@ -24,19 +25,19 @@ static void put(writer *to, const char *format, ...)
     to->length += bytes > 0 ? (size_t)bytes : 0;
 }
 
-static const char *reason_text(micap_reason reason)
+static const char *reason_of(const micap_dependency *dependency)
 {
-    if (reason.is_asked)
+    if (dependency->is_asked)
         return "asked";
-    if (reason.stream)
+    if (dependency->stream)
         return "stream";
-    return micap_type_of(reason.component)->type.name;
+    return micap_type_of(dependency->component)->type.name;
 }
 
-/* Which of the phase's systems run slice by slice with this one. */
-static void put_chain(writer *to, const micap_phase *phase, const micap_leg *leg, uint32_t location)
+/* The systems that are fused with this one. */
+static void put_chain(writer *to, const micap_phase *phase, const micap_segment *segment, uint32_t order)
 {
-    const micap_chain *chain = &leg->chains[phase->chain_of[location]];
+    const micap_chain *chain = &segment->chains[phase->chain_of[order]];
     if (chain->system_count < 2)
         return;
     put(to, "  chain");
@@ -47,20 +48,21 @@ static void put_chain(writer *to, const micap_phase *phase, const micap_leg *leg
 static void put_phase(writer *to, const micap_phase *phase)
 {
     put(to, "%s%s\n", phase->name, phase->is_enabled ? "" : " (off)");
-    for (uint32_t i = 0; i < phase->leg_count; ++i) {
-        const micap_leg *leg = &phase->legs[i];
-        for (uint32_t j = 0; j < leg->system_count; ++j) {
-            const micap_system *system = leg->systems[j];
-            put(to, "  %s%s%s", system->def.name, leg->exclusive ? " (exclusive)" : "",
+    for (uint32_t i = 0; i < phase->segment_count; ++i) {
+        const micap_segment *segment = &phase->segments[i];
+        for (uint32_t j = 0; j < segment->system_count; ++j) {
+            const micap_system *system = segment->systems[j];
+            put(to, "  %s%s%s", system->def.name, segment->exclusive ? " (exclusive)" : "",
                 system->is_enabled ? "" : " (off)");
             const char *separator = "  waits for ";
-            for (uint32_t k = phase->link_first[system->order]; k < phase->link_first[system->order + 1]; ++k) {
-                const micap_link *link = &phase->links[k];
-                put(to, "%s%s (%s)", separator, phase->order[link->from]->def.name, reason_text(link->reason));
+            for (uint32_t k = phase->first_dependency[system->order]; k < phase->first_dependency[system->order + 1];
+                 ++k) {
+                const micap_dependency *dependency = &phase->dependencies[k];
+                put(to, "%s%s (%s)", separator, phase->order[dependency->from]->def.name, reason_of(dependency));
                 separator = ", ";
             }
-            if (!leg->exclusive)
-                put_chain(to, phase, leg, system->order);
+            if (!segment->exclusive)
+                put_chain(to, phase, segment, system->order);
             put(to, "\n");
         }
     }
@@ -72,15 +74,15 @@ static void put_dot_phase(writer *to, const micap_phase *phase, uint32_t number)
     for (uint32_t i = 0; i < phase->system_count; ++i)
         put(to, "    \"%s\"%s;\n", phase->order[i]->def.name, phase->order[i]->def.exclusive ? " [shape=octagon]" : "");
     put(to, "  }\n");
-    for (uint32_t i = 0; i < phase->link_count; ++i)
-        put(to, "  \"%s\" -> \"%s\" [label=\"%s\"];\n", phase->order[phase->links[i].from]->def.name,
-            phase->order[phase->links[i].to]->def.name, reason_text(phase->links[i].reason));
+    for (uint32_t i = 0; i < phase->dependency_count; ++i)
+        put(to, "  \"%s\" -> \"%s\" [label=\"%s\"];\n", phase->order[phase->dependencies[i].from]->def.name,
+            phase->order[phase->dependencies[i].to]->def.name, reason_of(&phase->dependencies[i]));
 }
 
 size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity)
 {
     micap_flow *flow = micap_flow_of(world);
-    if (!flow || (!flow->is_stepping && micap_graph_update(flow) != MICA_OK))
+    if (!flow || (!flow->is_stepping && micap_dependency_graph_update(flow) != MICA_OK))
         return 0;
     writer to = {out, capacity, 0};
     if (capacity)

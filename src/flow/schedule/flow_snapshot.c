@@ -1,5 +1,9 @@
-/* The flow of a world, as snapshots need it: time, ticks, who waits for how long, and what listeners have. */
+#include "flow/schedule/flow_snapshot.h"
+
+#include "core/world/world.h"
 #include "flow/schedule/flow.h"
+#include "flow/schedule/fusion.h"
+#include "flow/schedule/system.h"
 
 typedef struct saved_phase {
     mica_phase id;
@@ -12,7 +16,6 @@ typedef struct saved_phase {
 typedef struct saved_system {
     uint32_t id;
     bool is_enabled;
-    uint32_t frames_waited;
     double seconds_waited;
     mica_version last_version;
 } saved_system;
@@ -26,16 +29,13 @@ typedef struct saved_flow {
     uint32_t phase_count;
     saved_system *systems;
     uint32_t system_count;
-    void *listeners[MICAP_LISTENERS]; /* NULL: not there */
+    void *listeners[MICAP_LISTENERS]; /* NULL: not in use */
 } saved_flow;
 
 void micap_flow_drop(mica_world *world, void *state, void *data)
 {
-    const micap_flow *flow = state;
     saved_flow *saved = data;
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i)
-        if (saved->listeners[i])
-            flow->listeners[i].ops->drop(world, flow->listeners[i].state, saved->listeners[i]);
+    micap_listeners_drop(state, saved->listeners);
     MICAP_RELEASE_ARRAY(&world->memory, saved->phases, saved->phase_count);
     MICAP_RELEASE_ARRAY(&world->memory, saved->systems, saved->system_count);
     micap_release(&world->memory, saved, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
@@ -63,18 +63,8 @@ static bool save_systems(const micap_flow *flow, saved_flow *saved)
         return false;
     for (; saved->system_count < flow->system_count; ++saved->system_count) {
         const micap_system *system = flow->systems[saved->system_count];
-        saved->systems[saved->system_count] = (saved_system){system->id, system->is_enabled, system->frames_waited,
-                                                             system->seconds_waited, system->last_version};
-    }
-    return true;
-}
-
-static bool save_listeners(const micap_flow *flow, saved_flow *saved)
-{
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
-        const micap_listener_ops *ops = flow->listeners[i].ops;
-        if (ops && ops->save && !(saved->listeners[i] = ops->save(flow->world, flow->listeners[i].state)))
-            return false;
+        saved->systems[saved->system_count] =
+            (saved_system){system->id, system->is_enabled, system->seconds_waited, system->last_version};
     }
     return true;
 }
@@ -89,7 +79,7 @@ void *micap_flow_save(mica_world *world, void *state)
     saved->scale = flow->scale;
     saved->is_paused = flow->is_paused;
     saved->is_let_through = flow->is_let_through;
-    if (save_phases(flow, saved) && save_systems(flow, saved) && save_listeners(flow, saved))
+    if (save_phases(flow, saved) && save_systems(flow, saved) && micap_listeners_save(flow, saved->listeners))
         return saved;
     micap_flow_drop(world, state, saved);
     return NULL;
@@ -97,29 +87,23 @@ void *micap_flow_save(mica_world *world, void *state)
 
 bool micap_flow_prepare(mica_world *world, void *state, const void *data)
 {
-    const micap_flow *flow = state;
-    const saved_flow *saved = data;
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
-        const micap_listener_ops *ops = flow->listeners[i].ops;
-        if (saved->listeners[i] && !ops->prepare(world, flow->listeners[i].state, saved->listeners[i]))
-            return false;
-    }
-    return true;
+    (void)world;
+    return micap_listeners_prepare(state, ((const saved_flow *)data)->listeners);
 }
 
-/* Where its rows are was planned for another world. */
-static void forget_plans(micap_phase *phase)
+/* The jobs were planned for other rows. */
+static void clear_plans(micap_phase *phase)
 {
-    for (uint32_t i = 0; i < phase->leg_count; ++i) {
-        phase->legs[i].structure = 0;
-        for (uint32_t k = 0; k < phase->legs[i].chain_count; ++k)
-            phase->legs[i].chains[k].archetype_count = 0;
+    for (uint32_t i = 0; i < phase->segment_count; ++i) {
+        phase->segments[i].structure = 0;
+        for (uint32_t k = 0; k < phase->segments[i].chain_count; ++k)
+            phase->segments[i].chains[k].archetype_count = 0;
     }
 }
 
 static void load_phase(micap_phase *phase, const saved_flow *saved)
 {
-    forget_plans(phase);
+    clear_plans(phase);
     phase->tick = 0;
     phase->seconds = phase->waited_seconds = 0;
     for (uint32_t i = 0; saved && i < saved->phase_count; ++i) {
@@ -136,14 +120,12 @@ static void load_phase(micap_phase *phase, const saved_flow *saved)
 static void load_system(micap_system *system, const saved_flow *saved)
 {
     system->last_version = 0;
-    system->frames_waited = 0;
     system->seconds_waited = 0;
     for (uint32_t i = 0; saved && i < saved->system_count; ++i) {
         const saved_system *old = &saved->systems[i];
         if (old->id != system->id)
             continue;
         system->is_enabled = old->is_enabled;
-        system->frames_waited = old->frames_waited;
         system->seconds_waited = old->seconds_waited;
         system->last_version = old->last_version;
     }
@@ -151,6 +133,7 @@ static void load_system(micap_system *system, const saved_flow *saved)
 
 void micap_flow_load(mica_world *world, void *state, const void *data)
 {
+    (void)world;
     micap_flow *flow = state;
     const saved_flow *saved = data;
     flow->time = saved ? saved->time : (mica_time){0};
@@ -158,14 +141,10 @@ void micap_flow_load(mica_world *world, void *state, const void *data)
     flow->is_paused = saved && saved->is_paused;
     flow->is_let_through = saved && saved->is_let_through;
     flow->gates_stale = true;
-    flow->grid_structure = 0;
+    flow->partition_structure = 0;
     for (uint32_t i = 0; i < flow->phase_count; ++i)
         load_phase(flow->phases[i], saved);
     for (uint32_t i = 0; i < flow->system_count; ++i)
         load_system(flow->systems[i], saved);
-    for (uint32_t i = 0; i < MICAP_LISTENERS; ++i) {
-        const micap_listener_ops *ops = flow->listeners[i].ops;
-        if (ops && ops->load)
-            ops->load(world, flow->listeners[i].state, saved ? saved->listeners[i] : NULL);
-    }
+    micap_listeners_load(flow, saved ? saved->listeners : NULL);
 }

@@ -1,52 +1,53 @@
-/* The plan of a leg: which rows make up a piece of work, and the lanes of all pieces. It depends on the structure of the
- * world and on the systems, and on nothing else: not on workers, time, or which systems run in chains.
- *
- * All rows of the world lie on a grid: archetype behind archetype, cut into cells of equally many rows, up to CELLS_MAX of them. A piece is
- * what a cell has of the rows of a system, or of a chain of systems, which is why the pieces of a system are the same in a
- * chain and alone. A view never crosses a cell. Systems that ask for pieces of their own size get a grid of their own. */
-#include "flow/schedule/flow.h"
+#include "flow/schedule/job_plan.h"
 
 #include "core/query/query_join.h"
-#include "core/query/view.h"
 #include "core/world/report.h"
-#include "flow/messaging/message_handlers.h"
+#include "flow/schedule/declared_access.h"
+#include "flow/schedule/delivery.h"
+#include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
 
 enum {
-    CELLS_MAX = 64, /* enough to keep many workers busy, and each of them at it for a while */
-    CELL_ROWS_MIN = 2 * MICA_VIEW_ROWS,
-    OWN_PIECES_MAX = 4096,
+    PARTITIONS_MAX = 64, /* enough for many workers, and few enough that each job takes a while */
+    PARTITION_ROWS_MIN = 2 * MICA_VIEW_ROWS,
+    OWN_JOBS_MAX = 4096,
 };
 
-#define NO_MATCH UINT32_MAX
-
-/* How many rows a cell has: whole views, and not too few of them. */
-static uint64_t cell_rows_for(uint64_t rows)
+/* Returns how many rows a partition has: whole views, and not too few of them. */
+static uint64_t partition_rows_for(uint64_t rows)
 {
-    uint64_t cell = (rows + CELLS_MAX - 1) / CELLS_MAX;
-    cell = (cell + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
-    return cell > CELL_ROWS_MIN ? cell : CELL_ROWS_MIN;
+    uint64_t partition = (rows + PARTITIONS_MAX - 1) / PARTITIONS_MAX;
+    partition = (partition + MICA_VIEW_ROWS - 1) / MICA_VIEW_ROWS * MICA_VIEW_ROWS;
+    return partition > PARTITION_ROWS_MIN ? partition : PARTITION_ROWS_MIN;
 }
 
-static bool plan_grid(micap_flow *flow)
+/* Returns how many rows a job of a system with MICA_PARALLEL_EVERY has. */
+static uint64_t split_rows_for(const mica_system_def *def, uint64_t rows)
+{
+    uint64_t least = (rows + OWN_JOBS_MAX - 1) / OWN_JOBS_MAX;
+    return def->parallel_rows > least ? def->parallel_rows : least;
+}
+
+static bool plan_partitions(micap_flow *flow)
 {
     mica_world *world = flow->world;
     uint32_t count = world->archetypes.count;
-    if (flow->grid_structure == world->structure)
+    if (flow->partition_structure == world->structure)
         return true;
-    if (!MICAP_RESERVE(&world->memory, flow->offsets, &flow->offset_capacity, count))
+    if (!MICAP_RESERVE(&world->memory, flow->first_rows, &flow->first_row_capacity, count))
         return false;
     uint64_t rows = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        flow->offsets[i] = rows;
+        flow->first_rows[i] = rows;
         rows += world->archetypes.by_id[i]->row_count;
     }
-    flow->cell_rows = cell_rows_for(rows);
-    flow->cell_count = rows ? (uint32_t)((rows + flow->cell_rows - 1) / flow->cell_rows) : 1;
-    flow->grid_structure = world->structure;
+    flow->partition_rows = partition_rows_for(rows);
+    flow->partition_count = rows ? (uint32_t)((rows + flow->partition_rows - 1) / flow->partition_rows) : 1;
+    flow->partition_structure = world->structure;
     return true;
 }
 
-/* The archetypes of all systems of a chain, merged by id. Lists of matches only grow. */
+/* Lists the archetypes of all systems of a chain, merged by id. The matches of a query only become more. */
 static bool list_archetypes(mica_world *world, micap_chain *chain)
 {
     uint64_t known = 0;
@@ -54,9 +55,9 @@ static bool list_archetypes(mica_world *world, micap_chain *chain)
         known += chain->systems[i]->query->match_count;
     if (known == chain->known_matches && chain->archetype_count)
         return true;
-    uint64_t cells = chain->system_count > 1 ? known * chain->system_count : 0;
+    uint64_t match_count = chain->system_count > 1 ? known * chain->system_count : 0;
     if (!MICAP_RESERVE(&world->memory, chain->archetypes, &chain->archetype_capacity, known) ||
-        !MICAP_RESERVE(&world->memory, chain->matches, &chain->matches_capacity, cells))
+        !MICAP_RESERVE(&world->memory, chain->matches, &chain->matches_capacity, match_count))
         return false;
     uint32_t next[MICAP_CHAIN_SYSTEMS] = {0}, count = 0;
     for (;; ++count) {
@@ -73,7 +74,7 @@ static bool list_archetypes(mica_world *world, micap_chain *chain)
             const mica_query *query = chain->systems[i]->query;
             bool matches = next[i] < query->match_count && query->archetypes[next[i]] == first;
             if (chain->system_count > 1)
-                chain->matches[count * chain->system_count + i] = matches ? next[i] : NO_MATCH;
+                chain->matches[count * chain->system_count + i] = matches ? next[i] : MICAP_CHAIN_NO_MATCH;
             next[i] += matches;
         }
     }
@@ -90,34 +91,34 @@ static uint64_t count_rows(const micap_chain *chain)
     return rows;
 }
 
-bool micap_chain_add_piece(mica_world *world, micap_chain *chain, micap_start start, micap_start end)
+bool micap_job_plan_add(mica_world *world, micap_chain *chain, micap_job_start start, micap_job_start end)
 {
-    if (!MICAP_RESERVE(&world->memory, chain->starts, &chain->start_capacity, (uint64_t)chain->piece_count + 2))
+    if (!MICAP_RESERVE(&world->memory, chain->starts, &chain->start_capacity, (uint64_t)chain->job_count + 2))
         return false;
-    chain->starts[chain->piece_count] = start;
-    chain->starts[++chain->piece_count] = end;
+    chain->starts[chain->job_count] = start;
+    chain->starts[++chain->job_count] = end;
     return true;
 }
 
-/* Walks over the views of a chain and starts a piece wherever the cell changes. With rows of its own per piece, cells are
- * counted over its own rows; else they are those of the grid. */
-static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
+/* Visits the views of a chain and starts a job wherever the partition changes. With `own_rows`, partitions have that many
+ * rows of the chain; else they are those of the world. */
+static bool plan_row_jobs(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
 {
-    const micap_start end = {.entry = chain->archetype_count};
+    const micap_job_start end = {.entry = chain->archetype_count};
     uint64_t last = UINT64_MAX, seen = 0;
     for (uint32_t entry = 0; entry < chain->archetype_count; ++entry) {
         const micap_archetype *archetype = chain->archetypes[entry];
-        uint64_t offset = own_rows ? seen : flow->offsets[archetype->id], base = 0;
+        uint64_t first_row = flow->first_rows[archetype->id], base = 0;
         for (uint32_t i = 0; base < archetype->row_count; ++i) {
             const micap_chunk *chunk = archetype->chunks[i];
-            for (uint32_t row = 0; row < chunk->count; row += chain->unit_rows) {
-                uint64_t cell = own_rows ? seen / own_rows : (offset + base + row) / flow->cell_rows;
-                uint32_t slot = own_rows ? chain->piece_count : (uint32_t)cell;
-                micap_start start = {entry, i, row, slot, base};
-                if (cell != last && !micap_chain_add_piece(flow->world, chain, start, end))
+            for (uint32_t row = 0; row < chunk->count; row += chain->view_rows) {
+                uint64_t partition = own_rows ? seen / own_rows : (first_row + base + row) / flow->partition_rows;
+                uint32_t buffer_index = own_rows ? chain->job_count : (uint32_t)partition;
+                micap_job_start start = {entry, i, row, buffer_index, base};
+                if (partition != last && !micap_job_plan_add(flow->world, chain, start, end))
                     return false;
-                last = cell;
-                seen += chunk->count - row < chain->unit_rows ? chunk->count - row : chain->unit_rows;
+                last = partition;
+                seen += chunk->count - row < chain->view_rows ? chunk->count - row : chain->view_rows;
             }
             base += chunk->count;
         }
@@ -125,34 +126,34 @@ static bool cut_pieces(micap_flow *flow, micap_chain *chain, uint64_t own_rows)
     return true;
 }
 
-/* A single small system: its one view, ready to be shown. */
-static void prepare(micap_leg *leg, micap_chain *chain)
+/* Prepares the fast path: see micap_chain. */
+static void prepare_fast_path(micap_segment *segment, micap_chain *chain)
 {
     micap_system *system = chain->systems[0];
-    if (chain->system_count > 1 || chain->piece_count != 1 || system->query->special || !system->view || system->box)
+    if (chain->system_count > 1 || chain->job_count != 1 || system->query->special || !system->view ||
+        system->deliveries || system->is_gated)
         return;
-    const micap_start *start = &chain->starts[0];
+    const micap_job_start *start = &chain->starts[0];
     micap_chunk *chunk = chain->archetypes[start->entry]->chunks[start->chunk_index];
-    if (chunk->count != chain->row_count || chunk->count > chain->unit_rows)
+    if (chunk->count != chain->row_count || chunk->count > chain->view_rows)
         return;
-    micap_view_init(&chain->ready_view, system->query, 0, 0);
-    chain->ready_view.private_.match = start->entry;
-    chain->ready_view.frame = &system->frame;
-    chain->ready_view.slice = (uint64_t)chunk->archetype->id << 32;
-    micap_view_show(&chain->ready_view, system->query, chunk, 0, chunk->count);
-    micap_ready_fill(&chain->ready_terms, &chain->ready_view);
-    chain->ready_task = (micap_task){.here = {.world = leg->world, .open = micap_task_open},
-                                     .system = system,
-                                     .frame = &system->frame,
-                                     .slot = start->slot};
-    micap_task_declare(&chain->ready_task);
-    micap_task_show(&chain->ready_task, &chain->ready_view);
-    chain->is_ready = true;
-    chain->is_plain = !system->is_gated; /* one that asks for changes has a filter */
-    chain->order = system->order - leg->systems[0]->order;
+    micap_view_init(&chain->fast_view, system->query, 0, 0);
+    chain->fast_view.private_.match = start->entry;
+    chain->fast_view.frame = &system->frame;
+    chain->fast_view.slice = (uint64_t)chunk->archetype->id << 32;
+    micap_view_show(&chain->fast_view, system->query, chunk, 0, chunk->count);
+    micap_ready_fill(&chain->fast_terms, &chain->fast_view);
+    chain->fast_job = (micap_running_job){.here = {.world = segment->world, .open = micap_running_job_open_buffer},
+                                          .system = system,
+                                          .frame = &system->frame,
+                                          .buffer_index = start->buffer_index};
+    micap_declared_access_begin(&chain->fast_job);
+    micap_declared_access_show(&chain->fast_job, &chain->fast_view);
+    chain->is_fast = true;
+    chain->order = system->order - segment->systems[0]->order;
 }
 
-/* At most so many rows, without looking at any of them. */
+/* Returns an upper bound for the rows of a query, without looking at any of them. */
 static uint64_t row_bound(const mica_query *query)
 {
     uint64_t rows = 0;
@@ -161,109 +162,108 @@ static uint64_t row_bound(const mica_query *query)
     return rows;
 }
 
-/* The pieces of a system that walks the rows of a pool, its own grid; false when memory is short. */
-static bool cut_driven_pieces(mica_world *world, micap_chain *chain, const mica_view *walk)
+/* Plans the jobs of a system that visits the rows of a pool. False if memory is short. */
+static bool plan_pool_jobs(mica_world *world, micap_chain *chain, uint64_t rows)
 {
     const mica_system_def *def = &chain->systems[0]->def;
-    uint64_t rows = walk->private_.end, cell = cell_rows_for(rows);
-    if (def->parallel == MICA_PARALLEL_EVERY) {
-        uint64_t least = (rows + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
-        cell = def->parallel_rows > least ? def->parallel_rows : least;
-    }
-    if (cell < chain->unit_rows)
-        chain->unit_rows = (uint32_t)cell;
-    chain->driver = walk->private_.driver;
-    chain->driver_walk = walk->private_.walk;
-    chain->has_own_grid = true;
+    uint64_t job_rows = def->parallel == MICA_PARALLEL_EVERY ? split_rows_for(def, rows) : partition_rows_for(rows);
+    if (job_rows < chain->view_rows)
+        chain->view_rows = (uint32_t)job_rows;
+    chain->has_own_partitions = true;
     chain->row_count = rows;
-    for (uint64_t row = 0; row < rows; row += cell)
-        if (!micap_chain_add_piece(world, chain, (micap_start){.row = (uint32_t)row, .slot = chain->piece_count},
-                                   (micap_start){.row = (uint32_t)rows}))
+    for (uint64_t row = 0; row < rows; row += job_rows)
+        if (!micap_job_plan_add(world, chain, (micap_job_start){.row = (uint32_t)row, .buffer_index = chain->job_count},
+                                (micap_job_start){.row = (uint32_t)rows}))
             return false;
     return true;
 }
 
-static bool plan_chain(micap_leg *leg, micap_chain *chain)
+static bool plan_chain(micap_segment *segment, micap_chain *chain)
 {
-    micap_flow *flow = leg->flow;
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
-    chain->piece_count = 0;
-    chain->is_ready = chain->is_plain = chain->has_own_grid = false;
+    chain->job_count = 0;
+    chain->is_fast = chain->has_own_partitions = false;
     chain->driver = NULL;
-    chain->unit_rows = MICA_VIEW_ROWS;
+    chain->view_rows = MICA_VIEW_ROWS;
     if (first->once) {
-        chain->piece_count = 1;
+        chain->job_count = 1;
         return true;
     }
     if (first->is_sorted) {
         chain->row_count = row_bound(first->query);
-        chain->piece_count = chain->row_count ? 1 : 0;
+        chain->job_count = chain->row_count ? 1 : 0;
         return true;
     }
-    bool has_own_letters = first->box && !first->box->broadcast_count;
+    bool has_only_deliveries = first->deliveries && !first->deliveries->broadcast_count;
     if (first->query->join_count) {
-        mica_view walk = {.world = leg->world, .private_.query = first->query};
+        mica_view walk = {.world = segment->world, .private_.query = first->query};
         micap_join_begin(&walk, first->query);
-        if (walk.private_.driver && !has_own_letters)
-            return cut_driven_pieces(leg->world, chain, &walk);
         chain->driver = walk.private_.driver;
         chain->driver_walk = walk.private_.walk;
+        if (walk.private_.driver && !has_only_deliveries)
+            return plan_pool_jobs(segment->world, chain, walk.private_.end);
     }
-    if (!list_archetypes(leg->world, chain))
+    if (!list_archetypes(segment->world, chain))
         return false;
-    if (has_own_letters)
-        return micap_box_cut_pieces(leg->world, chain);
+    if (has_only_deliveries)
+        return micap_delivery_plan_jobs(segment->world, chain);
     chain->row_count = count_rows(chain);
     if (!chain->row_count)
         return true;
     uint64_t own_rows = 0;
     if (def->parallel == MICA_PARALLEL_EVERY) {
-        uint64_t least = (chain->row_count + OWN_PIECES_MAX - 1) / OWN_PIECES_MAX;
-        own_rows = def->parallel_rows > least ? def->parallel_rows : least;
-        chain->has_own_grid = true;
-        if (own_rows < chain->unit_rows)
-            chain->unit_rows = (uint32_t)own_rows;
+        own_rows = split_rows_for(def, chain->row_count);
+        chain->has_own_partitions = true;
+        if (own_rows < chain->view_rows)
+            chain->view_rows = (uint32_t)own_rows;
     }
-    if (!cut_pieces(flow, chain, own_rows))
+    if (!plan_row_jobs(segment->flow, chain, own_rows))
         return false;
-    prepare(leg, chain);
+    prepare_fast_path(segment, chain);
     return true;
 }
 
-static bool plan_lanes(micap_leg *leg)
+static uint32_t sequence_count_of(const micap_flow *flow, const micap_system *system, const micap_chain *chain)
 {
-    leg->lane_count = 0;
-    for (uint32_t i = 0; i < leg->system_count; ++i) {
-        micap_system *system = leg->systems[i];
-        const micap_chain *chain = &leg->chains[leg->phase->chain_of[system->order]];
+    if (system->once || system->is_sorted)
+        return 1;
+    return chain->has_own_partitions ? chain->job_count : flow->partition_count;
+}
+
+static bool plan_sequences(micap_segment *segment)
+{
+    segment->sequence_count = 0;
+    for (uint32_t i = 0; i < segment->system_count; ++i) {
+        micap_system *system = segment->systems[i];
+        const micap_chain *chain = &segment->chains[segment->phase->chain_of[system->order]];
         uint32_t before = system->buffer_capacity;
-        system->lane_first = leg->lane_count;
-        system->lane_count = system->once || system->is_sorted ? 1
-                             : chain->has_own_grid             ? chain->piece_count
-                                                               : leg->flow->cell_count;
-        if (!MICAP_RESERVE(&leg->world->memory, system->buffers, &system->buffer_capacity, system->lane_count))
+        system->first_sequence = segment->sequence_count;
+        system->sequence_count = sequence_count_of(segment->flow, system, chain);
+        if (!MICAP_RESERVE(&segment->world->memory, system->buffers, &system->buffer_capacity, system->sequence_count))
             return false;
         for (uint32_t j = before; j < system->buffer_capacity; ++j)
             system->buffers[j] = NULL;
-        leg->lane_count += system->lane_count;
+        segment->sequence_count += system->sequence_count;
     }
-    for (uint32_t i = 0; i < leg->chain_count; ++i)
-        if (leg->chains[i].is_ready)
-            leg->chains[i].ready_task.lane = leg->chains[i].systems[0]->lane_first + leg->chains[i].ready_task.slot;
+    for (uint32_t i = 0; i < segment->chain_count; ++i) {
+        micap_chain *chain = &segment->chains[i];
+        if (chain->is_fast)
+            chain->fast_job.sequence = chain->systems[0]->first_sequence + chain->fast_job.buffer_index;
+    }
     return true;
 }
 
-mica_result micap_leg_plan(micap_leg *leg)
+mica_result micap_job_plan_segment(micap_segment *segment)
 {
-    if (leg->structure == leg->world->structure)
+    if (segment->structure == segment->world->structure)
         return MICA_OK;
-    leg->structure = 0;
-    bool done = plan_grid(leg->flow);
-    for (uint32_t i = 0; done && i < leg->chain_count; ++i)
-        done = plan_chain(leg, &leg->chains[i]);
-    if (!done || !plan_lanes(leg))
-        return micap_fail_memory(leg->world, "plan of systems");
-    leg->structure = leg->world->structure;
+    segment->structure = 0;
+    bool done = plan_partitions(segment->flow);
+    for (uint32_t i = 0; done && i < segment->chain_count; ++i)
+        done = plan_chain(segment, &segment->chains[i]);
+    if (!done || !plan_sequences(segment))
+        return micap_fail_memory(segment->world, "plan of systems");
+    segment->structure = segment->world->structure;
     return MICA_OK;
 }

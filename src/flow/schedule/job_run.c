@@ -1,39 +1,50 @@
-/* Running one piece of work: the systems of a chain over the views of a cell. */
-#include "flow/schedule/flow.h"
+#include "flow/schedule/job_run.h"
 
-#include "core/world/access_check.h"
+#include "core/commands/command_buffer.h"
 #include "core/query/query_join.h"
-#include "core/query/view.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
-#include "flow/messaging/message_handlers.h"
+#include "flow/schedule/declared_access.h"
+#include "flow/schedule/delivery.h"
+#include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
 #include "os/clock.h"
 
-#define NO_MATCH UINT32_MAX
-
-/* One system of the chain while a piece runs. */
-typedef struct micap_player {
-    micap_task task; /* first */
+/* One system of the chain while the job runs. */
+typedef struct system_run {
+    micap_running_job job; /* first */
     mica_view view;
     uint64_t rows;
     uint64_t time_ns;
     uint32_t slices;
-    uint32_t targets_before; /* in its buffer */
-} player;
+    uint32_t targets_before; /* in its command buffer */
+} system_run;
 
-mica_commands *micap_task_open(micap_here *here)
+uint32_t micap_sequence_count(const mica_world *world)
 {
-    micap_task *task = (micap_task *)(void *)here;
-    micap_system *system = task->system;
+    return micap_flow_get(world)->running->sequence_count;
+}
+
+bool micap_is_running(const mica_world *world)
+{
+    const micap_flow *flow = micap_flow_get(world);
+    return flow && flow->running;
+}
+
+mica_commands *micap_running_job_open_buffer(micap_here *here)
+{
+    const micap_running_job *job = (const micap_running_job *)(const void *)here;
+    micap_system *system = job->system;
     mica_world *world = here->world;
     const micap_flow *flow = micap_flow_get(world);
-    if (task->lane == MICAP_LANE_NONE) {
+    if (job->sequence == MICAP_SEQUENCE_NONE) {
         micap_check_door(world, "for a change inside a parallel for");
         micap_fail(world, MICA_ERROR_REFUSED, system->def.location,
-                   "system %s: changes can't be recorded inside a parallel for: they would have no order",
+                   "system %s: changes can't be recorded inside a parallel for, because they would have no order",
                    system->def.name);
         return NULL;
     }
-    mica_commands *commands = system->buffers[task->slot];
+    mica_commands *commands = system->buffers[job->buffer_index];
     if (!commands) {
         commands = micap_allocate_zeroed(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
         if (!commands) {
@@ -42,16 +53,29 @@ mica_commands *micap_task_open(micap_here *here)
         }
         commands->world = world;
         commands->is_of_system = true;
-        system->buffers[task->slot] = commands;
+        system->buffers[job->buffer_index] = commands;
     }
     commands->label = system->def.name;
-    commands->lane = world->entities.lane_count - flow->running->lane_count + task->lane;
+    commands->lane = world->entities.lane_count - flow->running->sequence_count + job->sequence;
     atomic_store_explicit(&system->recorded, true, memory_order_relaxed);
     atomic_store_explicit(&flow->running->recorded, true, memory_order_relaxed);
     return commands;
 }
 
-/* Columns in the order of the terms, the written ones stamped. */
+mica_commands *mica_view_commands(const mica_view *view)
+{
+    return view->frame ? mica_frame_commands(view->frame) : NULL;
+}
+
+mica_commands *mica_frame_commands(const mica_frame *frame)
+{
+    if (!frame || !micap_here_of(frame->world))
+        return NULL;
+    mica_commands *commands = micap_recorder(frame->world);
+    return commands->refusing ? NULL : commands;
+}
+
+/* Fills in the columns in the order of the terms, and stamps those that are written. */
 static void fill_columns(mica_view *view, void **columns)
 {
     const mica_query *query = view->private_.query;
@@ -81,7 +105,7 @@ static void call_each(const micap_system *system, mica_view *view)
     }
 }
 
-static void call(const micap_system *system, mica_view *view)
+static void call_function(const micap_system *system, mica_view *view)
 {
     if (system->view) {
         system->view(view);
@@ -94,106 +118,65 @@ static void call(const micap_system *system, mica_view *view)
     }
 }
 
-static void play(const micap_leg *leg, player *who)
+/* Calls the system with its view. */
+static void call_system(const micap_segment *segment, system_run *run)
 {
-    micap_here_now = &who->task.here;
-    micap_task_show(&who->task, &who->view);
-    if (MICAP_UNLIKELY(leg->flow->has_probe)) {
+    micap_here_now = &run->job.here;
+    micap_declared_access_show(&run->job, &run->view);
+    if (MICAP_UNLIKELY(segment->flow->has_probe)) {
         uint64_t begin = micap_clock_ns();
-        call(who->task.system, &who->view);
-        who->time_ns += micap_clock_ns() - begin;
-        who->rows += who->view.count;
-        ++who->slices;
+        call_function(run->job.system, &run->view);
+        run->time_ns += micap_clock_ns() - begin;
+        run->rows += run->view.count;
+        ++run->slices;
     } else {
-        call(who->task.system, &who->view);
+        call_function(run->job.system, &run->view);
     }
 }
 
-/* Rows [row, end) of a chunk, or of them those that pass the filters. */
-static void play_rows(const micap_leg *leg, player *who, micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
+/* Runs a system over rows [row, end) of a chunk, or over those that pass its filters. */
+static void run_chunk_rows(const micap_segment *segment, system_run *run, micap_chunk *chunk, uint32_t row,
+                           uint32_t end, uint64_t base)
 {
-    mica_query *query = who->task.system->query;
+    mica_query *query = run->job.system->query;
     uint64_t slice = (uint64_t)chunk->archetype->id << 32;
     if (query->join_count) {
-        for (uint32_t first; micap_join_next_rows(&who->view, query, chunk, &row, end);) {
-            first = row - who->view.count;
-            who->view.slice = slice + base + first;
-            play(leg, who);
+        while (micap_join_next_rows(&run->view, query, chunk, &row, end)) {
+            run->view.slice = slice + base + row - run->view.count;
+            call_system(segment, run);
         }
         return;
     }
     if (!query->filter_count) {
-        who->view.slice = slice + base + row;
-        micap_view_show(&who->view, query, chunk, row, end - row);
-        play(leg, who);
+        run->view.slice = slice + base + row;
+        micap_view_show(&run->view, query, chunk, row, end - row);
+        call_system(segment, run);
         return;
     }
-    for (uint32_t run; (run = micap_query_next_run(query, chunk, &row, end, who->view.private_.since)); row += run) {
-        who->view.slice = slice + base + row;
-        micap_view_show(&who->view, query, chunk, row, run);
-        play(leg, who);
+    for (uint32_t count; (count = micap_query_next_run(query, chunk, &row, end, run->view.private_.since));
+         row += count) {
+        run->view.slice = slice + base + row;
+        micap_view_show(&run->view, query, chunk, row, count);
+        call_system(segment, run);
     }
 }
 
-static void set_up(const micap_leg *leg, micap_system *system, uint32_t slot, uint32_t worker, player *out)
+/* Runs a system over rows [begin, end) of the pool that it visits. */
+static void run_pool_rows(const micap_chain *chain, system_run *run, uint32_t begin, uint32_t end)
 {
-    mica_version version = leg->base + 1 + (system->order - leg->systems[0]->order);
-    const mica_commands *known = system->buffers[slot];
-    out->task = (micap_task){.here = {.world = leg->world, .version = version, .open = micap_task_open},
-                             .system = system,
-                             .frame = &system->frame,
-                             .lane = system->lane_first + slot,
-                             .worker = worker,
-                             .slot = slot};
-    micap_task_declare(&out->task);
-    out->rows = out->time_ns = 0;
-    out->slices = 0;
-    out->targets_before = known ? known->recording.target_count : 0;
-    if (!system->query)
-        return;
-    micap_view_init(&out->view, system->query, system->last_version, version);
-    out->view.frame = &system->frame;
-    out->view.dt = system->frame.dt;
-}
-
-static void tell(const micap_leg *leg, player *players, uint32_t count, uint64_t begin_ns)
-{
-    const micap_flow *flow = leg->flow;
-    for (uint32_t i = 0; i < count; ++i) {
-        player *who = &players[i];
-        const mica_commands *commands = who->task.here.commands;
-        micap_piece piece = {.system = who->task.system,
-                             .lane = who->task.lane,
-                             .worker = who->task.worker,
-                             .chain = count,
-                             .slices = who->slices,
-                             .rows = who->rows,
-                             .commands = commands ? commands->recording.target_count - who->targets_before : 0,
-                             .begin_ns = begin_ns,
-                             .end_ns = begin_ns + who->time_ns};
-        begin_ns = piece.end_ns;
-        for (uint32_t j = 0; j < MICAP_LISTENERS; ++j)
-            if (flow->listeners[j].ops && flow->listeners[j].ops->ran)
-                flow->listeners[j].ops->ran(leg->world, flow->listeners[j].state, &piece);
-    }
-}
-
-/* The rows [begin, end) of the pool that a system walks. */
-static void play_driven(const micap_chain *chain, player *who, uint32_t begin, uint32_t end)
-{
-    mica_view *view = &who->view;
+    mica_view *view = &run->view;
     view->private_.driver = chain->driver;
     view->private_.walk = chain->driver_walk;
     view->private_.cursor = begin;
-    view->private_.chunk = NULL; /* the loop begins anew */
+    view->private_.chunk = NULL; /* the loop starts again */
     view->private_.end = end;
-    while (micap_join_next(view, who->task.system->query)) {
+    while (micap_join_next(view, run->job.system->query)) {
         view->slice = ((uint64_t)chain->driver->type->id << 32) + view->private_.cursor - view->count;
-        play(chain->leg, who);
+        call_system(chain->segment, run);
     }
 }
 
-/* The place of an archetype among those of a chain, which has it. */
+/* Returns the index of an archetype in the list of a chain, which contains it. */
 static uint32_t entry_of(const micap_chain *chain, const micap_archetype *archetype)
 {
     uint32_t low = 0;
@@ -207,79 +190,82 @@ static uint32_t entry_of(const micap_chain *chain, const micap_archetype *archet
     return low;
 }
 
-static void play_letter(const micap_chain *chain, player *who, const micap_delivery *delivery)
+/* Hands a message to rows of a chunk, or, if that is NULL, of the pool that the system visits. */
+static void run_delivery_rows(const micap_chain *chain, system_run *run, const micap_delivery *delivery,
+                              micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
 {
-    who->task.delivery = delivery;
-    if (chain->driver) {
-        play_driven(chain, who, delivery->row, delivery->row + 1);
+    run->job.delivery = delivery;
+    if (!chunk) {
+        run_pool_rows(chain, run, row, end);
         return;
     }
-    who->view.private_.match = entry_of(chain, delivery->chunk->archetype);
-    play_rows(chain->leg, who, delivery->chunk, delivery->row, delivery->row + 1, 0);
+    run->view.private_.match = entry_of(chain, chunk->archetype);
+    run_chunk_rows(chain->segment, run, chunk, row, end, base);
 }
 
-/* A block of rows of a mailbox with broadcasts: all letters in order. `chunk` is NULL for rows of a pool. */
-static void play_block(const micap_chain *chain, player *who, micap_chunk *chunk, uint32_t row, uint32_t end,
-                       uint64_t base)
+static void run_delivery(const micap_chain *chain, system_run *run, const micap_delivery *delivery)
 {
-    const micap_mailbox *box = who->task.system->box;
-    uint64_t block = micap_block_of(chunk, row);
-    uint32_t next = micap_box_first(box, block);
-    for (uint32_t i = 0; i < box->broadcast_count; ++i) {
-        const micap_delivery *broadcast = &box->broadcasts[i];
-        for (; next < box->delivery_count && box->deliveries[next].block == block &&
-               box->deliveries[next].sequence < broadcast->sequence;
+    run_delivery_rows(chain, run, delivery, delivery->chunk, delivery->row, delivery->row + 1, 0);
+}
+
+/* Hands all messages, broadcasts included, to a block of rows in the order they were sent. `chunk` is NULL for rows of a
+ * pool. */
+static void run_delivery_block(const micap_chain *chain, system_run *run, micap_chunk *chunk, uint32_t row,
+                               uint32_t end, uint64_t base)
+{
+    const micap_delivery_list *list = run->job.system->deliveries;
+    uint64_t block = micap_delivery_block(chunk, row);
+    uint32_t next = micap_delivery_find(list, block);
+    for (uint32_t i = 0; i < list->broadcast_count; ++i) {
+        const micap_delivery *broadcast = &list->broadcasts[i];
+        for (; next < list->count && list->deliveries[next].block == block &&
+               list->deliveries[next].number < broadcast->number;
              ++next)
-            play_letter(chain, who, &box->deliveries[next]);
-        who->task.delivery = broadcast;
-        if (chunk) {
-            who->view.private_.match = entry_of(chain, chunk->archetype);
-            play_rows(chain->leg, who, chunk, row, end, base);
-        } else {
-            play_driven(chain, who, row, end);
-        }
+            run_delivery(chain, run, &list->deliveries[next]);
+        run_delivery_rows(chain, run, broadcast, chunk, row, end, base);
     }
-    for (; next < box->delivery_count && box->deliveries[next].block == block; ++next)
-        play_letter(chain, who, &box->deliveries[next]);
+    for (; next < list->count && list->deliveries[next].block == block; ++next)
+        run_delivery(chain, run, &list->deliveries[next]);
 }
 
-static void walk_letters(const micap_chain *chain, uint32_t piece, player *who)
+static void run_deliveries(const micap_chain *chain, uint32_t job, system_run *run)
 {
-    const micap_mailbox *box = who->task.system->box;
-    for (uint32_t i = chain->starts[piece].row; i < chain->starts[piece + 1].row; ++i)
-        play_letter(chain, who, &box->deliveries[i]);
+    const micap_delivery_list *list = run->job.system->deliveries;
+    for (uint32_t i = chain->starts[job].row; i < chain->starts[job + 1].row; ++i)
+        run_delivery(chain, run, &list->deliveries[i]);
 }
 
-/* One view of rows by all systems of the chain that match them. */
-static void play_all(const micap_chain *chain, player *players, uint32_t player_count, const uint32_t *places,
-                     uint32_t entry, micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
+/* Runs all systems of the chain that match an archetype over rows that fit one view. */
+static void run_view_rows(const micap_chain *chain, system_run *runs, uint32_t run_count, const uint32_t *indices,
+                          uint32_t entry, micap_chunk *chunk, uint32_t row, uint32_t end, uint64_t base)
 {
-    for (uint32_t i = 0; i < player_count; ++i) {
-        uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + places[i]] : entry;
-        if (match == NO_MATCH)
+    for (uint32_t i = 0; i < run_count; ++i) {
+        uint32_t match = chain->system_count > 1 ? chain->matches[entry * chain->system_count + indices[i]] : entry;
+        if (match == MICAP_CHAIN_NO_MATCH)
             continue;
-        players[i].view.private_.match = match;
-        if (MICAP_UNLIKELY(players[i].task.system->box != NULL))
-            play_block(chain, &players[i], chunk, row, end, base);
+        runs[i].view.private_.match = match;
+        if (MICAP_UNLIKELY(runs[i].job.system->deliveries != NULL))
+            run_delivery_block(chain, &runs[i], chunk, row, end, base);
         else
-            play_rows(chain->leg, &players[i], chunk, row, end, base);
+            run_chunk_rows(chain->segment, &runs[i], chunk, row, end, base);
     }
 }
 
-static void walk(const micap_chain *chain, uint32_t piece, player *players, uint32_t player_count,
-                 const uint32_t *places)
+/* Runs the systems of a chain slice by slice: all systems over one view of rows, then over the next. */
+static void run_chunks(const micap_chain *chain, uint32_t job, system_run *runs, uint32_t run_count,
+                       const uint32_t *indices)
 {
-    micap_start at = chain->starts[piece];
-    const micap_start *stop = &chain->starts[piece + 1];
+    micap_job_start at = chain->starts[job];
+    const micap_job_start *stop = &chain->starts[job + 1];
     for (; at.entry < chain->archetype_count; ++at.entry, at.chunk_index = 0, at.row = 0, at.base = 0) {
         const micap_archetype *archetype = chain->archetypes[at.entry];
         for (; at.base < archetype->row_count; ++at.chunk_index, at.row = 0) {
             micap_chunk *chunk = archetype->chunks[at.chunk_index];
             bool is_last = at.entry == stop->entry && at.chunk_index == stop->chunk_index;
             uint32_t end = is_last ? stop->row : chunk->count;
-            for (; at.row < end; at.row += chain->unit_rows) {
-                uint32_t row_end = end - at.row < chain->unit_rows ? end : at.row + chain->unit_rows;
-                play_all(chain, players, player_count, places, at.entry, chunk, at.row, row_end, at.base);
+            for (; at.row < end; at.row += chain->view_rows) {
+                uint32_t row_end = end - at.row < chain->view_rows ? end : at.row + chain->view_rows;
+                run_view_rows(chain, runs, run_count, indices, at.entry, chunk, at.row, row_end, at.base);
             }
             if (is_last)
                 return;
@@ -288,66 +274,106 @@ static void walk(const micap_chain *chain, uint32_t piece, player *players, uint
     }
 }
 
-/* The rows of a pool, a few at a time. */
-static void walk_driven(const micap_chain *chain, uint32_t piece, player *who)
+static void run_pool(const micap_chain *chain, uint32_t job, system_run *run)
 {
-    uint32_t begin = chain->starts[piece].row, stop = chain->starts[piece + 1].row;
-    for (; begin < stop; begin += chain->unit_rows) {
-        uint32_t end = stop - begin < chain->unit_rows ? stop : begin + chain->unit_rows;
-        if (who->task.system->box)
-            play_block(chain, who, NULL, begin, end, 0);
+    uint32_t begin = chain->starts[job].row, stop = chain->starts[job + 1].row;
+    for (; begin < stop; begin += chain->view_rows) {
+        uint32_t end = stop - begin < chain->view_rows ? stop : begin + chain->view_rows;
+        if (run->job.system->deliveries)
+            run_delivery_block(chain, run, NULL, begin, end, 0);
         else
-            play_driven(chain, who, begin, end);
+            run_pool_rows(chain, run, begin, end);
     }
 }
 
-/* All rows in the order of the query. */
-static void walk_sorted(const micap_leg *leg, player *who)
+/* Visits all rows in the order of the query. */
+static void run_sorted(const micap_segment *segment, system_run *run)
 {
-    const micap_system *system = who->task.system;
-    micap_here_now = &who->task.here;
-    mica_view view = mica_query_begin_since(system->query, system->last_version);
-    who->view = view;
-    who->view.frame = &system->frame;
-    who->view.dt = system->frame.dt;
-    for (; mica_view_next(&who->view); ++who->view.slice)
-        play(leg, who);
+    const micap_system *system = run->job.system;
+    micap_here_now = &run->job.here;
+    run->view = mica_query_begin_since(system->query, system->last_version);
+    run->view.frame = &system->frame;
+    run->view.dt = system->frame.dt;
+    for (; mica_view_next(&run->view); ++run->view.slice)
+        call_system(segment, run);
 }
 
-static void run_once(const micap_leg *leg, player *who)
+static void run_once(const micap_segment *segment, system_run *run)
 {
-    const micap_system *system = who->task.system;
-    micap_here_now = &who->task.here;
-    uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
+    const micap_system *system = run->job.system;
+    micap_here_now = &run->job.here;
+    uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
     system->once(&system->frame);
-    who->time_ns = leg->flow->has_probe ? micap_clock_ns() - begin : 0;
+    run->time_ns = segment->flow->has_probe ? micap_clock_ns() - begin : 0;
 }
 
-void micap_chain_run_piece(micap_chain *chain, uint32_t piece, uint32_t worker)
+static void init_run(const micap_segment *segment, micap_system *system, uint32_t buffer_index, uint32_t worker,
+                     system_run *out)
 {
-    const micap_leg *leg = chain->leg;
-    player players[MICAP_CHAIN_SYSTEMS];
-    uint32_t places[MICAP_CHAIN_SYSTEMS], count = 0;
-    uint32_t slot = chain->systems[0]->once || chain->systems[0]->is_sorted ? 0 : chain->starts[piece].slot;
+    mica_version version = segment->base + 1 + (system->order - segment->systems[0]->order);
+    const mica_commands *known = system->buffers[buffer_index];
+    out->job = (micap_running_job){
+        .here = {.world = segment->world, .version = version, .open = micap_running_job_open_buffer},
+        .system = system,
+        .frame = &system->frame,
+        .sequence = system->first_sequence + buffer_index,
+        .worker = worker,
+        .buffer_index = buffer_index};
+    micap_declared_access_begin(&out->job);
+    out->rows = out->time_ns = 0;
+    out->slices = 0;
+    out->targets_before = known ? known->recording.target_count : 0;
+    if (!system->query)
+        return;
+    micap_view_init(&out->view, system->query, system->last_version, version);
+    out->view.frame = &system->frame;
+    out->view.dt = system->frame.dt;
+}
+
+static void report_runs(const micap_flow *flow, const system_run *runs, uint32_t count, uint64_t begin_ns)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const system_run *run = &runs[i];
+        const mica_commands *commands = run->job.here.commands;
+        micap_job_report report = {.system = run->job.system,
+                                   .worker = run->job.worker,
+                                   .fused_count = count,
+                                   .slices = run->slices,
+                                   .rows = run->rows,
+                                   .commands = commands ? commands->recording.target_count - run->targets_before : 0,
+                                   .begin_ns = begin_ns,
+                                   .end_ns = begin_ns + run->time_ns};
+        begin_ns = report.end_ns;
+        micap_listeners_job_ended(flow, &report);
+    }
+}
+
+void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
+{
+    const micap_segment *segment = chain->segment;
+    const micap_system *first = chain->systems[0];
+    system_run runs[MICAP_CHAIN_SYSTEMS];
+    uint32_t indices[MICAP_CHAIN_SYSTEMS], count = 0;
+    uint32_t buffer_index = first->once || first->is_sorted ? 0 : chain->starts[job].buffer_index;
     for (uint32_t i = 0; i < chain->system_count; ++i)
         if (chain->systems[i]->is_active) {
-            places[count] = i;
-            set_up(leg, chain->systems[i], slot, worker, &players[count++]);
+            indices[count] = i;
+            init_run(segment, chain->systems[i], buffer_index, worker, &runs[count++]);
         }
-    MICAP_ASSERT(count, "a chain runs when one of its systems does");
+    MICAP_ASSERT(count, "a chain runs if one of its systems is active");
     micap_here *before = micap_here_now;
-    uint64_t begin = leg->flow->has_probe ? micap_clock_ns() : 0;
-    if (chain->systems[0]->once)
-        run_once(leg, &players[0]);
-    else if (chain->systems[0]->is_sorted)
-        walk_sorted(leg, &players[0]);
-    else if (chain->systems[0]->box && !chain->systems[0]->box->broadcast_count)
-        walk_letters(chain, piece, &players[0]);
+    uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
+    if (first->once)
+        run_once(segment, &runs[0]);
+    else if (first->is_sorted)
+        run_sorted(segment, &runs[0]);
+    else if (first->deliveries && !first->deliveries->broadcast_count)
+        run_deliveries(chain, job, &runs[0]);
     else if (chain->driver)
-        walk_driven(chain, piece, &players[0]);
+        run_pool(chain, job, &runs[0]);
     else
-        walk(chain, piece, players, count, places);
+        run_chunks(chain, job, runs, count, indices);
     micap_here_now = before;
-    if (leg->flow->has_probe)
-        tell(leg, players, count, begin);
+    if (segment->flow->has_probe)
+        report_runs(segment->flow, runs, count, begin);
 }

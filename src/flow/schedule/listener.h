@@ -1,68 +1,13 @@
-/* What streams, messages, requests, observers and statistics need to know of the running frame.
- *
- * Lanes are how many writers fill one thing in an order that does not depend on threads. Before a phase runs, each piece of
- * work that it may have, a run of slices of one system, gets a number: pieces of systems that come first have lower ones,
- * and so have lower slices of one system. A piece runs in one thread at a time, so what it writes to an entry of its own
- * needs no lock, and reading the entries by rising lane gives the order (system, slice, call). When a system runs, the lanes
- * of all systems that it waits for are complete.
- *
- *     micap_task *task = micap_task_here(world);
- *     if (task)  append to buffers[task->lane], of which there are micap_lane_count(world)
- *     else       the owner's thread, outside of systems
- */
+/* Listeners: how streams, messages, requests, observers, statistics, traces and recordings take part in frames and phases.
+ * Each has an id, a table of functions, and a state that belongs to the flow of a world. */
 #ifndef MICAP_FLOW_SCHEDULE_LISTENER_H
 #define MICAP_FLOW_SCHEDULE_LISTENER_H
 
 #include "base/hash.h"
-#include "core/world/thread_context.h"
-#include "mica/frame.h"
-#include "mica/system.h"
+#include "mica/world.h"
 
+struct micap_flow;
 struct micap_system;
-
-#define MICAP_LANE_NONE UINT32_MAX
-
-/* The piece of work that this thread is busy with. */
-typedef struct micap_task {
-    micap_here here; /* first: the world, the version it stamps, the buffer it records into */
-    struct micap_system *system;
-    const mica_frame *frame;
-    uint32_t lane;   /* MICAP_LANE_NONE in a piece of a parallel for inside a system: it has no place in the order */
-    uint32_t worker; /* 0 is the owner */
-    uint32_t slot;   /* of the system's buffers */
-    const struct micap_delivery *delivery; /* what a mailbox hands over; NULL for all others */
-} micap_task;
-
-/* NULL outside of systems of this world. */
-micap_task *micap_task_here(const mica_world *world);
-
-/* How many lanes the phase has that runs: constant from phase_begin to phase_end, and only asked then. */
-uint32_t micap_lane_count(const mica_world *world);
-
-/* Whether systems run right now: from phase_begin to phase_end. */
-bool micap_is_running(const mica_world *world);
-
-/* Whether a system declares that it uses the stream so. */
-bool micap_system_uses_stream(const struct micap_system *system, const struct mica_stream *stream, bool write);
-
-/* Whether it may write the stream although it does not declare it: handlers of messages may, as long as none of them reads
- * it, since everybody else comes before or behind all of them. */
-bool micap_system_may_write_any(const struct micap_system *system, const struct mica_stream *stream);
-
-/* The lanes [*first, *first + returned) of a system in this phase. */
-uint32_t micap_system_lanes(const struct micap_system *system, uint32_t *out_first);
-
-/* How many systems declare to read or write the stream: it can't be destroyed then. */
-uint32_t micap_stream_user_count(const mica_world *world, const struct mica_stream *stream);
-
-/* All systems of a world that has a flow, in the order they were added; NULL behind the last. */
-const struct micap_system *micap_system_at(const mica_world *world, uint32_t index);
-
-/* Another number than before when systems were added, replaced or removed meanwhile. */
-uint64_t micap_systems_version(const mica_world *world);
-
-const char *micap_system_label(const struct micap_system *system);
-mica_system micap_system_id(const struct micap_system *system);
 
 typedef enum micap_listener_id {
     MICAP_LISTENER_STREAMS,
@@ -75,53 +20,88 @@ typedef enum micap_listener_id {
     MICAP_LISTENERS,
 } micap_listener_id;
 
-/* What one piece of work was. */
-typedef struct micap_piece {
+/* What one system did in one job. */
+typedef struct micap_job_report {
     const struct micap_system *system; /* NULL for the flush */
-    uint32_t lane;
     uint32_t worker;
-    uint32_t chain; /* systems that run slice by slice with it, itself among them; 0 or 1 for none */
+    uint32_t fused_count; /* systems that ran slice by slice with it, including itself */
     uint32_t slices;
     uint64_t rows;
     uint32_t commands; /* entities it recorded changes for */
-    uint64_t begin_ns; /* of the system's own time: in a chain, its calls summed up and put one after the other */
+    uint64_t begin_ns; /* the system's own time: in a chain, the sum of its calls, one system after the other */
     uint64_t end_ns;
-} micap_piece;
+} micap_job_report;
 
-/* Any but `free` may be NULL; who saves also drops, prepares and loads. All but `ran` are called by the owner's thread, in the order of ids. */
+/* Any function except `free` may be NULL. A listener that saves also drops, prepares and loads. All functions except
+ * job_ended are called by the owner's thread, in the order of ids. */
 typedef struct micap_listener_ops {
+    /* Completes the zeroed state of a new listener. False if memory is short: then `free` is called. */
+    bool (*init)(mica_world *world, void *state);
     void (*frame_begin)(mica_world *world, void *state);
-    /* Lanes are numbered; no system has begun. False when memory is short: the phase does not run. */
+    /* Sequence numbers are assigned (job_run.h); no system has begun. False with a report if memory is short: the phase does
+     * not run. */
     bool (*phase_begin)(mica_world *world, void *state);
-    /* All systems have ended; the flush comes next. What is changed through the world here goes with that flush. */
+    /* All systems have ended; the flush follows. Changes made through the world here are part of that flush. */
     void (*phase_end)(mica_world *world, void *state);
-    /* The flush behind the phase is done: what is changed through the world now is changed at once. Not called when the flush
-     * has failed and will be tried again: then it is called after that one. */
+    /* The flush after the phase succeeded: changes made through the world take effect at once. After a failed flush this is
+     * called when the repeated flush has succeeded. */
     mica_result (*flushed)(mica_world *world, void *state);
     void (*frame_end)(mica_world *world, void *state);
-    /* A piece of work has ended, in the thread that did it. Where one listens, the clock is read for each. */
-    void (*ran)(mica_world *world, void *state, const micap_piece *piece);
-    /* A system has seen all its rows; what it recorded is not applied yet. Where one listens, systems run one by one in the
-     * owner's thread. */
-    void (*system_ran)(mica_world *world, void *state, const struct micap_system *system);
-    /* A system goes: forget it. */
+    /* A job has ended; called by the thread that ran it. The clock is read for each job if a listener has this function. */
+    void (*job_ended)(mica_world *world, void *state, const micap_job_report *report);
+    /* A system has seen all its rows; what it recorded is not applied yet. Systems run one by one in the owner's thread if a
+     * listener has this function. */
+    void (*system_ended)(mica_world *world, void *state, const struct micap_system *system);
+    /* A system is about to be freed. */
     void (*system_removed)(mica_world *world, void *state, const struct micap_system *system);
     void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);
     bool (*validate)(mica_world *world, void *state);
     void (*trim)(mica_world *world, void *state);
-    /* For snapshots: as those of a module (core/world/module.h). */
+    /* For snapshots, like those of a module (core/world/module.h). */
     void *(*save)(mica_world *world, void *state);
     void (*drop)(mica_world *world, void *state, void *saved);
     bool (*prepare)(mica_world *world, void *state, const void *saved);
     void (*load)(mica_world *world, void *state, const void *saved);
+    /* Frees what the state refers to. The flow frees states that micap_listener_require created. */
     void (*free)(mica_world *world, void *state);
 } micap_listener_ops;
 
-/* Puts a listener into its slot, or takes it out with NULL ops; outside of systems only. Makes the flow of the world when it
- * has none yet; false with a report when memory is short. */
-bool micap_listen(mica_world *world, micap_listener_id id, const micap_listener_ops *ops, void *state);
+typedef struct micap_listener {
+    const micap_listener_ops *ops; /* NULL: not in use */
+    void *state;
+    size_t state_bytes; /* 0: `free` frees the state itself */
+} micap_listener;
 
-/* The state of a listener, or NULL. */
+/* Returns the state of a listener. If there is none yet, creates the flow of the world and a state of that size. Outside of
+ * systems only. NULL with a report, which names `label`, if memory is short. */
+void *micap_listener_require(mica_world *world, micap_listener_id id, const micap_listener_ops *ops, size_t state_bytes,
+                             const char *label);
+
+/* Sets a listener with a state that it frees itself, or removes it with NULL ops. Outside of systems only. Creates the flow
+ * of the world if there is none; false with a report if memory is short. */
+bool micap_listener_set(mica_world *world, micap_listener_id id, const micap_listener_ops *ops, void *state);
+
+/* Returns the state of a listener, or NULL. */
 void *micap_listener_state(const mica_world *world, micap_listener_id id);
+
+/* Call that function of each listener that has it. */
+void micap_listeners_frame_begin(const struct micap_flow *flow);
+bool micap_listeners_phase_begin(const struct micap_flow *flow);
+void micap_listeners_phase_end(const struct micap_flow *flow);
+mica_result micap_listeners_flushed(const struct micap_flow *flow); /* the first failure */
+void micap_listeners_frame_end(const struct micap_flow *flow);
+void micap_listeners_job_ended(const struct micap_flow *flow, const micap_job_report *report);
+void micap_listeners_system_ended(const struct micap_flow *flow, const struct micap_system *system);
+void micap_listeners_system_removed(const struct micap_flow *flow, const struct micap_system *system);
+void micap_listeners_hash(const struct micap_flow *flow, micap_hasher *hasher);
+bool micap_listeners_validate(const struct micap_flow *flow);
+void micap_listeners_trim(const struct micap_flow *flow);
+void micap_listeners_free(struct micap_flow *flow);
+
+/* The same for snapshots, with one pointer for each listener: NULL if it was not in use. */
+bool micap_listeners_save(const struct micap_flow *flow, void *saved[MICAP_LISTENERS]);
+void micap_listeners_drop(const struct micap_flow *flow, void *const saved[MICAP_LISTENERS]);
+bool micap_listeners_prepare(const struct micap_flow *flow, void *const saved[MICAP_LISTENERS]);
+void micap_listeners_load(const struct micap_flow *flow, void *const *saved); /* NULL: the flow was not there */
 
 #endif

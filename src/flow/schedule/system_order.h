@@ -1,24 +1,31 @@
-/* What before and after ask for, and the order that gives it. */
+/* The order of the systems of a phase: the order they were added in, except where before and after ask for another. */
 #ifndef MICAP_FLOW_SCHEDULE_SYSTEM_ORDER_H
 #define MICAP_FLOW_SCHEDULE_SYSTEM_ORDER_H
 
 #include "flow/schedule/flow.h"
+#include "flow/schedule/system.h"
 
-/* Pairs of places in a list of systems: the first runs before the second. */
-typedef struct micap_asked {
-    struct micap_pair {
+/* Pairs of indices in a list of systems: the first runs before the second. */
+typedef struct micap_order_constraints {
+    struct micap_order_pair {
         uint32_t from, to;
     } * pairs;
     uint32_t count;
     uint32_t capacity;
-} micap_asked;
+} micap_order_constraints;
 
-/* Adds what these systems of one phase ask of each other; false when memory is short. */
-bool micap_asked_collect(mica_world *world, micap_system *const *systems, uint32_t count, micap_asked *out);
-void micap_asked_free(mica_world *world, micap_asked *asked);
+/* Adds the constraints between these systems of one phase. False if memory is short. */
+bool micap_order_constraints_collect(mica_world *world, micap_system *const *systems, uint32_t count,
+                                     micap_order_constraints *out);
+void micap_order_constraints_free(mica_world *world, micap_order_constraints *constraints);
 
-/* Fills in the order: as they stand, as far as the pairs allow. Returns how many were placed, fewer than all when the pairs
- * make a loop; `waiting`, of `count` numbers, is UINT32_MAX for those that were. */
-uint32_t micap_order_sort(const micap_asked *asked, uint32_t count, uint32_t *waiting, uint32_t *out_order);
+/* Fills in the order that satisfies the constraints and otherwise keeps the order of the list. Returns how many systems were
+ * placed: fewer than all if the constraints form a cycle. `waiting`, of `count` numbers, is UINT32_MAX for placed systems. */
+uint32_t micap_order_sort(const micap_order_constraints *constraints, uint32_t count, uint32_t *waiting,
+                          uint32_t *out_order);
+
+/* Whether before and after of these systems, in the order they were added, contradict each other or the order of phases.
+ * Reports the names along the cycle. Also true if memory is short. */
+bool micap_order_has_cycle(micap_flow *flow, micap_system *const *systems, uint32_t count);
 
 #endif

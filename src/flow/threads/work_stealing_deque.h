@@ -1,7 +1,7 @@
-/* The queue of one worker: it puts in and takes out at one end, others steal at the other. D. Chase and Y. Lev, Dynamic
- * Circular Work-Stealing Deque, 2005, with a fixed ring: when it is full the worker does the work itself, so that pushing
- * never allocates. The order that fences would give comes from sequentially consistent operations on the two ends, which
- * thread sanitizers understand. */
+/* The queue of one worker. The worker pushes and takes at one end, other workers steal at the other. D. Chase and Y. Lev,
+ * Dynamic Circular Work-Stealing Deque, 2005, with a ring of fixed size: when it is full, the worker runs the jobs itself, so
+ * pushing never allocates. Sequentially consistent operations on the two ends replace the fences of the paper, because
+ * thread sanitizers understand them. */
 #ifndef MICAP_FLOW_THREADS_WORK_STEALING_DEQUE_H
 #define MICAP_FLOW_THREADS_WORK_STEALING_DEQUE_H
 
@@ -9,51 +9,51 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MICAP_DEQUE_ITEMS = 512 };
+enum { MICAP_DEQUE_CAPACITY = 512 };
 
-/* A range of the pieces of some work. */
-typedef struct micap_item {
-    struct micap_work *work;
+/* Jobs [begin, end) of a batch. */
+typedef struct micap_job_range {
+    struct micap_job_batch *batch;
     uint32_t begin, end;
-} micap_item;
+} micap_job_range;
 
 typedef struct micap_deque {
-    _Alignas(64) _Atomic int64_t top; /* the next to be stolen */
+    _Alignas(64) _Atomic int64_t top; /* the next range to be stolen */
     _Alignas(64) _Atomic int64_t bottom;
-    /* A slot is written again only after top has passed it, so what a thief has read counts when it wins the top. */
-    struct micap_slot {
-        _Atomic(struct micap_work *) work;
+    /* An entry is reused only after top has passed it, so what a thief read is valid if it wins the top. */
+    struct micap_deque_entry {
+        _Atomic(struct micap_job_batch *) batch;
         _Atomic uint64_t range;
-    } slots[MICAP_DEQUE_ITEMS];
+    } entries[MICAP_DEQUE_CAPACITY];
 } micap_deque;
 
-static inline micap_item micap_deque_load(micap_deque *deque, int64_t at)
+static inline micap_job_range micap_deque_load(micap_deque *deque, int64_t at)
 {
-    struct micap_slot *slot = &deque->slots[(uint64_t)at & (MICAP_DEQUE_ITEMS - 1)];
-    uint64_t range = atomic_load_explicit(&slot->range, memory_order_relaxed);
-    return (micap_item){atomic_load_explicit(&slot->work, memory_order_relaxed), (uint32_t)(range >> 32),
-                        (uint32_t)range};
+    struct micap_deque_entry *entry = &deque->entries[(uint64_t)at & (MICAP_DEQUE_CAPACITY - 1)];
+    uint64_t range = atomic_load_explicit(&entry->range, memory_order_relaxed);
+    return (micap_job_range){atomic_load_explicit(&entry->batch, memory_order_relaxed), (uint32_t)(range >> 32),
+                             (uint32_t)range};
 }
 
-/* For the worker. False when it is full. */
-static inline bool micap_deque_push(micap_deque *deque, micap_item item)
+/* Adds a range. Called by the owner of the deque. Returns false if it is full. */
+static inline bool micap_deque_push(micap_deque *deque, micap_job_range range)
 {
     int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_relaxed);
-    if (bottom - atomic_load_explicit(&deque->top, memory_order_acquire) >= MICAP_DEQUE_ITEMS)
+    if (bottom - atomic_load_explicit(&deque->top, memory_order_acquire) >= MICAP_DEQUE_CAPACITY)
         return false;
-    struct micap_slot *slot = &deque->slots[(uint64_t)bottom & (MICAP_DEQUE_ITEMS - 1)];
-    atomic_store_explicit(&slot->work, item.work, memory_order_relaxed);
-    atomic_store_explicit(&slot->range, (uint64_t)item.begin << 32 | item.end, memory_order_relaxed);
-    /* Sequentially consistent, for sleepers: whoever goes to sleep looks at all ends after saying so. */
+    struct micap_deque_entry *entry = &deque->entries[(uint64_t)bottom & (MICAP_DEQUE_CAPACITY - 1)];
+    atomic_store_explicit(&entry->batch, range.batch, memory_order_relaxed);
+    atomic_store_explicit(&entry->range, (uint64_t)range.begin << 32 | range.end, memory_order_relaxed);
+    /* Sequentially consistent, because a worker announces that it sleeps and then looks at all deques. */
     atomic_store(&deque->bottom, bottom + 1);
     return true;
 }
 
-/* For the worker: what it put in last. */
-static inline bool micap_deque_take(micap_deque *deque, micap_item *out)
+/* Removes the range that was pushed last. Called by the owner of the deque. */
+static inline bool micap_deque_take(micap_deque *deque, micap_job_range *out)
 {
     int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_relaxed) - 1;
-    if (bottom < atomic_load_explicit(&deque->top, memory_order_relaxed)) /* empty; thieves only make it emptier */
+    if (bottom < atomic_load_explicit(&deque->top, memory_order_relaxed)) /* empty, and stealing only removes */
         return false;
     atomic_store(&deque->bottom, bottom);
     int64_t top = atomic_load(&deque->top);
@@ -64,13 +64,14 @@ static inline bool micap_deque_take(micap_deque *deque, micap_item *out)
     *out = micap_deque_load(deque, bottom);
     if (top < bottom)
         return true;
-    bool won = atomic_compare_exchange_strong(&deque->top, &top, top + 1); /* the last one: thieves want it too */
+    bool won = atomic_compare_exchange_strong(&deque->top, &top, top + 1); /* the last range: thieves want it, too */
     atomic_store(&deque->bottom, bottom + 1);
     return won;
 }
 
-/* For others: what was put in first. False when it is empty, or another was faster. */
-static inline bool micap_deque_steal(micap_deque *deque, micap_item *out)
+/* Removes the range that was pushed first. Called by other workers. Returns false if the deque is empty, or another worker
+ * was faster. */
+static inline bool micap_deque_steal(micap_deque *deque, micap_job_range *out)
 {
     int64_t top = atomic_load(&deque->top);
     if (top >= atomic_load(&deque->bottom))

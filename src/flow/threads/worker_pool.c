@@ -4,30 +4,30 @@
 #include "os/clock.h"
 
 enum {
-    SPIN_NS = 20000, /* how long an idle worker looks around: about what waking one costs, several times */
+    SPIN_NS = 20000, /* how long an idle worker looks for jobs: several times the cost of waking it */
     SPIN_ROUNDS = 32,
 };
 
-/* What this thread is to a crew. */
-static _Thread_local struct micap_seat {
-    const micap_crew *crew;
+/* The pool that this thread works for, and its index there. */
+static _Thread_local struct current_worker {
+    const micap_worker_pool *pool;
     uint32_t index;
-} seat;
+} current;
 
-uint32_t micap_crew_here(const micap_crew *crew)
+uint32_t micap_worker_pool_index(const micap_worker_pool *pool)
 {
-    return seat.crew == crew ? seat.index : 0;
+    return current.pool == pool ? current.index : 0;
 }
 
-static bool find_work(micap_crew *crew, uint32_t worker, micap_item *out)
+static bool find_jobs(micap_worker_pool *pool, uint32_t worker, micap_job_range *out)
 {
-    micap_worker *self = &crew->workers[worker];
-    for (uint32_t level = 0; level < MICAP_LEVELS; ++level) {
-        if (micap_deque_take(&self->queues[level], out))
+    micap_worker *self = &pool->workers[worker];
+    for (uint32_t priority = 0; priority < MICAP_PRIORITIES; ++priority) {
+        if (micap_deque_take(&self->deques[priority], out))
             return true;
-        for (uint32_t i = 0; i < crew->worker_count; ++i) {
-            uint32_t victim = (self->next_victim + i) % crew->worker_count;
-            if (victim != worker && micap_deque_steal(&crew->workers[victim].queues[level], out)) {
+        for (uint32_t i = 0; i < pool->worker_count; ++i) {
+            uint32_t victim = (self->next_victim + i) % pool->worker_count;
+            if (victim != worker && micap_deque_steal(&pool->workers[victim].deques[priority], out)) {
                 self->next_victim = victim;
                 return true;
             }
@@ -36,102 +36,104 @@ static bool find_work(micap_crew *crew, uint32_t worker, micap_item *out)
     return false;
 }
 
-static bool is_anything_offered(micap_crew *crew)
+static bool has_jobs(micap_worker_pool *pool)
 {
-    for (uint32_t i = 0; i < crew->worker_count; ++i)
-        for (uint32_t level = 0; level < MICAP_LEVELS; ++level)
-            if (!micap_deque_is_empty(&crew->workers[i].queues[level]))
+    for (uint32_t i = 0; i < pool->worker_count; ++i)
+        for (uint32_t priority = 0; priority < MICAP_PRIORITIES; ++priority)
+            if (!micap_deque_is_empty(&pool->workers[i].deques[priority]))
                 return true;
     return false;
 }
 
 static void help(void *data);
 
-/* Asks the user's scheduler for one more helper, unless enough are there or on their way. */
-static void call_helper(micap_crew *crew)
+/* Requests one more helper from the user's scheduler, unless there is one for each worker. */
+static void request_helper(micap_worker_pool *pool)
 {
-    uint32_t helpers = atomic_load_explicit(&crew->helpers, memory_order_relaxed);
+    uint32_t helpers = atomic_load_explicit(&pool->helpers, memory_order_relaxed);
     do {
-        if (helpers + 1 >= crew->worker_count)
+        if (helpers + 1 >= pool->worker_count)
             return;
-    } while (!atomic_compare_exchange_weak(&crew->helpers, &helpers, helpers + 1));
-    pthread_mutex_lock(&crew->lock);
-    bool room = MICAP_RESERVE(crew->memory, crew->tickets, &crew->ticket_capacity, (uint64_t)crew->ticket_count + 1);
-    uint32_t slot = room ? crew->ticket_count++ : 0;
+    } while (!atomic_compare_exchange_weak(&pool->helpers, &helpers, helpers + 1));
+    pthread_mutex_lock(&pool->lock);
+    bool room = MICAP_RESERVE(pool->memory, pool->tickets, &pool->ticket_capacity, (uint64_t)pool->ticket_count + 1);
+    uint32_t index = room ? pool->ticket_count++ : 0;
     if (room)
-        crew->tickets[slot] = NULL;
-    pthread_mutex_unlock(&crew->lock);
-    if (!room) { /* then without */
-        atomic_fetch_sub(&crew->helpers, 1);
+        pool->tickets[index] = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    if (!room) { /* continue without it */
+        atomic_fetch_sub(&pool->helpers, 1);
         return;
     }
-    void *ticket = crew->scheduler.submit(help, crew, crew->scheduler.context);
-    pthread_mutex_lock(&crew->lock);
-    crew->tickets[slot] = ticket;
-    pthread_mutex_unlock(&crew->lock);
+    void *ticket = pool->scheduler.submit(help, pool, pool->scheduler.context);
+    pthread_mutex_lock(&pool->lock);
+    pool->tickets[index] = ticket;
+    pthread_mutex_unlock(&pool->lock);
 }
 
-static void wake(micap_crew *crew, bool all)
+static void wake(micap_worker_pool *pool, bool all)
 {
-    if (atomic_load(&crew->sleepers) == 0)
+    if (atomic_load(&pool->sleepers) == 0)
         return;
-    pthread_mutex_lock(&crew->lock);
-    atomic_fetch_add(&crew->event, 1);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->event, 1);
     if (all)
-        pthread_cond_broadcast(&crew->changed);
+        pthread_cond_broadcast(&pool->changed);
     else
-        pthread_cond_signal(&crew->changed);
-    pthread_mutex_unlock(&crew->lock);
+        pthread_cond_signal(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
 }
 
-/* Until something is offered, or the counter is zero, or the crew ends. */
-static void sleep_until_news(micap_crew *crew, const atomic_uint *left)
+/* Sleeps until there are jobs, the counter is zero or the pool ends. */
+static void sleep_until_event(micap_worker_pool *pool, const atomic_uint *left)
 {
-    pthread_mutex_lock(&crew->lock);
-    atomic_fetch_add(&crew->sleepers, 1);
-    uint32_t event = atomic_load(&crew->event);
-    /* Whoever offers or finishes something after this look sees a sleeper and counts the event up. */
-    while (!is_anything_offered(crew) && !atomic_load(&crew->ending) && !(left && atomic_load(left) == 0) &&
-           atomic_load(&crew->event) == event)
-        pthread_cond_wait(&crew->changed, &crew->lock);
-    atomic_fetch_sub(&crew->sleepers, 1);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    uint32_t event = atomic_load(&pool->event);
+    /* A thread that submits or completes jobs after this check sees a sleeper and raises the event counter. */
+    while (!has_jobs(pool) && !atomic_load(&pool->ending) && !(left && atomic_load(left) == 0) &&
+           atomic_load(&pool->event) == event)
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
 }
 
-static void run_item(micap_crew *crew, uint32_t worker, micap_item item)
+static void run_range(micap_worker_pool *pool, uint32_t worker, micap_job_range range)
 {
-    micap_work *work = item.work;
-    while (item.begin < item.end) {
-        while (item.end - item.begin > 1) { /* leave the upper half to thieves */
-            uint32_t middle = item.begin + (item.end - item.begin) / 2;
-            if (!micap_deque_push(&crew->workers[worker].queues[work->level], (micap_item){work, middle, item.end}))
+    micap_job_batch *batch = range.batch;
+    while (range.begin < range.end) {
+        while (range.end - range.begin > 1) { /* leave the upper half to be stolen */
+            uint32_t middle = range.begin + (range.end - range.begin) / 2;
+            if (!micap_deque_push(&pool->workers[worker].deques[batch->priority],
+                                  (micap_job_range){batch, middle, range.end}))
                 break;
-            if (crew->scheduler.submit)
-                call_helper(crew);
+            if (pool->scheduler.submit)
+                request_helper(pool);
             else
-                wake(crew, false);
-            item.end = middle;
+                wake(pool, false);
+            range.end = middle;
         }
-        work->fn(work->data, item.begin, worker);
-        ++item.begin;
-        void (*done)(micap_work *, uint32_t) = work->done; /* who waits may take the work away once all are counted */
-        if (atomic_fetch_sub(&work->left, 1) == 1) {
+        batch->fn(batch->data, range.begin, worker);
+        ++range.begin;
+        void (*done)(micap_job_batch *, uint32_t) =
+            batch->done; /* read first: the batch may be freed once its jobs are counted */
+        if (atomic_fetch_sub(&batch->left, 1) == 1) {
             if (done)
-                done(work, worker);
-            wake(crew, true);
+                done(batch, worker);
+            wake(pool, true);
             return;
         }
     }
 }
 
-void micap_crew_work_until(micap_crew *crew, uint32_t worker, const atomic_uint *left)
+void micap_worker_pool_work_until(micap_worker_pool *pool, uint32_t worker, const atomic_uint *left)
 {
     uint64_t idle_since = 0;
     uint32_t rounds = 0;
     while (atomic_load_explicit(left, memory_order_acquire)) {
-        micap_item item;
-        if (find_work(crew, worker, &item)) {
-            run_item(crew, worker, item);
+        micap_job_range range;
+        if (find_jobs(pool, worker, &range)) {
+            run_range(pool, worker, range);
             idle_since = 0;
             continue;
         }
@@ -142,24 +144,24 @@ void micap_crew_work_until(micap_crew *crew, uint32_t worker, const atomic_uint 
         if (!idle_since)
             idle_since = now;
         else if (now - idle_since > SPIN_NS)
-            sleep_until_news(crew, left);
+            sleep_until_event(pool, left);
         else
             micap_yield();
     }
 }
 
-/* A thread of the crew. */
-static void *work_for_ever(void *data)
+/* The main function of a thread of the pool. */
+static void *run_worker(void *data)
 {
     micap_worker *self = data;
-    micap_crew *crew = self->crew;
-    seat = (struct micap_seat){crew, self->index};
+    micap_worker_pool *pool = self->pool;
+    current = (struct current_worker){pool, self->index};
     uint64_t idle_since = 0;
     uint32_t rounds = 0;
-    while (!atomic_load_explicit(&crew->ending, memory_order_acquire)) {
-        micap_item item;
-        if (find_work(crew, self->index, &item)) {
-            run_item(crew, self->index, item);
+    while (!atomic_load_explicit(&pool->ending, memory_order_acquire)) {
+        micap_job_range range;
+        if (find_jobs(pool, self->index, &range)) {
+            run_range(pool, self->index, range);
             idle_since = 0;
             continue;
         }
@@ -170,121 +172,121 @@ static void *work_for_ever(void *data)
         if (!idle_since) {
             idle_since = now;
         } else if (now - idle_since > SPIN_NS) {
-            sleep_until_news(crew, NULL);
+            sleep_until_event(pool, NULL);
             idle_since = 0;
         }
     }
     return NULL;
 }
 
-/* A helper of the user's scheduler: takes a free place, works while there is something, and goes. */
+/* The function of a helper of the user's scheduler: takes a free index, runs jobs while there are some, and returns. */
 static void help(void *data)
 {
-    micap_crew *crew = data;
-    for (uint32_t i = 1; i < crew->worker_count; ++i) {
+    micap_worker_pool *pool = data;
+    for (uint32_t i = 1; i < pool->worker_count; ++i) {
         bool busy = false;
-        if (!atomic_compare_exchange_strong(&crew->workers[i].busy, &busy, true))
+        if (!atomic_compare_exchange_strong(&pool->workers[i].busy, &busy, true))
             continue;
-        struct micap_seat before = seat;
-        seat = (struct micap_seat){crew, i};
+        struct current_worker before = current;
+        current = (struct current_worker){pool, i};
         uint64_t idle_since = 0;
         while (!idle_since || micap_clock_ns() - idle_since < SPIN_NS) {
-            micap_item item;
-            if (find_work(crew, i, &item)) {
-                run_item(crew, i, item);
+            micap_job_range range;
+            if (find_jobs(pool, i, &range)) {
+                run_range(pool, i, range);
                 idle_since = 0;
             } else if (!idle_since) {
                 idle_since = micap_clock_ns();
             }
         }
-        seat = before;
-        atomic_store(&crew->workers[i].busy, false);
+        current = before;
+        atomic_store(&pool->workers[i].busy, false);
         break;
     }
-    atomic_fetch_sub(&crew->helpers, 1);
+    atomic_fetch_sub(&pool->helpers, 1);
 }
 
-/* Threads that can't be made are done without. */
-static void start(micap_crew *crew)
+/* The pool works without the threads that could not be started. */
+static void start_threads(micap_worker_pool *pool)
 {
-    crew->started = true;
-    for (uint32_t i = 1; i < crew->worker_count; ++i)
-        crew->workers[i].started =
-            pthread_create(&crew->workers[i].thread, NULL, work_for_ever, &crew->workers[i]) == 0;
+    pool->started = true;
+    for (uint32_t i = 1; i < pool->worker_count; ++i)
+        pool->workers[i].started = pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) == 0;
 }
 
-void micap_crew_offer(micap_crew *crew, uint32_t worker, micap_work *work, uint32_t count)
+void micap_worker_pool_submit(micap_worker_pool *pool, uint32_t worker, micap_job_batch *batch, uint32_t count)
 {
-    micap_item item = {work, 0, count};
-    if (!crew->started && !crew->scheduler.submit)
-        start(crew);
-    if (!micap_deque_push(&crew->workers[worker].queues[work->level], item))
-        run_item(crew, worker, item);
-    else if (crew->scheduler.submit)
-        call_helper(crew);
+    micap_job_range range = {batch, 0, count};
+    if (!pool->started && !pool->scheduler.submit)
+        start_threads(pool);
+    if (!micap_deque_push(&pool->workers[worker].deques[batch->priority], range))
+        run_range(pool, worker, range);
+    else if (pool->scheduler.submit)
+        request_helper(pool);
     else
-        wake(crew, false);
+        wake(pool, false);
 }
 
-void micap_crew_run(micap_crew *crew, uint32_t worker, micap_work_fn fn, void *data, uint32_t count)
+void micap_worker_pool_run(micap_worker_pool *pool, uint32_t worker, micap_job_fn fn, void *data, uint32_t count)
 {
-    if (count == 1 || crew->worker_count == 1) {
+    if (count == 1 || pool->worker_count == 1) {
         for (uint32_t i = 0; i < count; ++i)
             fn(data, i, worker);
         return;
     }
-    micap_work work = {.fn = fn, .data = data, .level = 1};
-    atomic_init(&work.left, count);
+    micap_job_batch batch = {.fn = fn, .data = data, .priority = 1};
+    atomic_init(&batch.left, count);
     if (count == 0)
         return;
-    micap_crew_offer(crew, worker, &work, count);
-    micap_crew_work_until(crew, worker, &work.left);
+    micap_worker_pool_submit(pool, worker, &batch, count);
+    micap_worker_pool_work_until(pool, worker, &batch.left);
 }
 
-void micap_crew_dismiss(micap_crew *crew)
+void micap_worker_pool_join_helpers(micap_worker_pool *pool)
 {
-    for (uint32_t i = 0; i < crew->ticket_count; ++i)
-        crew->scheduler.wait(crew->tickets[i], crew->scheduler.context);
-    crew->ticket_count = 0;
+    for (uint32_t i = 0; i < pool->ticket_count; ++i)
+        pool->scheduler.wait(pool->tickets[i], pool->scheduler.context);
+    pool->ticket_count = 0;
 }
 
-micap_crew *micap_crew_create(micap_memory *memory, uint32_t worker_count, const mica_scheduler *scheduler)
+micap_worker_pool *micap_worker_pool_create(micap_memory *memory, uint32_t worker_count,
+                                            const mica_scheduler *scheduler)
 {
-    micap_crew *crew = micap_allocate_zeroed(memory, sizeof *crew, MICAP_CACHE_LINE);
-    if (!crew)
+    micap_worker_pool *pool = micap_allocate_zeroed(memory, sizeof *pool, MICAP_CACHE_LINE);
+    if (!pool)
         return NULL;
-    crew->memory = memory;
-    crew->worker_count = worker_count;
+    pool->memory = memory;
+    pool->worker_count = worker_count;
     if (scheduler)
-        crew->scheduler = *scheduler;
-    crew->workers = micap_allocate_zeroed(memory, worker_count * sizeof *crew->workers, _Alignof(micap_worker));
-    if (!crew->workers) {
-        micap_release(memory, crew, sizeof *crew, MICAP_CACHE_LINE);
+        pool->scheduler = *scheduler;
+    pool->workers = micap_allocate_zeroed(memory, worker_count * sizeof *pool->workers, _Alignof(micap_worker));
+    if (!pool->workers) {
+        micap_release(memory, pool, sizeof *pool, MICAP_CACHE_LINE);
         return NULL;
     }
     for (uint32_t i = 0; i < worker_count; ++i) {
-        crew->workers[i].crew = crew;
-        crew->workers[i].index = i;
+        pool->workers[i].pool = pool;
+        pool->workers[i].index = i;
     }
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->changed, NULL);
-    return crew;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    return pool;
 }
 
-void micap_crew_destroy(micap_crew *crew)
+void micap_worker_pool_destroy(micap_worker_pool *pool)
 {
-    if (!crew)
+    if (!pool)
         return;
-    micap_crew_dismiss(crew);
-    atomic_store(&crew->ending, true);
-    wake(crew, true);
-    for (uint32_t i = 1; i < crew->worker_count; ++i)
-        if (crew->workers[i].started)
-            pthread_join(crew->workers[i].thread, NULL);
-    pthread_mutex_destroy(&crew->lock);
-    pthread_cond_destroy(&crew->changed);
-    micap_memory *memory = crew->memory;
-    MICAP_RELEASE_ARRAY(memory, crew->tickets, crew->ticket_capacity);
-    micap_release(memory, crew->workers, crew->worker_count * sizeof *crew->workers, _Alignof(micap_worker));
-    micap_release(memory, crew, sizeof *crew, MICAP_CACHE_LINE);
+    micap_worker_pool_join_helpers(pool);
+    atomic_store(&pool->ending, true);
+    wake(pool, true);
+    for (uint32_t i = 1; i < pool->worker_count; ++i)
+        if (pool->workers[i].started)
+            pthread_join(pool->workers[i].thread, NULL);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->changed);
+    micap_memory *memory = pool->memory;
+    MICAP_RELEASE_ARRAY(memory, pool->tickets, pool->ticket_capacity);
+    micap_release(memory, pool->workers, pool->worker_count * sizeof *pool->workers, _Alignof(micap_worker));
+    micap_release(memory, pool, sizeof *pool, MICAP_CACHE_LINE);
 }

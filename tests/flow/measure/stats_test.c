@@ -242,7 +242,7 @@ START_TEST(a_trace_is_not_stopped_inside_a_frame)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(stop_inside, (.exclusive = true)));
     mica_trace_start(world);
     mica_step(world, 1);
-    expect_report(&heard, MICA_ERROR_REFUSED, "trace: refused inside a frame");
+    expect_report(&heard, MICA_ERROR_REFUSED, "trace_stop: refused inside a frame");
     ck_assert_int_eq(mica_trace_stop(world, NULL), MICA_OK);
     close_world(world, &heard);
 }
@@ -253,10 +253,10 @@ START_TEST(a_trace_that_cannot_be_written_is_reported)
     reports heard;
     mica_world *world = open_measured(&heard, 1);
     ck_assert_int_eq(mica_trace_stop(world, "/nowhere"), MICA_ERROR_REFUSED);
-    expect_report(&heard, MICA_ERROR_REFUSED, "none was started");
+    expect_report(&heard, MICA_ERROR_REFUSED, "no trace was started");
     mica_trace_start(world);
     ck_assert_int_eq(mica_trace_start(world), MICA_ERROR_REFUSED);
-    expect_report(&heard, MICA_ERROR_REFUSED, "started already");
+    expect_report(&heard, MICA_ERROR_REFUSED, "already started");
     mica_step(world, 1);
     ck_assert_int_eq(mica_trace_stop(world, "/no/such/folder/trace.json"), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "/no/such/folder/trace.json");

@@ -199,7 +199,7 @@ START_TEST(a_handler_writes_any_stream_that_no_handler_reads)
     mica_handler_add(world, MICA_HANDLER_USING(Armour, Tick, count, MICA_USES(MICA_USE_STREAM_READ(shared))));
     mica_step(world, 1);
     ck_assert_uint_eq(calls, 1);
-    expect_report(&heard, MICA_ERROR_REFUSED, "Health.messages does not declare to write it");
+    expect_report(&heard, MICA_ERROR_REFUSED, "Health.messages does not declare that it will write it");
     close_world(world, &heard);
 }
 END_TEST
@@ -353,14 +353,14 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     const mica_value values[] = {{MICA_ID(Hit), 4, NULL}, {MICA_ID(Hit), 8, &points}, {0, 4, &points}};
     for (uint32_t i = 0; i < sizeof values / sizeof *values; ++i) {
         ck_assert(!mica_send_id(world, target, values[i], MICA_HERE));
-        expect_report(&heard, MICA_ERROR_INVALID, "no description, or another size");
+        expect_report(&heard, MICA_ERROR_INVALID, "no description or no data, or its size");
     }
     ck_assert(mica_send_id(world, target, (mica_value){MICA_ID(Hit), 0, &(Hit){3}}, MICA_HERE));
     ck_assert_uint_eq(points, 3);
     mica_system_add(world, MICA_SYSTEM_ONCE(send_in_pieces));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(change_handlers, (.exclusive = true)));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
-    expect_report(&heard, MICA_ERROR_REFUSED, "send_in_pieces sends a message inside a parallel for");
+    expect_report(&heard, MICA_ERROR_REFUSED, "send_in_pieces: messages can't be sent inside a parallel for");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a frame");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a frame");
     ck_assert_uint_eq(points, 3);

@@ -213,7 +213,7 @@ START_TEST(what_handlers_send_comes_behind_what_is_on_its_way)
     mica_send(world, one, Chain, {2, two});
     expect_diary("c1:2 h1:2 c2:1 h2:1 c1:0");
     mica_send(world, one, Chain, {1000, two});
-    expect_report(&heard, MICA_ERROR_LIMIT, "handlers keep sending");
+    expect_report(&heard, MICA_ERROR_LIMIT, "handlers still send");
     *diary = '\0';
     forget_reports(&heard);
     close_world(world, &heard);
@@ -339,7 +339,7 @@ START_TEST(a_message_of_every_frame_is_run_by_systems)
     mica_step(world, 1);
     ck_assert_uint_eq(visits, 3);
     ck_assert_int_eq(mica_message_every_frame(world, Tick, MICA_PHASE_UPDATE), MICA_ERROR_EXISTS);
-    expect_report(&heard, MICA_ERROR_EXISTS, "Tick comes every frame already");
+    expect_report(&heard, MICA_ERROR_EXISTS, "Tick is already sent every frame");
     ck_assert_int_eq(mica_message_every_frame(world, Hit, 4711), MICA_OK); /* nobody handles it yet */
     ck_assert_int_ne(mica_handler_add(world, MICA_HANDLER(Health, Hit, count_visit)), MICA_OK);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such phase");

@@ -210,7 +210,7 @@ START_TEST(a_handler_can_not_pull_away_what_it_stands_on)
     mica_entity one = mica_create(world);
     mica_request_post(sums, 1, one, Sum, {1, 2});
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
-    expect_report(&heard, MICA_ERROR_REFUSED, "one time after the other");
+    expect_report(&heard, MICA_ERROR_REFUSED, "can't be handled inside a system");
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a system or their handler");
     ck_assert(mica_has(world, one, Result));
     ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 2);
@@ -274,7 +274,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     reports heard;
     mica_world *world = open_world(&heard);
     ck_assert_ptr_null(mica_requests_create(world, &(mica_requests_def){.name = "empty"}));
-    expect_report(&heard, MICA_ERROR_INVALID, "needs a question");
+    expect_report(&heard, MICA_ERROR_INVALID, "a question with data and a function");
     mica_requests_def def = *MICA_REQUESTS(Sum, Result, add_up, NULL);
     def.answer = NULL;
     def.as_stream = true;
@@ -282,14 +282,14 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     expect_report(&heard, MICA_ERROR_INVALID, "needs answers");
     sums = make(world, add_up, false, false);
     ck_assert(!mica_request_post(sums, 1, mica_nil(), Number, {1}));
-    expect_report(&heard, MICA_ERROR_INVALID, "no such question");
+    expect_report(&heard, MICA_ERROR_INVALID, "has no data, or another type");
     ck_assert(!mica_request_post_id(sums, 1, mica_nil(), (mica_value){MICA_ID(Sum), sizeof(Sum), NULL}, MICA_HERE));
-    expect_report(&heard, MICA_ERROR_INVALID, "no such question");
+    expect_report(&heard, MICA_ERROR_INVALID, "has no data, or another type");
     if (!STOPS_AT_MISTAKES) {
         mica_system asking = mica_system_add(world, MICA_SYSTEM_ONCE(ask_undeclared));
         mica_step(world, 1);
-        expect_report(&heard, MICA_ERROR_REFUSED, "does not declare to write");
-        expect_report(&heard, MICA_ERROR_REFUSED, "handled after the phase");
+        expect_report(&heard, MICA_ERROR_REFUSED, "does not declare that it will write");
+        expect_report(&heard, MICA_ERROR_REFUSED, "can't be handled inside a system");
         expect_report(&heard, MICA_ERROR_REFUSED, "can't be destroyed");
         mica_system_remove(world, asking);
     }
@@ -298,7 +298,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
     expect_report(&heard, MICA_ERROR_REFUSED, "while a system declares");
     mica_system_remove(world, mica_system_find(world, "ask"));
     mica_stream_destroy(mica_requests_stream(sums));
-    expect_report(&heard, MICA_ERROR_REFUSED, "goes with its requests");
+    expect_report(&heard, MICA_ERROR_REFUSED, "belongs to requests");
     mica_requests_destroy(sums);
     mica_requests_destroy(NULL);
     mica_step(world, 1);

@@ -137,11 +137,11 @@ START_TEST(a_broken_stream_is_found_by_validation)
         DAMAGE(queue->end, queue->end + sizeof(Note), named),
         DAMAGE(queue->begin, queue->end + 1, named),
         DAMAGE(queue->last, 0, named),
-        DAMAGE(queue->first->location, 1, named),
+        DAMAGE(queue->first->position, 1, named),
         DAMAGE(queue->first->end, (uintptr_t)queue->first->begin - 1, named),
-        DAMAGE(queue->first->block->run_count, 0, named),
-        DAMAGE(queue->first->next->location, 0, named),
-        DAMAGE(notes->readers[0].location, queue->end + 1, named),
+        DAMAGE(queue->first->block->span_count, 0, named),
+        DAMAGE(queue->first->next->position, 0, named),
+        DAMAGE(notes->readers[0].position, queue->end + 1, named),
     };
     expect_damage_named(world, &heard, list, sizeof list / sizeof *list);
     close_world(world, &heard);

@@ -307,8 +307,8 @@ START_TEST(a_parallel_for_has_no_place_in_a_stream)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(
                                use_in_pieces, (MICA_USES(MICA_USE_STREAM_WRITE(notes), MICA_USE_STREAM_READ(notes)))));
     mica_step(world, 1);
-    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces tries to write it inside a parallel for");
-    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces tries to read it inside a parallel for");
+    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces can't write it inside a parallel for");
+    expect_report(&heard, MICA_ERROR_REFUSED, "use_in_pieces can't read it inside a parallel for");
     ck_assert_uint_eq(mica_stream_count(notes), 0);
     close_world(world, &heard);
 }
@@ -329,11 +329,11 @@ START_TEST(mistakes_inside_systems_are_reported_and_change_nothing)
     notes = mica_stream_create(world, MICA_STREAM(Note));
     mica_system writer = mica_system_add(world, MICA_SYSTEM_ONCE(write_undeclared));
     mica_step(world, 1);
-    expect_report(&heard, MICA_ERROR_REFUSED, "write_undeclared does not declare to write");
+    expect_report(&heard, MICA_ERROR_REFUSED, "write_undeclared does not declare that it will write");
     mica_system_remove(world, writer);
     mica_system reader = mica_system_add(world, MICA_SYSTEM_ONCE(read_undeclared));
     mica_step(world, 1);
-    expect_report(&heard, MICA_ERROR_REFUSED, "read_undeclared does not declare to read");
+    expect_report(&heard, MICA_ERROR_REFUSED, "read_undeclared does not declare that it will read");
     mica_system_remove(world, reader);
     mica_system maker = mica_system_add(world, MICA_SYSTEM_ONCE(make_inside));
     mica_step(world, 1);
@@ -360,10 +360,11 @@ START_TEST(mistakes_are_reported_and_change_nothing)
                                    {.type = &mica_type_of_Mortal}};
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ck_assert_ptr_null(mica_stream_create(world, &bad[i]));
-        expect_report(&heard, MICA_ERROR_INVALID, i < 2 ? "described type" : "owns something");
+        expect_report(&heard, MICA_ERROR_INVALID,
+                      i < 2 ? "must be described" : "has a copy, move or destruct function");
     }
     ck_assert_ptr_null(mica_stream_create(world, NULL));
-    expect_report(&heard, MICA_ERROR_INVALID, "described type");
+    expect_report(&heard, MICA_ERROR_INVALID, "must be described");
     ck_assert_ptr_null(mica_stream_push_many_id(NULL, 1, MICA_HERE));
     ck_assert_ptr_null(mica_stream_push_many_id(notes, 0, MICA_HERE));
     ck_assert(!mica_stream_push((mica_stream *)NULL, Note, {1, 2, 3}));

@@ -1,6 +1,7 @@
 /* Frames: phases, fixed steps, rates, conditions, pause and time. */
 #include "mica/flow.h"
 #include "flow/schedule/listener.h"
+#include "flow/schedule/system.h"
 #include "mica/snapshot.h"
 #include "support/components.h"
 #include "support/reports.h"
@@ -315,7 +316,7 @@ END_TEST
 static void note_system(mica_world *world, void *state, const struct micap_system *system)
 {
     (void)world;
-    strcat(state, micap_system_label(system));
+    strcat(state, system->def.name);
 }
 
 static void forget_note(mica_world *world, void *state)
@@ -335,8 +336,8 @@ START_TEST(who_wants_to_see_each_system_sees_those_that_run)
     mica_world *world = open_flow(&heard);
     static char ran[64];
     ran[0] = '\0';
-    static const micap_listener_ops ops = {.system_ran = note_system, .free = forget_note};
-    ck_assert(micap_listen(world, MICAP_LISTENER_RECORD, &ops, ran));
+    static const micap_listener_ops ops = {.system_ended = note_system, .free = forget_note};
+    ck_assert(micap_listener_set(world, MICAP_LISTENER_RECORD, &ops, ran));
     mica_create(world, MICA_WITH(Number, {0}));
     static const char *const names[] = {"a", "b", "c"};
     for (uint32_t i = 0; i < 3; ++i) { /* one chain, and every second time one of it is left out */

@@ -52,7 +52,7 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (.before = {"two"})));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(two, (.before = {"three"})));
     ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(three, (.before = {"one"}))).id, 0);
-    const heard_report *report = expect_report(&heard, MICA_ERROR_INVALID, "make a loop: ");
+    const heard_report *report = expect_report(&heard, MICA_ERROR_INVALID, "form a loop: ");
     ck_assert_msg(strstr(report->text, "one before two") && strstr(report->text, "two before three") &&
                       strstr(report->text, "three before one"),
                   "%s", report->text);
@@ -66,10 +66,10 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
     expect_report(&heard, MICA_ERROR_INVALID, "loop");
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     ck_assert_str_eq(seen, "one two four ");
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system three that it could run before");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, ".before names three, which does not exist");
     mica_system_replace(world, last, MICA_SYSTEM_ONCE_WITH(four, (.after = {"five"})));
     mica_step(world, 1);
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no system five that it could run after");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, ".after names five, which does not exist");
     close_world(world, &heard);
 }
 END_TEST
@@ -106,7 +106,7 @@ START_TEST(a_loop_of_long_names_is_told_as_far_as_there_is_room)
         def.before[0] = names[(i + 1) % COUNT];
         ck_assert_int_eq(mica_system_add(world, &def).id != 0, i < COUNT - 1);
     }
-    expect_report(&heard, MICA_ERROR_INVALID, "make a loop: ");
+    expect_report(&heard, MICA_ERROR_INVALID, "form a loop: ");
     close_world(world, &heard);
 }
 END_TEST
@@ -117,13 +117,12 @@ START_TEST(an_order_that_contradicts_the_phases_is_refused)
     mica_world *world = open_flow(&heard);
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(one, (.phase = MICA_PHASE_END)));
     ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(two, (.after = {"one"}))).id, 0);
-    expect_report(&heard, MICA_ERROR_INVALID,
-                  "two: it can't run after one, whose phase end runs after its phase update");
+    expect_report(&heard, MICA_ERROR_INVALID, "two: it can't run after one, because phase end runs after phase update");
     ck_assert(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(three, (.before = {"one"}))).id);
     ck_assert_uint_eq(
         mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.phase = MICA_PHASE_END, .before = {"three"}))).id, 0);
     expect_report(&heard, MICA_ERROR_INVALID,
-                  "four: it can't run before three, whose phase update runs before its phase end");
+                  "four: it can't run before three, because phase update runs before phase end");
     close_world(world, &heard);
 }
 END_TEST

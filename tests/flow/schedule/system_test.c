@@ -308,9 +308,9 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
         mica_result result;
         const char *text;
     } cases[] = {
-        {{.name = "s"}, MICA_ERROR_INVALID, "s: it needs exactly one of"},
+        {{.name = "s"}, MICA_ERROR_INVALID, "s: exactly one of"},
         {{.name = "s", .view = add_one, .once = a}, MICA_ERROR_INVALID, "exactly one of"},
-        {{.name = "s", .view = add_one}, MICA_ERROR_INVALID, "it has no terms"},
+        {{.name = "s", .view = add_one}, MICA_ERROR_INVALID, "without terms"},
         {{.name = "s", .once = a, .phase = 77}, MICA_ERROR_UNKNOWN, "no such phase"},
         {{.name = "s", .view = add_one, .terms = &term, .term_count = 1}, MICA_ERROR_UNKNOWN, "term 0"},
         {{.name = "s", .view = add_one, .exclusive = true, MICA_TERMS(MICA_WRITE(Number))},
@@ -330,7 +330,7 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
          "one of its .uses can't be used"},
         {{.name = "s", .once = a, .every_seconds = -1}, MICA_ERROR_INVALID, "every_seconds"},
         {{.name = "taken", .once = a}, MICA_ERROR_EXISTS, "another system"},
-        {{.once = a}, MICA_ERROR_INVALID, "no name"},
+        {{.once = a}, MICA_ERROR_INVALID, "needs a name"},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
         reports heard;
@@ -353,7 +353,7 @@ START_TEST(a_bad_def_is_refused_with_its_name_and_place)
             ck_assert_int_eq(report->line, def.location.line);
         }
         ck_assert_uint_eq(mica_system_add(world, NULL).id, 0);
-        expect_report(&heard, MICA_ERROR_INVALID, "it has no name");
+        expect_report(&heard, MICA_ERROR_INVALID, "it needs a name");
         ck_assert_str_eq(mica_system_name(world, kept), "taken");
         ck_assert_str_eq(mica_system_name(world, replaced), "c");
         ck_assert_int_eq(mica_step(world, 1), MICA_OK);

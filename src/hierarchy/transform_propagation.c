@@ -1,5 +1,5 @@
 /* The update of transforms: what moved, then down the levels. */
-#include "hierarchy/transforms.h"
+#include "hierarchy/transform_propagation.h"
 
 #include "core/world/report.h"
 #include "core/storage/rows.h"

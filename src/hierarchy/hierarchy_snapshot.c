@@ -1,7 +1,7 @@
 /* The hierarchy, as snapshots need it: links are kept by blocks before they change, the rest is copied. */
-#include "hierarchy/links_snapshot.h"
+#include "hierarchy/hierarchy_snapshot.h"
 
-#include "hierarchy/transforms.h"
+#include "hierarchy/transform_propagation.h"
 
 void micap_links_keep(const micap_hierarchy *hierarchy, uint32_t index)
 {

@@ -15,8 +15,8 @@
  * Who comes or gets another parent is appended behind the levels as a latecomer, with all that is below it: parents before
  * children there, too, and each looks up at its parent's mark. Who goes leaves a slot without a matrix. When there are too
  * many of either, the order is made anew. */
-#ifndef MICAP_HIERARCHY_TRANSFORMS_H
-#define MICAP_HIERARCHY_TRANSFORMS_H
+#ifndef MICAP_HIERARCHY_TRANSFORM_PROPAGATION_H
+#define MICAP_HIERARCHY_TRANSFORM_PROPAGATION_H
 
 #include "hierarchy/links.h"
 #include "mica/query.h"

@@ -1,8 +1,8 @@
 /* The hierarchy as a module of a world: born with the first link, told of every death. */
 #include "core/world/report.h"
 #include "hierarchy/links.h"
-#include "hierarchy/links_snapshot.h"
-#include "hierarchy/transforms.h"
+#include "hierarchy/hierarchy_snapshot.h"
+#include "hierarchy/transform_propagation.h"
 
 static void free_hierarchy(mica_world *world, void *state)
 {

@@ -1,6 +1,6 @@
 /* What snapshots need of the hierarchy: see micap_module_ops. */
-#ifndef MICAP_HIERARCHY_LINKS_SNAPSHOT_H
-#define MICAP_HIERARCHY_LINKS_SNAPSHOT_H
+#ifndef MICAP_HIERARCHY_HIERARCHY_SNAPSHOT_H
+#define MICAP_HIERARCHY_HIERARCHY_SNAPSHOT_H
 
 #include "hierarchy/links.h"
 

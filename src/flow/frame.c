@@ -1,0 +1,206 @@
+/* Running a frame: phases in order, fixed steps, rates and conditions of systems, pause. Where the parts are: schedule/flow.h. */
+#include "base/assert.h"
+#include "core/world/access_check.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+#include "flow/messaging/message_handlers.h"
+#include "flow/schedule/dependency_graph.h"
+#include "flow/schedule/fixed_step.h"
+#include "flow/schedule/flow.h"
+#include "flow/schedule/phase_run.h"
+#include "flow/schedule/system.h"
+
+/* What a call of mica_step, mica_step_from or mica_system_run runs. */
+typedef struct frame_run {
+    micap_flow *flow;
+    float dt;                 /* scaled */
+    float real_dt;            /* not scaled: for systems that run during a pause */
+    bool is_paused;           /* only systems with .while_paused run */
+    const micap_system *from; /* systems before it do not run; NULL once it was reached */
+    const micap_system *only; /* NULL: all systems */
+    mica_result result;       /* the first error */
+} frame_run;
+
+static void add_result(frame_run *run, mica_result result)
+{
+    if (run->result == MICA_OK)
+        run->result = result;
+}
+
+/* Whether the system runs this time. The condition comes last, because it may look at the frame. */
+static bool is_due(const frame_run *run, const micap_segment *segment, micap_system *system)
+{
+    const mica_system_def *def = &system->def;
+    if (run->only)
+        return system == run->only;
+    if (!system->is_enabled || system->is_removed || (run->is_paused && !def->while_paused))
+        return false;
+    if (def->every_frames > 1 && segment->phase->tick % def->every_frames != 0)
+        return false;
+    if (def->every_seconds > 0 && system->seconds_waited < def->every_seconds)
+        return false;
+    if (!def->condition)
+        return true;
+    system->frame.dt = (float)system->seconds_waited;
+    system->frame.seconds = segment->seconds;
+    system->frame.tick = segment->phase->tick;
+    return def->condition(&system->frame);
+}
+
+static void choose_systems(frame_run *run, micap_segment *segment)
+{
+    segment->has_inactive = false;
+    if (!segment->has_gates && !run->is_paused && !run->only && !run->from)
+        return; /* all are active */
+    for (uint32_t i = 0; i < segment->system_count; ++i) {
+        micap_system *system = segment->systems[i];
+        MICAP_ASSERT(system, "segments list systems");
+        if (system == run->from)
+            run->from = NULL;
+        if (!run->is_paused || system->def.while_paused) /* for other systems no time passes */
+            system->seconds_waited += segment->dt;
+        system->is_active = !run->from && is_due(run, segment, system);
+        segment->has_inactive |= !system->is_active;
+    }
+    run->flow->gates_stale = true;
+}
+
+static void run_segment(frame_run *run, micap_segment *segment, float dt, float alpha)
+{
+    const micap_phase *phase = segment->phase;
+    segment->dt = dt;
+    segment->alpha = alpha;
+    segment->seconds = phase->fixed_seconds > 0 ? phase->seconds : run->flow->time.seconds;
+    choose_systems(run, segment);
+    add_result(run, micap_segment_run(segment));
+}
+
+static void run_phase(frame_run *run, micap_phase *phase, float dt, float alpha)
+{
+    for (uint32_t i = 0; i < phase->segment_count; ++i)
+        run_segment(run, &phase->segments[i], dt, alpha);
+    ++phase->tick;
+    phase->seconds += phase->fixed_seconds;
+}
+
+/* Runs phases [first, end), which have the same fixed step, in turns. */
+static void run_fixed_steps(frame_run *run, uint32_t first, uint32_t end)
+{
+    micap_flow *flow = run->flow;
+    const micap_phase *phase = flow->phases[first];
+    uint32_t steps = micap_fixed_step_count(flow, first, run->dt);
+    for (uint32_t i = 0; i < steps; ++i)
+        for (uint32_t j = first; j < end; ++j)
+            if (flow->phases[j]->is_enabled) {
+                flow->time.step += flow->phases[j]->id == MICA_PHASE_FIXED;
+                run_phase(run, flow->phases[j], (float)phase->fixed_seconds, 0);
+            }
+    if (phase->id == MICA_PHASE_FIXED)
+        flow->time.alpha = (float)(phase->waited_seconds / phase->fixed_seconds);
+}
+
+static void run_phases(frame_run *run)
+{
+    micap_flow *flow = run->flow;
+    for (uint32_t first = 0, end; first < flow->phase_count; first = end) {
+        end = micap_fixed_step_group_end(flow, first);
+        micap_phase *phase = flow->phases[first];
+        if (phase->fixed_seconds > 0 && !run->from && !run->is_paused) {
+            run_fixed_steps(run, first, end);
+            continue;
+        }
+        for (; first < end; ++first) {
+            phase = flow->phases[first];
+            if (!phase->is_enabled || !phase->segment_count || phase->id == MICAP_PHASE_MESSAGES ||
+                (run->from && run->from->def.phase != phase->id))
+                continue;
+            float dt = phase->fixed_seconds > 0 ? (float)phase->fixed_seconds : run->is_paused ? run->real_dt : run->dt;
+            run_phase(run, phase, dt, flow->time.alpha);
+        }
+    }
+}
+
+/* Returns the flow, ready to run systems, or NULL with a report and the error in `out_result`. */
+static micap_flow *prepare(mica_world *world, const char *what, float dt, mica_result *out_result)
+{
+    micap_flow *flow = micap_flow_of(world);
+    micap_check_door(world, what);
+    *out_result = flow ? MICA_OK : MICA_ERROR_MEMORY;
+    if (flow && (flow->is_stepping || world->recording_depth || world->flushing))
+        *out_result = micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                                 "%s: refused inside a frame, a hook, or while changes are recorded", what);
+    else if (flow && !(dt >= 0 && dt < 1e9f))
+        *out_result = micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                                 "%s: the time step must be at least 0 and less than 1e9, not %g", what, (double)dt);
+    else if (flow && !micap_messages_of(world)) /* a system that sends the first message can't create the queue */
+        *out_result = MICA_ERROR_MEMORY;
+    else if (flow)
+        *out_result = micap_dependency_graph_update(flow);
+    return *out_result == MICA_OK ? flow : NULL;
+}
+
+static mica_result finish(frame_run *run)
+{
+    run->flow->is_stepping = false;
+    if (run->flow->has_removed)
+        micap_systems_free_removed(run->flow);
+    return run->result;
+}
+
+static mica_result step(mica_world *world, const char *what, mica_system from, float dt)
+{
+    mica_result result;
+    micap_flow *flow = prepare(world, what, dt, &result);
+    if (!flow)
+        return result;
+    frame_run run = {.flow = flow, .real_dt = dt};
+    if (from.id && !(run.from = micap_system_find_id(flow, from)))
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "%s: there is no such system", what);
+    run.is_paused = flow->is_paused && !flow->is_let_through;
+    flow->is_let_through = false;
+    run.dt = run.is_paused ? 0 : (float)(dt * flow->scale);
+    flow->is_stepping = true;
+    flow->asked_dt = dt;
+    flow->time.dt = run.dt;
+    flow->time.seconds += run.dt;
+    ++flow->time.frame;
+    micap_listeners_frame_begin(flow);
+    add_result(&run, micap_dependency_graph_update(flow)); /* listeners may have added systems */
+    if (run.result == MICA_OK)
+        run_phases(&run);
+    micap_listeners_frame_end(flow);
+    return finish(&run);
+}
+
+mica_result mica_step(mica_world *world, float dt)
+{
+    return step(world, "step", (mica_system){0}, dt);
+}
+
+mica_result mica_step_from(mica_world *world, mica_system system, float dt)
+{
+    if (!system.id)
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "step_from: there is no such system");
+    return step(world, "step_from", system, dt);
+}
+
+mica_result mica_system_run(mica_world *world, mica_system system, float dt)
+{
+    mica_result result;
+    micap_flow *flow = prepare(world, "system_run", dt, &result);
+    if (!flow)
+        return result;
+    const micap_system *only = micap_system_find_id(flow, system);
+    if (!only)
+        return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "system_run: there is no such system");
+    frame_run run = {.flow = flow, .dt = dt, .real_dt = dt, .only = only};
+    const micap_phase *phase = micap_phase_find_id(flow, only->def.phase);
+    flow->is_stepping = true;
+    for (uint32_t i = 0; i < phase->segment_count; ++i) {
+        micap_segment *segment = &phase->segments[i];
+        uint32_t first = segment->systems[0]->order;
+        if (only->order >= first && only->order < first + segment->system_count)
+            run_segment(&run, segment, dt, flow->time.alpha);
+    }
+    return finish(&run);
+}
