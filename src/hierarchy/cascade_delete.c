@@ -1,28 +1,23 @@
-/* The hierarchy as a module of a world: born with the first link, told of every death. */
+#include "hierarchy/cascade_delete.h"
+
 #include "core/world/report.h"
-#include "hierarchy/links.h"
-#include "hierarchy/hierarchy_snapshot.h"
+#include "hierarchy/hierarchy_module.h"
+#include "hierarchy/link_change.h"
+#include "hierarchy/transform_changes.h"
 #include "hierarchy/transform_propagation.h"
 
-static void free_hierarchy(mica_world *world, void *state)
-{
-    micap_hierarchy *hierarchy = state;
-    micap_transforms_free(hierarchy);
-    MICAP_RELEASE_ARRAY(&world->memory, hierarchy->pages, hierarchy->page_capacity);
-    micap_arena_free(&hierarchy->arena);
-    micap_release(&world->memory, hierarchy, sizeof *hierarchy, MICAP_ARRAY_ALIGNMENT);
-}
+static const mica_location no_location = {0};
 
-static void remove_dying(mica_world *world, void *state, const mica_entity *entities, uint32_t count)
+void micap_cascade_destroying(mica_world *world, void *state, const mica_entity *entities, uint32_t count)
 {
     (void)world;
     micap_hierarchy *hierarchy = state;
     if (hierarchy->transforms)
-        micap_slots_bury(&hierarchy->transforms->slots, entities, count);
+        micap_transform_nodes_remove(&hierarchy->transforms->nodes, entities, count);
     micap_links_remove(hierarchy, entities, count);
 }
 
-static void remove_forgotten(mica_world *world, void *state, mica_entity entity)
+void micap_cascade_forgotten(mica_world *world, void *state, mica_entity entity)
 {
     (void)world;
     micap_links_remove(state, &entity, 1);
@@ -33,7 +28,7 @@ static bool orphans_die(const micap_hierarchy *hierarchy, const micap_link *link
     return link->flags ? link->flags == MICAP_LINK_ORPHANS_DIE : hierarchy->orphans == MICA_ORPHANS_DIE;
 }
 
-/* The deepest of the first children, not going below those that leave theirs alone. */
+/* Returns the deepest of the first children, without descending below entities whose children stay. */
 static uint32_t first_to_die(const micap_hierarchy *hierarchy, uint32_t index)
 {
     for (;;) {
@@ -44,8 +39,9 @@ static uint32_t first_to_die(const micap_hierarchy *hierarchy, uint32_t index)
     }
 }
 
-/* Children before parents. Where to go on is read before the function is called, which may destroy what it is given. */
-static void each_dependent(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn, void *context)
+/* Children come before parents. The next entity is read before the function is called, because that may destroy entities. */
+void micap_cascade_each_dependent(mica_world *world, void *state, mica_entity entity, micap_dependents_fn fn,
+                                  void *context)
 {
     mica_entity batch[128];
     uint32_t count = 0;
@@ -64,74 +60,55 @@ static void each_dependent(mica_world *world, void *state, mica_entity entity, m
     }
 }
 
-static void hash_link(const micap_hierarchy *hierarchy, uint32_t index, micap_hasher *hasher)
+mica_result mica_set_orphans(mica_world *world, mica_orphans orphans)
 {
-    mica_entity entity = micap_link_entity(hierarchy, index);
-    micap_hasher_integer(hasher, entity.index, 4);
-    micap_hasher_integer(hasher, entity.generation, 4);
+    if ((uint32_t)orphans > MICA_ORPHANS_STAY)
+        return micap_fail(world, MICA_ERROR_INVALID, no_location, "set_orphans: the value is not one of mica_orphans");
+    micap_hierarchy *hierarchy = micap_hierarchy_require(world);
+    if (!hierarchy)
+        return MICA_ERROR_MEMORY;
+    hierarchy->orphans = orphans;
+    return MICA_OK;
 }
 
-/* Every parent in the order of indices, with its children in theirs. */
-static void hash_links(const mica_world *world, const void *state, micap_hasher *hasher)
+static uint32_t flags_of(mica_orphans orphans)
 {
-    (void)world;
-    const micap_hierarchy *hierarchy = state;
-    for (uint32_t page = 0; page < hierarchy->page_count; ++page)
-        for (uint32_t i = 0; hierarchy->pages[page].used_count && i < MICAP_LINK_PAGE; ++i) {
-            const micap_link *link = &hierarchy->pages[page].links[i];
-            if (!link->first_child)
-                continue;
-            hash_link(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i, hasher);
-            micap_hasher_integer(hasher, link->child_count, 4);
-            for (uint32_t child = link->first_child; child; child = micap_link_at(hierarchy, child)->next)
-                hash_link(hierarchy, child, hasher);
-        }
+    return orphans == MICA_ORPHANS_STAY ? MICAP_LINK_ORPHANS_STAY : MICAP_LINK_ORPHANS_DIE;
 }
 
-static bool validate_links(mica_world *world, void *state)
+bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orphans)
 {
-    (void)world;
-    return micap_links_validate(state);
-}
-
-static void trim_links(mica_world *world, void *state)
-{
-    (void)world;
-    micap_links_trim(state);
-    micap_transforms_trim(state);
-}
-
-static const micap_module_ops ops = {
-    .free = free_hierarchy,
-    .destroying = remove_dying,
-    .each_dependent = each_dependent,
-    .forgotten = remove_forgotten,
-    .hash = hash_links,
-    .validate = validate_links,
-    .trim = trim_links,
-    .save = micap_hierarchy_save,
-    .drop = micap_hierarchy_drop,
-    .load = micap_hierarchy_load,
-    .load_kept = micap_hierarchy_load_kept,
-    .keep_again = micap_hierarchy_keep_again,
-    .clone = micap_hierarchy_clone,
-};
-
-static MICAP_COLD micap_hierarchy *make_hierarchy(mica_world *world)
-{
-    micap_hierarchy *hierarchy = micap_allocate_zeroed(&world->memory, sizeof *hierarchy, MICAP_ARRAY_ALIGNMENT);
-    if (!hierarchy) {
-        micap_fail_memory(world, "hierarchy");
-        return NULL;
-    }
-    hierarchy->world = world;
-    micap_arena_init(&hierarchy->arena, &world->memory);
-    micap_module_set(world, MICAP_MODULE_HIERARCHY, &ops, hierarchy);
-    return hierarchy;
-}
-
-micap_hierarchy *micap_hierarchy_use(mica_world *world)
-{
+    if (world->recording_depth)
+        return mica_command_destroy_with_id(micap_recorder(world), entity, orphans, no_location);
     micap_hierarchy *hierarchy = micap_hierarchy_of(world);
-    return MICAP_LIKELY(hierarchy != NULL) ? hierarchy : make_hierarchy(world);
+    if (micap_link_of(hierarchy, entity)->first_child)
+        micap_link_change(hierarchy, entity.index)->flags = flags_of(orphans);
+    return mica_destroy(world, entity);
+}
+
+uint32_t mica_destroy_children(mica_world *world, mica_entity parent)
+{
+    uint32_t count = mica_child_count(world, parent), died = 0;
+    mica_entity *children = count ? micap_links_copy_children(world, parent, count, 0) : NULL;
+    if (!children)
+        return 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (mica_is_alive(world, children[i]))
+            died += mica_destroy(world, children[i]);
+    micap_release(&world->memory, children, count * sizeof *children, MICAP_ARRAY_ALIGNMENT);
+    return died;
+}
+
+bool mica_command_destroy_with_id(mica_commands *commands, mica_entity entity, mica_orphans orphans,
+                                  mica_location location)
+{
+    micap_change change = {.entity = entity, .kind = MICAP_CHANGE_ORPHANS, .flags = flags_of(orphans)};
+    micap_note *last = commands->recording.last_note;
+    if (!micap_change_record(commands, &change, location))
+        return false;
+    if (mica_command_destroy_id(commands, entity, location))
+        return true;
+    micap_recording_forget_notes(&commands->recording,
+                                 last); /* without its destruction the flag would apply to the next one */
+    return false;
 }

@@ -1,19 +1,12 @@
-/* The hierarchy, as snapshots need it: links are kept by blocks before they change, the rest is copied. */
 #include "hierarchy/hierarchy_snapshot.h"
 
+#include "hierarchy/hierarchy_module.h"
 #include "hierarchy/transform_propagation.h"
-
-void micap_links_keep(const micap_hierarchy *hierarchy, uint32_t index)
-{
-    micap_keep_bytes(&hierarchy->world->keeper, MICAP_KEEP_LINKS, index / MICAP_LINKS_KEPT, 0,
-                     micap_link_at(hierarchy, index & ~(uint32_t)(MICAP_LINKS_KEPT - 1)),
-                     MICAP_LINKS_KEPT * sizeof(micap_link));
-}
 
 static uint32_t used_in(const micap_link *links)
 {
     uint32_t used = 0;
-    for (uint32_t i = 0; i < MICAP_LINKS_KEPT; ++i)
+    for (uint32_t i = 0; i < MICAP_LINKS_SAVED; ++i)
         used += links[i].generation != 0;
     return used;
 }
@@ -22,7 +15,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 {
     (void)world;
     const micap_hierarchy *hierarchy = state;
-    uint32_t first = (uint32_t)kept->location * MICAP_LINKS_KEPT;
+    uint32_t first = (uint32_t)kept->location * MICAP_LINKS_SAVED;
     micap_link *links = micap_link_at(hierarchy, first);
     hierarchy->pages[first >> MICAP_LINK_PAGE_SHIFT].used_count += used_in(kept->data) - used_in(links);
     memcpy(links, kept->data, kept->bytes);
@@ -31,7 +24,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_kept *kept)
 {
     (void)world;
-    micap_links_keep(state, (uint32_t)kept->location * MICAP_LINKS_KEPT);
+    micap_links_save(state, (uint32_t)kept->location * MICAP_LINKS_SAVED);
 }
 
 typedef struct saved_hierarchy {
@@ -84,10 +77,10 @@ static void forget_pending(micap_hierarchy *hierarchy)
 bool micap_hierarchy_clone(mica_world *to, const void *state)
 {
     const micap_hierarchy *from = state;
-    micap_hierarchy *hierarchy = micap_hierarchy_use(to);
+    micap_hierarchy *hierarchy = micap_hierarchy_require(to);
     if (!hierarchy)
         return false;
-    for (uint32_t page = 0; page < from->page_count; ++page) /* all of them first: links name others on any page */
+    for (uint32_t page = 0; page < from->page_count; ++page) /* all pages first: links name entities on any page */
         if (from->pages[page].used_count && !micap_links_reserve(hierarchy, page << MICAP_LINK_PAGE_SHIFT))
             return false;
     hierarchy->orphans = from->orphans;

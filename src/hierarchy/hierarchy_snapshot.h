@@ -1,4 +1,5 @@
-/* What snapshots need of the hierarchy: see micap_module_ops. */
+/* The hierarchy in snapshots and clones: links are copied in blocks before they change, the rest is copied at once. See
+ * micap_module_ops. */
 #ifndef MICAP_HIERARCHY_HIERARCHY_SNAPSHOT_H
 #define MICAP_HIERARCHY_HIERARCHY_SNAPSHOT_H
 

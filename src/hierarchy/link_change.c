@@ -1,6 +1,7 @@
 #include "hierarchy/link_change.h"
 
 #include "core/world/report.h"
+#include "hierarchy/hierarchy_module.h"
 
 static bool is_above(const micap_hierarchy *hierarchy, uint32_t ancestor, uint32_t index)
 {
@@ -16,7 +17,7 @@ static MICAP_COLD mica_result refuse(const micap_hierarchy *hierarchy, const mic
                       change->entity.index, why, change->other.index);
 }
 
-/* The parent that a change asks for, and the sibling it comes before, 0 for the end. */
+/* Returns the new parent, and the sibling that the entity comes before, 0 for the end. */
 static mica_result find_place(const micap_hierarchy *hierarchy, const micap_change *change, mica_location location,
                               mica_entity *out_parent, uint32_t *out_before)
 {
@@ -31,22 +32,22 @@ static mica_result find_place(const micap_hierarchy *hierarchy, const micap_chan
         *out_parent = micap_link_entity(hierarchy, sibling->parent);
         *out_before = change->kind == MICAP_CHANGE_BEFORE ? change->other.index : sibling->next;
     }
-    /* Whoever has no children is nobody's ancestor. */
+    /* An entity without children has no descendants. */
     if (micap_link_of(hierarchy, change->entity)->first_child && micap_link_of(hierarchy, *out_parent)->generation &&
         is_above(hierarchy, change->entity.index, out_parent->index))
         return refuse(hierarchy, change, location, "would be its own ancestor: it is above");
     return MICA_OK;
 }
 
-/* A name goes with its entity from parent to parent; one of a scope that died finds a new one. */
-static mica_result take_name_along(micap_hierarchy *hierarchy, micap_change *change, mica_entity parent,
-                                   mica_location location)
+/* A name whose scope is the old parent, or was destroyed, moves to the scope of the new parent. */
+static mica_result move_name(micap_hierarchy *hierarchy, micap_change *change, mica_entity parent,
+                             mica_location location)
 {
     mica_world *world = hierarchy->world;
     if (!micap_name_scope(world, change->entity, &change->old_scope) ||
         (!mica_same(change->old_scope, change->old_parent) && mica_is_alive(world, change->old_scope)))
         return MICA_OK;
-    if (mica_is_nil(change->old_scope) && !mica_is_nil(change->old_parent)) /* of the top, by choice */
+    if (mica_is_nil(change->old_scope) && !mica_is_nil(change->old_parent)) /* the user chose the top scope */
         return MICA_OK;
     mica_result result = micap_name_rescope(world, change->entity, parent, location);
     change->renamed = result == MICA_OK;
@@ -60,7 +61,7 @@ static mica_result apply_orphans(micap_hierarchy *hierarchy, micap_change *chang
     micap_link *link = micap_link_claim(hierarchy, change->entity);
     change->old_flags = link->flags;
     link->flags = change->flags;
-    micap_link_settle(hierarchy, change->entity.index, link);
+    micap_link_release_empty(hierarchy, change->entity.index, link);
     return MICA_OK;
 }
 
@@ -76,14 +77,14 @@ mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change,
     const micap_link *link = micap_link_of(hierarchy, change->entity);
     bool keeps_parent = link->parent == parent.index;
     if (keeps_parent && (change->kind == MICAP_CHANGE_PARENT || before == change->entity.index))
-        return MICA_OK; /* it is there already */
+        return MICA_OK; /* nothing changes */
     if (!mica_is_nil(parent) &&
         (!micap_links_reserve(hierarchy, change->entity.index) || !micap_links_reserve(hierarchy, parent.index)))
         return micap_fail_memory(hierarchy->world, "hierarchy");
     change->old_parent = micap_link_entity(hierarchy, link->parent);
     change->old_next = link->next;
     if (MICAP_UNLIKELY(hierarchy->world->names.count) && !keeps_parent)
-        result = take_name_along(hierarchy, change, parent, location);
+        result = move_name(hierarchy, change, parent, location);
     if (result != MICA_OK)
         return result;
     if (link->parent)
@@ -99,7 +100,7 @@ void micap_change_undo(micap_hierarchy *hierarchy, const micap_change *change)
     if (change->kind == MICAP_CHANGE_ORPHANS) {
         micap_link *link = micap_link_claim(hierarchy, change->entity);
         link->flags = change->old_flags;
-        micap_link_settle(hierarchy, change->entity.index, link);
+        micap_link_release_empty(hierarchy, change->entity.index, link);
     }
     if (!change->moved)
         return;
@@ -119,14 +120,14 @@ static mica_result apply_note(mica_world *world, micap_note *note)
 {
     link_note *recorded = (link_note *)(void *)note;
     micap_change *change = &recorded->change;
-    micap_hierarchy *hierarchy = micap_hierarchy_use(world);
+    micap_hierarchy *hierarchy = micap_hierarchy_require(world);
     if (!hierarchy)
         return MICA_ERROR_MEMORY;
     change->moved = change->renamed = false;
-    bool is_word = change->kind == MICAP_CHANGE_ORPHANS;
-    if (!mica_is_alive(world, change->entity)) /* a word comes with a destruction, which says so itself */
-        return is_word ? MICA_ERROR_DEAD : micap_note_set_aside(world, note, change->entity);
-    if (!is_word && !mica_is_nil(change->other) && !mica_is_alive(world, change->other))
+    bool is_orphans = change->kind == MICAP_CHANGE_ORPHANS;
+    if (!mica_is_alive(world, change->entity)) /* the destruction that follows reports it */
+        return is_orphans ? MICA_ERROR_DEAD : micap_note_set_aside(world, note, change->entity);
+    if (!is_orphans && !mica_is_nil(change->other) && !mica_is_alive(world, change->other))
         return micap_note_set_aside(world, note, change->other);
     return micap_change_apply(hierarchy, change, note->location);
 }
@@ -147,13 +148,13 @@ micap_change *micap_change_stage(mica_commands *commands, mica_location location
 bool micap_change_record(mica_commands *commands, const micap_change *change, mica_location location)
 {
     const mica_world *world = commands->world;
-    bool is_word = change->kind == MICAP_CHANGE_ORPHANS;
-    if (!micap_commands_expect_living(commands, change->entity, location, is_word ? "destroy" : "set_parent"))
+    bool is_orphans = change->kind == MICAP_CHANGE_ORPHANS;
+    if (!micap_commands_expect_living(commands, change->entity, location, is_orphans ? "destroy" : "set_parent"))
         return false;
-    if (!is_word && !mica_is_nil(change->other) &&
+    if (!is_orphans && !mica_is_nil(change->other) &&
         !micap_commands_expect_living(commands, change->other, location, "set_parent"))
         return false;
-    if (!is_word && mica_same(change->entity, change->other)) {
+    if (!is_orphans && mica_same(change->entity, change->other)) {
         micap_fail(world, MICA_ERROR_INVALID, location, "hierarchy: entity %u can't be linked to itself",
                    change->entity.index);
         return false;

@@ -1,15 +1,15 @@
-/* One change of a link, made at once or recorded as a note: checked, applied, and taken back where a list of them must be whole or
- * a flush can't be made. */
+/* One change of a link, made at once or recorded as a note: checked, applied, and undone if a later change of a list, or the flush,
+ * fails. */
 #ifndef MICAP_HIERARCHY_LINK_CHANGE_H
 #define MICAP_HIERARCHY_LINK_CHANGE_H
 
 #include "hierarchy/links.h"
 
 typedef enum micap_change_kind {
-    MICAP_CHANGE_PARENT, /* to be the last child of `other`, or nobody's when that is nil */
-    MICAP_CHANGE_BEFORE, /* to be the sibling right before `other` */
-    MICAP_CHANGE_BEHIND,
-    MICAP_CHANGE_ORPHANS, /* a word on the children */
+    MICAP_CHANGE_PARENT, /* becomes the last child of `other`, or has no parent if that is nil */
+    MICAP_CHANGE_BEFORE, /* becomes the sibling right before `other` */
+    MICAP_CHANGE_AFTER,
+    MICAP_CHANGE_ORPHANS, /* says what happens to the children */
 } micap_change_kind;
 
 typedef struct micap_change {
@@ -17,7 +17,7 @@ typedef struct micap_change {
     mica_entity other;
     micap_change_kind kind;
     uint32_t flags; /* of MICAP_CHANGE_ORPHANS */
-    /* What was, to take it back. */
+    /* The state before, to undo the change. */
     bool moved;
     bool renamed;
     uint32_t old_flags;
@@ -26,16 +26,17 @@ typedef struct micap_change {
     mica_entity old_scope;
 } micap_change;
 
-/* Makes the change, everything that can fail first. Entities are alive, or pending in a flush. A report when it can't be made. */
+/* Makes the change; everything that can fail comes first. Entities are alive, or pending in a flush. On error, with a report,
+ * nothing has changed. */
 mica_result micap_change_apply(micap_hierarchy *hierarchy, micap_change *change, mica_location location);
 
-/* Takes back the newest change that was applied and is not taken back. */
+/* Undoes the newest change that is not undone. */
 void micap_change_undo(micap_hierarchy *hierarchy, const micap_change *change);
 
-/* Records a change that the caller fills in; NULL with a report. */
+/* Records a change that the caller fills in. NULL with a report if that fails. */
 micap_change *micap_change_stage(mica_commands *commands, mica_location location);
 
-/* Records a change that makes sense as far as this buffer knows. False with a report. */
+/* Records a change. False with a report if it is invalid as far as this buffer knows. */
 bool micap_change_record(mica_commands *commands, const micap_change *change, mica_location location);
 
 #endif

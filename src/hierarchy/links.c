@@ -23,7 +23,7 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
 {
     micap_link *link = micap_link_claim(hierarchy, child);
     micap_link *above = micap_link_claim(hierarchy, parent);
-    MICAP_ASSERT_HOT(!link->parent, "what is attached has no parent");
+    MICAP_ASSERT_HOT(!link->parent, "an entity that is attached has no parent");
     uint32_t previous = before ? micap_link_at(hierarchy, before)->previous : above->last_child;
     link->parent = parent.index;
     link->next = before;
@@ -31,17 +31,17 @@ void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entit
     *(previous ? &micap_link_change(hierarchy, previous)->next : &above->first_child) = child.index;
     *(before ? &micap_link_change(hierarchy, before)->previous : &above->last_child) = child.index;
     ++above->child_count;
-    micap_link_list_change(hierarchy, child);
+    micap_link_add_relinked(hierarchy, child);
 }
 
-/* Closes the gap among its siblings. Its own link is left as it is. */
+/* Removes an entity from the list of its siblings. Its own link is unchanged. */
 static inline void leave_parent(micap_hierarchy *hierarchy, const micap_link *link)
 {
     micap_link *above = micap_link_change(hierarchy, link->parent);
     *(link->previous ? &micap_link_change(hierarchy, link->previous)->next : &above->first_child) = link->next;
     *(link->next ? &micap_link_change(hierarchy, link->next)->previous : &above->last_child) = link->previous;
     if (--above->child_count == 0)
-        micap_link_settle(hierarchy, link->parent, above);
+        micap_link_release_empty(hierarchy, link->parent, above);
 }
 
 void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
@@ -50,10 +50,10 @@ void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child)
     if (!link->parent)
         return;
     micap_link_change(hierarchy, child);
-    micap_link_list_change(hierarchy, (mica_entity){child, link->generation});
+    micap_link_add_relinked(hierarchy, (mica_entity){child, link->generation});
     leave_parent(hierarchy, link);
     link->parent = link->next = link->previous = 0;
-    micap_link_settle(hierarchy, child, link);
+    micap_link_release_empty(hierarchy, child, link);
 }
 
 static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_link *link)
@@ -61,9 +61,9 @@ static MICAP_COLD void leave_children(micap_hierarchy *hierarchy, const micap_li
     for (uint32_t child = link->first_child, next; child; child = next) {
         micap_link *orphan = micap_link_change(hierarchy, child);
         next = orphan->next;
-        micap_link_list_change(hierarchy, (mica_entity){child, orphan->generation});
+        micap_link_add_relinked(hierarchy, (mica_entity){child, orphan->generation});
         orphan->parent = orphan->next = orphan->previous = 0;
-        micap_link_settle(hierarchy, child, orphan);
+        micap_link_release_empty(hierarchy, child, orphan);
     }
 }
 
@@ -82,9 +82,33 @@ void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities,
     }
 }
 
+mica_entity *micap_links_copy_children(mica_world *world, mica_entity parent, uint32_t count, uint32_t more)
+{
+    const micap_hierarchy *hierarchy = micap_hierarchy_of(world);
+    mica_entity *children =
+        micap_allocate(&world->memory, ((size_t)count + more) * sizeof *children, MICAP_ARRAY_ALIGNMENT);
+    if (!children) {
+        micap_fail_memory(world, "hierarchy");
+        return NULL;
+    }
+    uint32_t child = micap_link_of(hierarchy, parent)->first_child;
+    for (uint32_t i = 0; i < count; ++i) {
+        children[i] = micap_link_entity(hierarchy, child);
+        child = micap_link_at(hierarchy, child)->next;
+    }
+    return children;
+}
+
+void micap_links_save(const micap_hierarchy *hierarchy, uint32_t index)
+{
+    micap_keep_bytes(&hierarchy->world->keeper, MICAP_KEEP_LINKS, index / MICAP_LINKS_SAVED, 0,
+                     micap_link_at(hierarchy, index & ~(uint32_t)(MICAP_LINKS_SAVED - 1)),
+                     MICAP_LINKS_SAVED * sizeof(micap_link));
+}
+
 void micap_links_trim(micap_hierarchy *hierarchy)
 {
-    if (hierarchy->world->keeper.before) /* snapshots may need links again where none are */
+    if (hierarchy->world->keeper.before) /* a restore may need the pages again */
         return;
     for (uint32_t page = 0; page < hierarchy->page_count; ++page)
         if (hierarchy->pages[page].links && !hierarchy->pages[page].used_count) {
@@ -120,7 +144,7 @@ static bool check_link(const micap_hierarchy *hierarchy, uint32_t index)
     if (!link->generation)
         return !memcmp(link, &micap_link_none, sizeof *link) || broken(hierarchy, "an unused link is empty", index);
     if (!mica_is_alive(hierarchy->world, (mica_entity){index, link->generation}))
-        return broken(hierarchy, "what is linked is alive", index);
+        return broken(hierarchy, "an entity with a link is alive", index);
     if (!link->parent && (link->next || link->previous))
         return broken(hierarchy, "siblings have a parent", index);
     return check_children(hierarchy, index, link);
@@ -154,5 +178,5 @@ bool micap_links_validate(const micap_hierarchy *hierarchy)
             if (link->generation && !link->parent)
                 reached += count_tree(hierarchy, page << MICAP_LINK_PAGE_SHIFT | i);
         }
-    return reached == link_count || broken(hierarchy, "every link hangs on one without a parent", (uint32_t)reached);
+    return reached == link_count || broken(hierarchy, "every link is below a root", (uint32_t)reached);
 }

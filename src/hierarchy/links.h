@@ -1,10 +1,11 @@
-/* Links: who is whose parent, as arrays by entity index in pages that never move.
+/* Links: the parent, children and siblings of entities, as arrays by entity index in pages that never move.
  *
- *     entity index -> page (index >> 10) -> link, 32 bytes: two to a cache line
+ *     entity index -> page (index >> 10) -> link, 32 bytes: two per cache line
  *
- * A link names other entities by index alone: it is in use while its entity lives and has a parent or children, and whoever
- * dies is taken out of the lists before its slot is free again (micap_module_ops: destroying, forgotten). So indices in links
- * are never stale, and a handle is checked once, against the generation in its own link. Index 0 is nil's and ends lists. */
+ * A link names other entities by index alone. It is in use while its entity is alive and has a parent or children, and an
+ * entity that is destroyed is removed from the lists before its index is reused (micap_module_ops: destroying, forgotten). So
+ * indices in links are never stale, and a handle is checked once, against the generation in its own link. Index 0 is nil and
+ * ends lists. */
 #ifndef MICAP_HIERARCHY_LINKS_H
 #define MICAP_HIERARCHY_LINKS_H
 
@@ -15,7 +16,7 @@ enum {
     MICAP_LINK_PAGE = 1024,
     MICAP_LINK_PAGE_SHIFT = 10,
     MICAP_RELINKED_MAX = 1024,
-    /* Flags of a link: a word on its children for when it dies, over that of the world. */
+    /* Flags of a link: what happens to its children when it is destroyed; 0: what the world says. */
     MICAP_LINK_ORPHANS_DIE = 1,
     MICAP_LINK_ORPHANS_STAY = 2,
 };
@@ -32,7 +33,7 @@ typedef struct micap_link {
 } micap_link;
 
 typedef struct micap_link_page {
-    micap_link *links; /* NULL: none of its entities is linked */
+    micap_link *links; /* NULL: none of its entities has a link */
     uint32_t used_count;
 } micap_link_page;
 
@@ -46,29 +47,27 @@ typedef struct micap_hierarchy {
     micap_arena arena; /* the pages */
     mica_orphans orphans;
     struct micap_transforms *transforms; /* NULL until the first update */
-    mica_entity *relinked;   /* whose parents changed since the last update of transforms; NULL without those */
+    mica_entity
+        *relinked; /* entities whose parents changed since the last update of transforms; NULL without transforms */
     uint32_t relinked_count; /* more than MICAP_RELINKED_MAX: not all are listed */
 } micap_hierarchy;
 
-/* NULL when this world has none yet. */
+/* Returns NULL if the world has none. */
 static inline micap_hierarchy *micap_hierarchy_of(const mica_world *world)
 {
     return world->modules[MICAP_MODULE_HIERARCHY].state;
 }
 
-/* Makes one where there is none; NULL with a report when memory is short. For the owner. */
-micap_hierarchy *micap_hierarchy_use(mica_world *world);
-
-/* What has no parent, no siblings and no children. */
+/* The link of an entity without parent, siblings and children. */
 extern const micap_link micap_link_none;
 
-/* The link of an index whose page is there. */
+/* Returns the link of an index whose page exists. */
 static inline micap_link *micap_link_at(const micap_hierarchy *hierarchy, uint32_t index)
 {
     return &hierarchy->pages[index >> MICAP_LINK_PAGE_SHIFT].links[index & (MICAP_LINK_PAGE - 1)];
 }
 
-/* The link of any handle, to look at. */
+/* Returns the link of any handle, to read. */
 static inline const micap_link *micap_link_of(const micap_hierarchy *hierarchy, mica_entity entity)
 {
     uint32_t page = entity.index >> MICAP_LINK_PAGE_SHIFT;
@@ -78,28 +77,28 @@ static inline const micap_link *micap_link_of(const micap_hierarchy *hierarchy, 
     return link->generation == entity.generation ? link : &micap_link_none;
 }
 
-/* The handle of an index in a link, 0 giving nil. */
+/* Returns the handle of an index in a link; nil for 0. */
 static inline mica_entity micap_link_entity(const micap_hierarchy *hierarchy, uint32_t index)
 {
     mica_entity entity = {index, index ? micap_link_at(hierarchy, index)->generation : 0};
     return entity;
 }
 
-enum { MICAP_LINKS_KEPT = 16 }; /* at once, for a snapshot */
+enum { MICAP_LINKS_SAVED = 16 }; /* that are copied together for a snapshot */
 
-/* Keeps what snapshots need of a link whose page is there. */
-MICAP_COLD void micap_links_keep(const micap_hierarchy *hierarchy, uint32_t index);
+/* Copies a link, whose page exists, for snapshots, before it changes. */
+MICAP_COLD void micap_links_save(const micap_hierarchy *hierarchy, uint32_t index);
 
-/* The same link, to be changed. */
+/* Returns a link whose page exists, to write. */
 static inline micap_link *micap_link_change(const micap_hierarchy *hierarchy, uint32_t index)
 {
     if (MICAP_UNLIKELY(hierarchy->world->keeper.before))
-        micap_links_keep(hierarchy, index);
+        micap_links_save(hierarchy, index);
     return micap_link_at(hierarchy, index);
 }
 
-/* Lists an entity for the transforms. */
-static inline void micap_link_list_change(micap_hierarchy *hierarchy, mica_entity entity)
+/* Adds an entity whose parent changed to the list for transforms. */
+static inline void micap_link_add_relinked(micap_hierarchy *hierarchy, mica_entity entity)
 {
     if (!hierarchy->relinked || hierarchy->relinked_count > MICAP_RELINKED_MAX)
         return;
@@ -108,7 +107,7 @@ static inline void micap_link_list_change(micap_hierarchy *hierarchy, mica_entit
     ++hierarchy->relinked_count;
 }
 
-/* Makes sure that an index has a link; false when memory is short. */
+/* Makes sure that the page of an index exists. False if memory is short. */
 MICAP_COLD bool micap_links_add_page(micap_hierarchy *hierarchy, uint32_t index);
 static inline bool micap_links_reserve(micap_hierarchy *hierarchy, uint32_t index)
 {
@@ -117,7 +116,7 @@ static inline bool micap_links_reserve(micap_hierarchy *hierarchy, uint32_t inde
            micap_links_add_page(hierarchy, index);
 }
 
-/* The link of an entity whose page is there, in use from now on. */
+/* Returns the link of an entity, whose page exists, and marks it as used. */
 static inline micap_link *micap_link_claim(micap_hierarchy *hierarchy, mica_entity entity)
 {
     micap_link *link = micap_link_change(hierarchy, entity.index);
@@ -128,8 +127,8 @@ static inline micap_link *micap_link_claim(micap_hierarchy *hierarchy, mica_enti
     return link;
 }
 
-/* No longer in use, when nothing is left in it. */
-static inline void micap_link_settle(micap_hierarchy *hierarchy, uint32_t index, micap_link *link)
+/* Marks a link as unused if it is empty. */
+static inline void micap_link_release_empty(micap_hierarchy *hierarchy, uint32_t index, micap_link *link)
 {
     if (link->parent || link->first_child || link->flags)
         return;
@@ -137,16 +136,17 @@ static inline void micap_link_settle(micap_hierarchy *hierarchy, uint32_t index,
     --hierarchy->pages[index >> MICAP_LINK_PAGE_SHIFT].used_count;
 }
 
-/* Puts an entity without a parent, whose page is there as the parent's is, before a child of the parent; 0: behind the last. */
+/* Inserts an entity without a parent before a child of the parent, or, for 0, after the last. Both pages exist. */
 void micap_link_attach(micap_hierarchy *hierarchy, mica_entity child, mica_entity parent, uint32_t before);
 
-/* Takes an entity from its parent, if it has one. */
+/* Removes an entity from its parent, if it has one. */
 void micap_link_detach(micap_hierarchy *hierarchy, uint32_t child);
 
-/* Takes entities out of the tree: from their parents, and their children from them. */
+/* Removes entities from their parents, and their children from them. */
 void micap_links_remove(micap_hierarchy *hierarchy, const mica_entity *entities, uint32_t count);
 
-/* What comes behind an index in its tree, parents before children; 0 at the end. The second passes over what is below it. */
+/* Return the index after `at` in the tree of `root`, without and with what is below `at`, or 0 at the end. Parents come before
+ * children. */
 static inline uint32_t micap_link_next_beside(const micap_hierarchy *hierarchy, uint32_t root, uint32_t at)
 {
     while (at && at != root) {
@@ -164,10 +164,13 @@ static inline uint32_t micap_link_next(const micap_hierarchy *hierarchy, uint32_
     return child ? child : micap_link_next_beside(hierarchy, root, at);
 }
 
-/* Gives back pages without links. */
+/* Copies the first `count` children of an entity, with room for `more`. NULL with a report if memory is short. */
+mica_entity *micap_links_copy_children(mica_world *world, mica_entity parent, uint32_t count, uint32_t more);
+
+/* Frees pages without links. */
 void micap_links_trim(micap_hierarchy *hierarchy);
 
-/* Whether every link agrees with those it names; a report when not. */
+/* Whether all links agree with each other, with a report if not. */
 bool micap_links_validate(const micap_hierarchy *hierarchy);
 
 #endif

@@ -34,7 +34,7 @@ void mica_matrix_from_local(const mica_local *local, const mica_global_matrix *p
         micap_matrix_compose(local, parent, out);
         return;
     }
-    micap_row rows[3];
+    micap_matrix_row rows[3];
     micap_matrix_of_local(local, rows);
     memcpy(out, rows, sizeof *out);
 }

@@ -1,5 +1,5 @@
-/* The arithmetic of transforms. Rows of four floats are vectors of the compiler: each lane is computed as it would be alone, so that
- * the outcome is the same with and without vector instructions. */
+/* The arithmetic of transforms. Rows of four floats are vector types of the compiler. Each element is computed as it would be
+ * alone, so the result is the same with and without vector instructions. */
 #ifndef MICAP_HIERARCHY_MATRIX_H
 #define MICAP_HIERARCHY_MATRIX_H
 
@@ -7,35 +7,35 @@
 
 #include <string.h>
 
-typedef float micap_row __attribute__((vector_size(16)));
+typedef float micap_matrix_row __attribute__((vector_size(16)));
 
-static inline void micap_matrix_load(const mica_global_matrix *matrix, micap_row out[3])
+static inline void micap_matrix_load(const mica_global_matrix *matrix, micap_matrix_row out[3])
 {
     memcpy(out, matrix, sizeof *matrix);
 }
 
-/* The matrix of a local transform: what a matrix is that has no parent. */
-static inline void micap_matrix_of_local(const mica_local *local, micap_row out[3])
+/* Returns the matrix of a local transform without a parent. */
+static inline void micap_matrix_of_local(const mica_local *local, micap_matrix_row out[3])
 {
     float x = local->rotation[0], y = local->rotation[1], z = local->rotation[2], w = local->rotation[3];
     float x2 = x + x, y2 = y + y, z2 = z + z;
     float xx = x * x2, yy = y * y2, zz = z * z2, xy = x * y2, xz = x * z2, yz = y * z2;
     float wx = w * x2, wy = w * y2, wz = w * z2;
-    micap_row scale = {local->scale[0], local->scale[1], local->scale[2], 1};
-    out[0] = (micap_row){1 - (yy + zz), xy - wz, xz + wy, local->position[0]} * scale;
-    out[1] = (micap_row){xy + wz, 1 - (xx + zz), yz - wx, local->position[1]} * scale;
-    out[2] = (micap_row){xz - wy, yz + wx, 1 - (xx + yy), local->position[2]} * scale;
+    micap_matrix_row scale = {local->scale[0], local->scale[1], local->scale[2], 1};
+    out[0] = (micap_matrix_row){1 - (yy + zz), xy - wz, xz + wy, local->position[0]} * scale;
+    out[1] = (micap_matrix_row){xy + wz, 1 - (xx + zz), yz - wx, local->position[1]} * scale;
+    out[2] = (micap_matrix_row){xz - wy, yz + wx, 1 - (xx + yy), local->position[2]} * scale;
 }
 
-/* The same seen from the world, through the matrix of the parent. */
+/* Returns the matrix of a local transform below a parent. */
 static inline void micap_matrix_compose(const mica_local *local, const mica_global_matrix *parent,
                                         mica_global_matrix *out)
 {
-    micap_row rows[3], above[3], result[3];
+    micap_matrix_row rows[3], above[3], result[3];
     micap_matrix_of_local(local, rows);
     micap_matrix_load(parent, above);
     for (int i = 0; i < 3; ++i) {
-        micap_row translation = {0, 0, 0, above[i][3]};
+        micap_matrix_row translation = {0, 0, 0, above[i][3]};
         result[i] = above[i][0] * rows[0] + above[i][1] * rows[1] + above[i][2] * rows[2] + translation;
     }
     memcpy(out, result, sizeof *out);

@@ -1,6 +1,6 @@
-/* Those who come, go and get other parents while the order stands. */
+#include "hierarchy/transform_changes.h"
+
 #include "core/storage/rows.h"
-#include "hierarchy/transform_propagation.h"
 
 static bool has_both(const mica_world *world, mica_entity entity)
 {
@@ -9,69 +9,69 @@ static bool has_both(const mica_world *world, mica_entity entity)
            micap_archetype_has(archetype, MICA_ID(mica_global_matrix));
 }
 
-static uint32_t slot_at(const micap_slots *slots, uint32_t index)
+static uint32_t node_at(const micap_transform_nodes *nodes, uint32_t index)
 {
-    return index < slots->index_count ? slots->by_index[index] - 1 : MICAP_SLOT_NONE;
+    return index < nodes->index_count ? nodes->by_index[index] - 1 : MICAP_NODE_NONE;
 }
 
-/* A new slot at the end for an entity, which takes along what is known of it. */
-static bool append(micap_slots *slots, mica_entity entity, uint32_t parent)
+/* Appends a node for an entity, which keeps what the old node knows. */
+static bool append(micap_transform_nodes *nodes, mica_entity entity, uint32_t parent)
 {
-    if (slots->count == slots->capacity || entity.index >= slots->index_count)
+    if (nodes->count == nodes->capacity || entity.index >= nodes->index_count)
         return false;
-    uint32_t slot = slots->count++, was = slot_at(slots, entity.index);
-    slots->entities[slot] = entity;
-    slots->parents[slot] = parent;
-    slots->moved[slot] = MICAP_MOVED;
-    slots->by_index[entity.index] = slot + 1;
-    if (was == MICAP_SLOT_NONE) {
-        memset(&slots->locals[slot], 0xFF, sizeof slots->locals[slot]); /* like no local there is */
-        slots->matrices[slot] = NULL;
-        slots->stamps[slot] = NULL;
-        ++slots->living_count;
+    uint32_t node = nodes->count++, was = node_at(nodes, entity.index);
+    nodes->entities[node] = entity;
+    nodes->parents[node] = parent;
+    nodes->moved[node] = MICAP_NODE_MOVED;
+    nodes->by_index[entity.index] = node + 1;
+    if (was == MICAP_NODE_NONE) {
+        memset(&nodes->locals[node], 0xFF, sizeof nodes->locals[node]); /* unlike any valid value */
+        nodes->matrices[node] = NULL;
+        nodes->stamps[node] = NULL;
+        ++nodes->living_count;
     } else {
-        slots->locals[slot] = slots->locals[was];
-        slots->matrices[slot] = slots->matrices[was];
-        slots->stamps[slot] = slots->stamps[was];
-        slots->matrices[was] = NULL;
+        nodes->locals[node] = nodes->locals[was];
+        nodes->matrices[node] = nodes->matrices[was];
+        nodes->stamps[node] = nodes->stamps[was];
+        nodes->matrices[was] = NULL;
     }
     return true;
 }
 
-/* The slot of the nearest ancestor that has one. */
-static uint32_t parent_of(const micap_hierarchy *hierarchy, const micap_slots *slots, mica_entity entity)
+/* Returns the node of the nearest ancestor that has one. */
+static uint32_t parent_of(const micap_hierarchy *hierarchy, const micap_transform_nodes *nodes, mica_entity entity)
 {
     uint32_t above = micap_link_of(hierarchy, entity)->parent;
-    while (above && slot_at(slots, above) == MICAP_SLOT_NONE)
+    while (above && node_at(nodes, above) == MICAP_NODE_NONE)
         above = micap_link_at(hierarchy, above)->parent;
-    return above ? slot_at(slots, above) : MICAP_SLOT_NONE;
+    return above ? node_at(nodes, above) : MICAP_NODE_NONE;
 }
 
-bool micap_slots_place(const micap_hierarchy *hierarchy, micap_slots *slots, mica_entity entity)
+bool micap_transform_nodes_append(const micap_hierarchy *hierarchy, micap_transform_nodes *nodes, mica_entity entity)
 {
     const mica_world *world = hierarchy->world;
     for (mica_entity at = entity; !mica_is_nil(at);) {
         bool stays = false;
         if (has_both(world, at)) {
-            uint32_t slot = slot_at(slots, at.index), parent = parent_of(hierarchy, slots, at);
-            stays = slot != MICAP_SLOT_NONE && slots->parents[slot] == parent;
-            if (!stays && !append(slots, at, parent))
+            uint32_t node = node_at(nodes, at.index), parent = parent_of(hierarchy, nodes, at);
+            stays = node != MICAP_NODE_NONE && nodes->parents[node] == parent;
+            if (!stays && !append(nodes, at, parent))
                 return false;
         }
-        /* Where one stays, everything below it does. */
+        /* If a node stays, everything below it stays. */
         at = stays ? mica_tree_skip(world, entity, at) : mica_tree_next(world, entity, at);
     }
     return true;
 }
 
-void micap_slots_bury(micap_slots *slots, const mica_entity *entities, uint32_t count)
+void micap_transform_nodes_remove(micap_transform_nodes *nodes, const mica_entity *entities, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t slot = micap_slot_of(slots, entities[i]);
-        if (slot == MICAP_SLOT_NONE)
+        uint32_t node = micap_transform_node_of(nodes, entities[i]);
+        if (node == MICAP_NODE_NONE)
             continue;
-        slots->matrices[slot] = NULL;
-        slots->by_index[entities[i].index] = 0;
-        --slots->living_count;
+        nodes->matrices[node] = NULL;
+        nodes->by_index[entities[i].index] = 0;
+        --nodes->living_count;
     }
 }

@@ -1,10 +1,11 @@
-/* The update of transforms: what moved, then down the levels. */
 #include "hierarchy/transform_propagation.h"
 
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
+#include "hierarchy/hierarchy_module.h"
 #include "hierarchy/matrix.h"
+#include "hierarchy/transform_changes.h"
 #include "mica/system.h"
 #include "mica/task.h"
 
@@ -13,8 +14,8 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
     micap_transforms *transforms = hierarchy->transforms;
     if (!transforms)
         return;
-    micap_slots_free(hierarchy->world, &transforms->slots);
-    micap_slots_free(hierarchy->world, &transforms->spare);
+    micap_transform_nodes_free(hierarchy->world, &transforms->nodes);
+    micap_transform_nodes_free(hierarchy->world, &transforms->spare);
     MICAP_RELEASE_ARRAY(&hierarchy->world->memory, transforms->slices, transforms->slice_capacity);
     mica_query_destroy(transforms->query);
     micap_release(&hierarchy->world->memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
@@ -25,7 +26,7 @@ void micap_transforms_free(micap_hierarchy *hierarchy)
 void micap_transforms_trim(micap_hierarchy *hierarchy)
 {
     if (hierarchy->transforms)
-        micap_slots_free(hierarchy->world, &hierarchy->transforms->spare);
+        micap_transform_nodes_free(hierarchy->world, &hierarchy->transforms->spare);
 }
 
 static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
@@ -52,10 +53,10 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
     return transforms;
 }
 
-enum { SLICES_AT_ONCE = 4, SLOTS_AT_ONCE = 2048 }; /* a piece of work for one thread; slots by whole cache lines */
+enum { SLICES_PER_JOB = 4, NODES_PER_JOB = 2048 }; /* nodes by whole cache lines */
 
-/* Over the threads of the world's systems, if it has any: a world without systems does not start threads for this. */
-static void share(mica_world *world, uint32_t count, uint32_t grain, mica_range_fn fn, void *context)
+/* Runs a loop on the workers of the world, if it has systems: a world without systems starts no threads for this. */
+static void run_loop(mica_world *world, uint32_t count, uint32_t grain, mica_range_fn fn, void *context)
 {
     if (count > grain && micap_module_state(world, MICAP_MODULE_FLOW))
         mica_parallel_for(world, count, grain, fn, context);
@@ -63,41 +64,49 @@ static void share(mica_world *world, uint32_t count, uint32_t grain, mica_range_
         fn(0, count, context);
 }
 
-/* Notes where the rows of a slice are; false when one has no slot. */
-static bool note_places(micap_slots *slots, const micap_slice *slice)
+static bool sort_nodes(const micap_hierarchy *hierarchy, micap_transforms *transforms)
+{
+    if (!micap_transform_order_rebuild(hierarchy, transforms->query, &transforms->nodes, &transforms->spare))
+        return false;
+    transforms->is_new = true;
+    return true;
+}
+
+/* Stores where the rows of a slice are. False if the entity of a row has no node. */
+static bool find_rows(micap_transform_nodes *nodes, const micap_transform_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     mica_global_matrix *matrices = micap_chunk_value(slice->chunk, slice->matrix_column, slice->row);
     mica_version *stamp = micap_chunk_stamps(slice->chunk, slice->row) + 1 + slice->matrix_column;
-    bool knows_all = true;
+    bool has_all = true;
     for (uint32_t i = 0; i < slice->count; ++i) {
-        uint32_t slot = micap_slot_of(slots, entities[i]);
-        if (slot == MICAP_SLOT_NONE) {
-            knows_all = false;
+        uint32_t node = micap_transform_node_of(nodes, entities[i]);
+        if (node == MICAP_NODE_NONE) {
+            has_all = false;
             continue;
         }
-        slots->matrices[slot] = &matrices[i];
-        slots->stamps[slot] = stamp;
-        slots->moved[slot] |= slice->has_moved ? MICAP_REWRITE : 0;
+        nodes->matrices[node] = &matrices[i];
+        nodes->stamps[node] = stamp;
+        nodes->moved[node] |= slice->has_moved ? MICAP_NODE_REWRITE : 0;
     }
-    return knows_all;
+    return has_all;
 }
 
-static void note_moved(micap_slots *slots, const micap_slice *slice)
+static void find_moved_rows(micap_transform_nodes *nodes, const micap_transform_slice *slice)
 {
     const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
     const mica_local *locals = micap_chunk_value(slice->chunk, slice->local_column, slice->row);
     for (uint32_t i = 0; i < slice->count; ++i) {
-        uint32_t slot = slots->by_index[entities[i].index] - 1;
-        /* By bits: what is not a number has not moved for ever. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
-        if (memcmp(&slots->locals[slot], &locals[i], sizeof *locals) == 0)
+        uint32_t node = nodes->by_index[entities[i].index] - 1;
+        /* By bits: a NaN differs from itself, but has not moved. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+        if (memcmp(&nodes->locals[node], &locals[i], sizeof *locals) == 0)
             continue;
-        slots->locals[slot] = locals[i];
-        slots->moved[slot] = MICAP_MOVED;
+        nodes->locals[node] = locals[i];
+        nodes->moved[node] = MICAP_NODE_MOVED;
     }
 }
 
-/* Lists the slices that were written or moved since the last update, or all for a new order; false when memory is short. */
+/* Lists the slices that were written or moved since the last update, or all if the nodes are new. False if memory is short. */
 static bool list_slices(mica_world *world, micap_transforms *transforms)
 {
     mica_query *query = transforms->query;
@@ -108,7 +117,7 @@ static bool list_slices(mica_world *world, micap_transforms *transforms)
         const uint16_t *columns = micap_query_columns(query, match);
         transforms->row_count += archetype->row_count;
         for (uint32_t i = 0; archetype->row_count && i <= archetype->tail; ++i) {
-            micap_slice slice = {archetype->chunks[i], 0, 0, columns[0], columns[1], false};
+            micap_transform_slice slice = {archetype->chunks[i], 0, 0, columns[0], columns[1], false};
             for (; slice.row < slice.chunk->count; slice.row += MICA_SLICE_ROWS) {
                 const mica_version *stamps = micap_chunk_stamps(slice.chunk, slice.row);
                 uint32_t left = slice.chunk->count - slice.row;
@@ -126,55 +135,55 @@ static bool list_slices(mica_world *world, micap_transforms *transforms)
     return true;
 }
 
-static void look_at_slices(uint32_t begin, uint32_t end, void *context)
+static void compare_slices(uint32_t begin, uint32_t end, void *context)
 {
     micap_transforms *transforms = context;
     for (uint32_t i = begin; i < end; ++i) {
-        const micap_slice *slice = &transforms->slices[i];
-        if ((slice->has_moved || transforms->is_new) && !note_places(&transforms->slots, slice))
-            atomic_store_explicit(&transforms->has_strangers, true, memory_order_relaxed);
+        const micap_transform_slice *slice = &transforms->slices[i];
+        if ((slice->has_moved || transforms->is_new) && !find_rows(&transforms->nodes, slice))
+            atomic_store_explicit(&transforms->has_new, true, memory_order_relaxed);
         else
-            note_moved(&transforms->slots, slice);
+            find_moved_rows(&transforms->nodes, slice);
     }
 }
 
-/* Looks at the slices that are listed; whether some row has no slot. */
-static bool look(mica_world *world, micap_transforms *transforms)
+/* Compares the listed slices. Returns whether a row has no node. */
+static bool compare(mica_world *world, micap_transforms *transforms)
 {
-    atomic_store_explicit(&transforms->has_strangers, false, memory_order_relaxed);
-    share(world, transforms->slice_count, SLICES_AT_ONCE, look_at_slices, transforms);
-    return atomic_load_explicit(&transforms->has_strangers, memory_order_relaxed);
+    atomic_store_explicit(&transforms->has_new, false, memory_order_relaxed);
+    run_loop(world, transforms->slice_count, SLICES_PER_JOB, compare_slices, transforms);
+    return atomic_load_explicit(&transforms->has_new, memory_order_relaxed);
 }
 
-static bool place_strangers(const micap_hierarchy *hierarchy, micap_transforms *transforms)
+static bool append_new(const micap_hierarchy *hierarchy, micap_transforms *transforms)
 {
     for (uint32_t i = 0; i < transforms->slice_count; ++i) {
-        const micap_slice *slice = &transforms->slices[i];
+        const micap_transform_slice *slice = &transforms->slices[i];
         const mica_entity *entities = micap_chunk_entities(slice->chunk) + slice->row;
         for (uint32_t row = 0; slice->has_moved && row < slice->count; ++row)
-            if (micap_slot_of(&transforms->slots, entities[row]) == MICAP_SLOT_NONE &&
-                !micap_slots_place(hierarchy, &transforms->slots, entities[row]))
+            if (micap_transform_node_of(&transforms->nodes, entities[row]) == MICAP_NODE_NONE &&
+                !micap_transform_nodes_append(hierarchy, &transforms->nodes, entities[row]))
                 return false;
     }
     return true;
 }
 
-/* Puts those who came or were linked elsewhere in their places; false when the order must be made anew. */
-static bool place_changed(const micap_hierarchy *hierarchy, micap_transforms *transforms, bool has_strangers)
+/* Appends nodes of entities that were added or have another parent. False if the nodes must be sorted again. */
+static bool append_changed(const micap_hierarchy *hierarchy, micap_transforms *transforms, bool has_new)
 {
-    micap_slots *slots = &transforms->slots;
-    if (has_strangers && !place_strangers(hierarchy, transforms))
+    micap_transform_nodes *nodes = &transforms->nodes;
+    if (has_new && !append_new(hierarchy, transforms))
         return false;
     for (uint32_t i = 0; i < hierarchy->relinked_count; ++i)
         if (mica_is_alive(hierarchy->world, hierarchy->relinked[i]) &&
-            !micap_slots_place(hierarchy, slots, hierarchy->relinked[i]))
+            !micap_transform_nodes_append(hierarchy, nodes, hierarchy->relinked[i]))
             return false;
-    return slots->living_count == transforms->row_count;
+    return nodes->living_count == transforms->row_count;
 }
 
 typedef struct descent {
     mica_world *world;
-    micap_slots *slots;
+    micap_transform_nodes *nodes;
     mica_version version;
     uint32_t begin; /* of the level */
 } descent;
@@ -186,89 +195,89 @@ static MICAP_COLD void touch_matrix(const descent *descent, mica_entity entity)
     micap_touch_column(descent->world, spot.chunk, column, spot.row, 1, descent->version);
 }
 
-static inline void give_matrix(const descent *descent, uint32_t slot)
+static inline void write_matrix(const descent *descent, uint32_t node)
 {
     static const mica_global_matrix identity = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
-    const micap_slots *slots = descent->slots;
-    uint32_t parent = slots->parents[slot];
-    if (!slots->matrices[slot])
+    const micap_transform_nodes *nodes = descent->nodes;
+    uint32_t parent = nodes->parents[node];
+    if (!nodes->matrices[node])
         return;
-    if (!micap_touch_without_copy(descent->world, slots->stamps[slot], descent->version))
-        touch_matrix(descent, slots->entities[slot]);
-    micap_matrix_compose(&slots->locals[slot], parent == MICAP_SLOT_NONE ? &identity : slots->matrices[parent],
-                         slots->matrices[slot]);
+    if (!micap_touch_without_copy(descent->world, nodes->stamps[node], descent->version))
+        touch_matrix(descent, nodes->entities[node]);
+    micap_matrix_compose(&nodes->locals[node], parent == MICAP_NODE_NONE ? &identity : nodes->matrices[parent],
+                         nodes->matrices[node]);
 }
 
-/* Gives slots of one level that moved their matrices, and hands the mark down. */
+/* Writes the matrices of nodes of one level that have moved, and marks their children. */
 static void descend(uint32_t begin, uint32_t end, void *context)
 {
     const descent *descent = context;
-    micap_slots *slots = descent->slots;
+    micap_transform_nodes *nodes = descent->nodes;
     end += descent->begin;
-    for (uint32_t slot = begin + descent->begin; slot < end; ++slot) {
+    for (uint32_t node = begin + descent->begin; node < end; ++node) {
         uint64_t eight;
-        while (slot + 8 <= end && (memcpy(&eight, &slots->moved[slot], 8), !eight))
-            slot += 8;
-        if (slot == end || !slots->moved[slot])
+        while (node + 8 <= end && (memcpy(&eight, &nodes->moved[node], 8), !eight))
+            node += 8;
+        if (node == end || !nodes->moved[node])
             continue;
-        give_matrix(descent, slot);
-        uint32_t child = slots->child_begins[slot], child_end = slots->child_begins[slot + 1];
-        if (slots->moved[slot] & MICAP_MOVED && child < child_end)
-            memset(&slots->moved[child], MICAP_MOVED, child_end - child);
+        write_matrix(descent, node);
+        uint32_t child = nodes->child_begins[node], child_end = nodes->child_begins[node + 1];
+        if (nodes->moved[node] & MICAP_NODE_MOVED && child < child_end)
+            memset(&nodes->moved[child], MICAP_NODE_MOVED, child_end - child);
     }
 }
 
-/* The same for those behind the levels. */
-static void descend_latecomers(const descent *descent)
+/* The same for nodes after the levels. */
+static void descend_appended(const descent *descent)
 {
-    micap_slots *slots = descent->slots;
-    for (uint32_t slot = slots->sorted_count; slot < slots->count; ++slot) {
-        uint32_t parent = slots->parents[slot];
-        slots->moved[slot] |= parent == MICAP_SLOT_NONE ? 0 : slots->moved[parent] & MICAP_MOVED;
-        if (slots->moved[slot])
-            give_matrix(descent, slot);
+    micap_transform_nodes *nodes = descent->nodes;
+    for (uint32_t node = nodes->sorted_count; node < nodes->count; ++node) {
+        uint32_t parent = nodes->parents[node];
+        nodes->moved[node] |= parent == MICAP_NODE_NONE ? 0 : nodes->moved[parent] & MICAP_NODE_MOVED;
+        if (nodes->moved[node])
+            write_matrix(descent, node);
     }
 }
 
-/* Brings order and marks up to date; false when memory is short. */
-static bool find_moved(micap_hierarchy *hierarchy, micap_transforms *transforms)
+/* Updates nodes and their marks. False if memory is short. */
+static bool update_nodes(micap_hierarchy *hierarchy, micap_transforms *transforms)
 {
     mica_world *world = hierarchy->world;
-    micap_slots *slots = &transforms->slots;
-    bool is_worn = transforms->is_new || hierarchy->relinked_count > MICAP_RELINKED_MAX ||
-                   slots->count / 2 > slots->living_count + 64;
-    if (!is_worn) {
+    micap_transform_nodes *nodes = &transforms->nodes;
+    bool must_sort = transforms->is_new || hierarchy->relinked_count > MICAP_RELINKED_MAX ||
+                     nodes->count / 2 > nodes->living_count + 64;
+    if (!must_sort) {
         if (!list_slices(world, transforms))
             return false;
-        bool has_strangers = look(world, transforms);
-        is_worn = !place_changed(hierarchy, transforms, has_strangers);
-        if (!is_worn && has_strangers)
-            look(world, transforms);
+        bool has_new = compare(world, transforms);
+        must_sort = !append_changed(hierarchy, transforms, has_new);
+        if (!must_sort && has_new)
+            compare(world, transforms);
     }
-    if (is_worn) {
-        if (!micap_slots_rebuild(hierarchy, transforms) || !list_slices(world, transforms))
+    if (must_sort) {
+        if (!sort_nodes(hierarchy, transforms) || !list_slices(world, transforms))
             return false;
-        look(world, transforms);
+        compare(world, transforms);
     }
     transforms->is_new = false;
     hierarchy->relinked_count = 0;
     return true;
 }
 
-static void recall(micap_transforms *transforms, micap_slice slice)
+static void recall_slice(micap_transforms *transforms, micap_transform_slice slice)
 {
-    micap_slots *slots = &transforms->slots;
+    micap_transform_nodes *nodes = &transforms->nodes;
     const mica_version *stamps = micap_chunk_stamps(slice.chunk, slice.row);
     const mica_entity *entities = micap_chunk_entities(slice.chunk) + slice.row;
     const mica_local *locals = micap_chunk_value(slice.chunk, slice.local_column, slice.row);
     slice.has_moved = false;
-    note_places(slots, &slice);
+    find_rows(nodes, &slice);
     if (stamps[0] > transforms->seen || stamps[1 + slice.local_column] > transforms->seen)
         return;
     for (uint32_t i = 0; i < slice.count; ++i) {
-        uint32_t slot = micap_slot_of(slots, entities[i]);
-        slots->locals[slot] = locals[i];
-        slots->moved[slot] = 0;
+        uint32_t node = micap_transform_node_of(nodes, entities[i]);
+        nodes->locals[node] = locals[i];
+        nodes->moved[node] = 0;
     }
 }
 
@@ -277,12 +286,12 @@ void micap_transforms_restore(micap_hierarchy *hierarchy, mica_version seen)
     micap_transforms *transforms = hierarchy->transforms;
     transforms->seen = seen;
     transforms->is_new = true;
-    transforms->slots.index_count = transforms->slots.living_count = 0; /* all known of slots is of another world */
-    if (!seen || hierarchy->relinked_count || !micap_slots_rebuild(hierarchy, transforms) ||
+    transforms->nodes.index_count = transforms->nodes.living_count = 0; /* the old nodes are invalid */
+    if (!seen || hierarchy->relinked_count || !sort_nodes(hierarchy, transforms) ||
         !list_slices(hierarchy->world, transforms))
         return;
     for (uint32_t i = 0; i < transforms->slice_count; ++i)
-        recall(transforms, transforms->slices[i]);
+        recall_slice(transforms, transforms->slices[i]);
     transforms->is_new = false;
 }
 
@@ -290,23 +299,23 @@ mica_result mica_transform_update(mica_world *world)
 {
     if (world->hook_depth)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "transform_update: called inside a hook");
-    micap_hierarchy *hierarchy = micap_hierarchy_use(world);
+    micap_hierarchy *hierarchy = micap_hierarchy_require(world);
     micap_transforms *transforms = hierarchy ? use_transforms(hierarchy) : NULL;
     if (!transforms)
         return micap_failure(world);
     mica_version mark = mica_world_mark(world);
-    if (!find_moved(hierarchy, transforms))
+    if (!update_nodes(hierarchy, transforms))
         return micap_fail_memory(world, "transforms");
-    micap_slots *slots = &transforms->slots;
+    micap_transform_nodes *nodes = &transforms->nodes;
     const micap_here *here = micap_here_of(world);
-    descent descent = {world, slots, here ? here->version : micap_version(world), 0};
-    for (uint32_t level = 0; level < slots->level_count; ++level) {
-        descent.begin = slots->level_begins[level];
-        share(world, slots->level_begins[level + 1] - descent.begin, SLOTS_AT_ONCE, descend, &descent);
+    descent descent = {world, nodes, here ? here->version : micap_version(world), 0};
+    for (uint32_t level = 0; level < nodes->level_count; ++level) {
+        descent.begin = nodes->level_begins[level];
+        run_loop(world, nodes->level_begins[level + 1] - descent.begin, NODES_PER_JOB, descend, &descent);
     }
-    descend_latecomers(&descent);
-    if (slots->count)
-        memset(slots->moved, 0, slots->count);
+    descend_appended(&descent);
+    if (nodes->count)
+        memset(nodes->moved, 0, nodes->count);
     transforms->seen = mark;
     return MICA_OK;
 }
@@ -318,7 +327,7 @@ static void update_transforms(const mica_frame *frame)
 
 mica_system mica_transform_add_system(mica_world *world, mica_phase phase)
 {
-    micap_hierarchy *hierarchy = micap_hierarchy_use(world); /* now, because a system makes no queries */
+    micap_hierarchy *hierarchy = micap_hierarchy_require(world); /* now, because a system can't create queries */
     if (!hierarchy || !use_transforms(hierarchy))
         return (mica_system){0};
     return mica_system_add(

@@ -1,4 +1,4 @@
-/* Looking at the tree, and names in it. */
+/* Reading the tree, and names and paths in it. */
 #include "hierarchy/links.h"
 
 mica_entity mica_parent(const mica_world *world, mica_entity entity)

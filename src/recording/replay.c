@@ -4,6 +4,7 @@
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/frame.h"
+#include "snapshot/hash_diff.h"
 
 static uint64_t word_of(const micap_run_record *record, uint32_t index)
 {

@@ -1,9 +1,10 @@
-/* The first difference, in words. Trees of slices say which column of which rows; of those alone a tree of rows is made then,
- * which says which entity; and where both worlds have its value, field by field, which field. */
-#include "snapshot/hash_tree.h"
+/* Trees of slices tell which column of which rows differs. A tree of those rows alone then tells which entity, and if both worlds have
+ * its value, comparing field by field tells which field. */
+#include "snapshot/hash_diff.h"
 
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
+#include "snapshot/hash_tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -42,7 +42,4 @@ bool micap_hash_tree_add_name(mica_hash_tree *tree, uint64_t hash, const char *t
 /* NULL when nobody has said. */
 const char *micap_hash_tree_name(const mica_hash_tree *tree, uint64_t hash);
 
-/* Puts what is known about a difference, all but the text, into the text. */
-void micap_difference_say(mica_difference *difference);
-
 #endif

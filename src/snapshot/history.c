@@ -1,4 +1,5 @@
-/* A ring of snapshots, by number of the tick. */
+#include "snapshot/history.h"
+
 #include "base/assert.h"
 #include "core/world/report.h"
 #include "snapshot/snapshot.h"

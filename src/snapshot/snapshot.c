@@ -1,6 +1,9 @@
-#include "core/world/access_check.h"
-#include "core/world/report.h"
 #include "snapshot/snapshot.h"
+
+#include "core/undo/copy_on_write.h"
+#include "core/world/report.h"
+#include "core/world/stale_pointers.h"
+#include "snapshot/history.h"
 
 static const mica_location no_place = {0};
 
@@ -223,14 +226,13 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
         return micap_fail(world, MICA_ERROR_MEMORY, no_place,
                           "snapshot_restore: snapshot %llu was lost when there was no memory to keep what changed",
                           (unsigned long long)snapshot.id);
-    micap_restoring restoring = {.world = world, .log = found->log, .handles = &found->saved.handles};
+    micap_restoring restoring = {.world = world, .handles = &found->saved.handles, .pools = found->saved.pools};
     if (!prepare(&restoring, found, forget)) {
         micap_restore_give_up(&restoring);
         drop_copies(world, &restoring.kept);
         return micap_fail_memory(world, "snapshot_restore");
     }
     bool is_newest = forget || !found->log->newer;
-    restoring.pools = found->saved.pools;
     micap_restore_kept(&restoring);
     drop_copies(world, &restoring.kept);
     if (is_newest) {

@@ -1,7 +1,7 @@
-/* What is copied when a snapshot is taken: what there is one of, or few. */
+#include "snapshot/snapshot_state.h"
+
 #include "core/query/view.h"
 #include "core/events/removals.h"
-#include "snapshot/snapshot.h"
 
 static bool save_stock(mica_world *world, micap_saved *saved, const mica_commands *commands)
 {
@@ -78,7 +78,7 @@ static bool save_marks(mica_world *world, micap_saved *saved)
 {
     for (uint32_t i = 0; i < world->queries.count; ++i) {
         const mica_query *query = world->queries.all[i];
-        if (!query->special || !micap_query_is_marked(query))
+        if (!query->special || !query->is_marked)
             continue;
         if (!MICAP_RESERVE(&world->memory, saved->marks, &saved->mark_capacity, (uint64_t)saved->mark_count + 1))
             return false;
@@ -286,7 +286,7 @@ static void restore_marks(mica_world *world, const micap_saved *saved)
     for (uint32_t i = 0; i < world->queries.count; ++i) {
         mica_query *query = world->queries.all[i];
         query->order_valid = false;
-        if (!query->special || !micap_query_is_marked(query))
+        if (!query->special || !query->is_marked)
             continue;
         query->last_mark = 0;
         for (uint32_t k = 0; k < saved->mark_count; ++k)

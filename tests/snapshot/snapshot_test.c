@@ -192,6 +192,15 @@ START_TEST(snapshots_are_refused_while_changes_are_on_their_way)
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "recorded changes wait");
     ck_assert_int_eq(mica_flush(world), MICA_OK);
+    mica_entity entity = make_numbers(world, 1);
+    mica_command_set(commands, entity, Number, {2}); /* and of what is recorded in short form */
+    ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
+    expect_report(&heard, MICA_ERROR_REFUSED, "recorded changes wait");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    mica_command_remove(commands, entity, Number);
+    ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "recorded changes wait");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
     mica_defer(world);
     ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_ERROR_REFUSED);
     ck_assert_int_eq(mica_flush(world), MICA_OK);

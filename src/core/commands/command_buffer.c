@@ -34,8 +34,6 @@ mica_commands *mica_commands_create(mica_world *world)
     return commands;
 }
 
-_Thread_local micap_here *micap_here_now;
-
 mica_commands *micap_recorder(mica_world *world)
 {
     micap_here *here = micap_here_of(world);

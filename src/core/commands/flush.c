@@ -8,6 +8,7 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/archetype_graph.h"

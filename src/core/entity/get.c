@@ -4,6 +4,7 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/storage/touch.h"
+#include "core/world/stale_pointers.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};

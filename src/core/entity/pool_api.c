@@ -5,6 +5,7 @@
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "core/world/stale_pointers.h"
 #include "mica/pool.h"
 
 #include <stdio.h>

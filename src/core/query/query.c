@@ -149,6 +149,7 @@ static void add_filter(mica_query *query, micap_filter_kind kind, mica_component
             return;
     MICAP_ASSERT(query->filter_count < MICAP_FILTERS_MAX, "filters fit");
     query->filters[query->filter_count++] = (micap_filter){kind, component};
+    query->is_marked |= kind >= MICAP_FILTER_ADDED;
 }
 
 static void add_join(mica_query *query, mica_term term)

@@ -116,14 +116,15 @@ static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t ma
     return columns;
 }
 
-/* Whether a row of a matching archetype passes all filters. */
-bool micap_query_row_passes(const mica_query *query, const micap_chunk *chunk, uint32_t row, mica_version since);
+static inline bool micap_access_writes(mica_access access)
+{
+    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
+}
 
-/* Finds the next run of rows in [*row, end) that passes all filters; 0 when there is none. */
-uint32_t micap_query_next_run(const mica_query *query, const micap_chunk *chunk, uint32_t *row, uint32_t end,
-                              mica_version since);
-
-/* Brings the order of a sorted query up to date; false when memory is short. */
-bool micap_query_sort(mica_query *query);
+static inline bool micap_access_reads(mica_access access)
+{
+    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
+           access == MICA_ACCESS_OR || micap_access_writes(access);
+}
 
 #endif

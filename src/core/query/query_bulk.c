@@ -3,6 +3,7 @@
 #include "core/events/hooks.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
+#include "core/query/query_sort.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"

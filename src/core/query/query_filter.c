@@ -1,5 +1,4 @@
-/* Which rows of a chunk a query shows, once the archetype matches: switched on or off, added, changed since a mark. */
-#include "core/query/query.h"
+#include "core/query/query_filter.h"
 
 /* A filter with its column found. */
 typedef struct micap_test {

@@ -1,10 +1,29 @@
 #include "core/query/query_join.h"
 
+#include "core/query/query_filter.h"
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+
+/* Where one entity that the query shows has its rows. */
+typedef struct found_rows {
+    mica_entity entity;
+    micap_spot spot;               /* its row in a chunk */
+    uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
+} found_rows;
+
+/* Consecutive rows of the driver mostly belong to the same archetype, which is tested once. */
+static inline bool fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
+{
+    if (MICAP_LIKELY(view->private_.fitting == archetype))
+        return true;
+    if (!micap_query_matches_archetype(query, archetype))
+        return false;
+    view->private_.fitting = archetype;
+    return true;
+}
 
 /* Whether a row of a pool satisfies a term. */
 static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t row, mica_version since)
@@ -29,7 +48,7 @@ static bool satisfies(const micap_join *join, uint32_t row, mica_version since)
 }
 
 /* Groups of EITHER and OR with a pool among them, which no archetype decides. */
-static bool groups_pass(const mica_query *query, const micap_found *found)
+static bool groups_pass(const mica_query *query, const found_rows *found)
 {
     bool open = false, either = true;
     uint32_t join = 0;
@@ -55,7 +74,7 @@ static bool groups_pass(const mica_query *query, const micap_found *found)
 
 /* The joins of an entity; with the row in the driver's pool, where there is one, known. */
 static bool find_joins(const mica_query *query, const mica_pool *driver, uint32_t driver_row, mica_version since,
-                       micap_found *found)
+                       found_rows *found)
 {
     for (uint32_t i = 0; i < query->join_count; ++i) {
         const micap_join *join = &query->joins[i];
@@ -73,7 +92,8 @@ static bool spot_passes(const mica_query *query, micap_spot spot, mica_version s
            (!query->filter_count || micap_query_row_passes(query, spot.chunk, spot.row, since));
 }
 
-bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out)
+/* Looks up a living entity in everything that the query asks for; false if it does not match. */
+static bool find_entity(const mica_query *query, mica_entity entity, mica_version since, found_rows *out)
 {
     out->entity = entity;
     out->spot = micap_locate(query->world, entity);
@@ -82,7 +102,7 @@ bool micap_join_find(const mica_query *query, mica_entity entity, mica_version s
 
 bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since)
 {
-    micap_found found = {.entity = entity, .spot = micap_locate(query->world, entity)};
+    found_rows found = {.entity = entity, .spot = micap_locate(query->world, entity)};
     if (!micap_is_row(found.spot) || !spot_passes(query, found.spot, since))
         return false;
     const mica_pool *pool = query->instances_of ? micap_pool_of(query->world, query->instances_of) : NULL;
@@ -95,7 +115,7 @@ bool micap_join_matches(const mica_query *query, mica_entity entity, mica_versio
 }
 
 /* Whether an entity whose row in its chunk is the next one continues a run of `count` rows in all pools. */
-static bool continues(const mica_query *query, const micap_found *first, const micap_found *next, uint32_t count)
+static bool continues(const mica_query *query, const found_rows *first, const found_rows *next, uint32_t count)
 {
     for (uint32_t i = 0; i < query->join_count; ++i)
         if (query->joins[i].has_column &&
@@ -110,7 +130,17 @@ static void *join_column(const micap_join *join, uint32_t row)
     return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
 }
 
-void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count)
+/* The column of a term that is not on a pool, from the row on with which the view begins. */
+static void *chunk_column(const mica_view *view, const mica_query *query, uint32_t term)
+{
+    mica_component component = query->terms[term].component;
+    if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
+        return micap_singleton_show(micap_component_of(&view->world->components, component));
+    return micap_finder_value(micap_chunk_find(view->private_.chunk, component), view->private_.row);
+}
+
+/* Shows `count` rows, of which the first was found. */
+static void show(mica_view *view, const mica_query *query, const found_rows *first, uint32_t count)
 {
     view->count = count;
     view->private_.chunk = first->spot.chunk;
@@ -121,7 +151,7 @@ void micap_join_show(mica_view *view, const mica_query *query, const micap_found
             view->private_.columns[i] = join_column(&query->joins[join], first->rows[join]);
             ++join;
         } else {
-            view->private_.columns[i] = query->term_bytes[i] ? micap_join_chunk_column(view, query, i) : NULL;
+            view->private_.columns[i] = query->term_bytes[i] ? chunk_column(view, query, i) : NULL;
         }
     }
 }
@@ -201,7 +231,7 @@ static bool is_shown(const mica_query *query, const mica_pool *driver, uint32_t 
 }
 
 /* Looks at row `at` of the driver. */
-static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, micap_found *out)
+static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, found_rows *out)
 {
     const mica_pool *driver = view->private_.driver;
     out->entity = owner_at(query, driver, at);
@@ -210,7 +240,7 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
         if (!micap_is_row(out->spot))
             return false;
         if (query->asks_chunks &&
-            (!micap_join_fits(view, query, out->spot.chunk->archetype) ||
+            (!fits(view, query, out->spot.chunk->archetype) ||
              (query->filter_count &&
               !micap_query_row_passes(query, out->spot.chunk, out->spot.row, view->private_.since))))
             return false;
@@ -220,8 +250,8 @@ static bool find_driven(mica_view *view, const mica_query *query, uint32_t at, m
 
 /* Whether row at + count of the driver continues a run of `count` rows. Where chunks are read, its record says so at once,
  * and then the archetype is known to fit. */
-static bool extends(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count,
-                    micap_found *found)
+static bool extends(mica_view *view, const mica_query *query, uint32_t at, const found_rows *first, uint32_t count,
+                    found_rows *found)
 {
     const mica_pool *driver = view->private_.driver;
     if (!query->reads_chunks && driver->kind != MICAP_POOL_TAG)
@@ -237,10 +267,10 @@ static bool extends(mica_view *view, const mica_query *query, uint32_t at, const
            continues(query, first, found, count);
 }
 
-static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const micap_found *first, uint32_t count)
+static void show_driven(mica_view *view, const mica_query *query, uint32_t at, const found_rows *first, uint32_t count)
 {
     const mica_pool *driver = view->private_.driver;
-    micap_join_show(view, query, first, count);
+    show(view, query, first, count);
     view->entities = driver->owners ? driver->owners + at : micap_chunk_entities(first->spot.chunk) + first->spot.row;
     view->private_.cursor = at + count;
 }
@@ -252,7 +282,7 @@ static bool next_plain(mica_view *view, const mica_query *query)
     if (at >= view->private_.end)
         return false;
     uint32_t end = micap_pool_run_end(view->private_.driver, at);
-    micap_found first = {.entity = view->private_.driver->owners[at]};
+    found_rows first = {.entity = view->private_.driver->owners[at]};
     for (uint32_t i = 0; i < query->join_count; ++i)
         first.rows[i] = at;
     show_driven(view, query, at, &first, (end < view->private_.end ? end : view->private_.end) - at);
@@ -263,7 +293,7 @@ static bool next_plain(mica_view *view, const mica_query *query)
 static bool next_driven(mica_view *view, const mica_query *query)
 {
     const mica_pool *driver = view->private_.driver;
-    micap_found first, found;
+    found_rows first, found;
     first.spot = (micap_spot){0};
     uint32_t at = micap_pool_next_used(driver, view->private_.cursor);
     while (at < view->private_.end && !find_driven(view, query, at, &first))
@@ -302,8 +332,7 @@ static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities,
 
 /* How far a run goes on that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
  * one. */
-static uint32_t quick_run(const mica_query *query, const micap_found *first, const mica_entity *entities,
-                          uint32_t count)
+static uint32_t quick_run(const mica_query *query, const found_rows *first, const mica_entity *entities, uint32_t count)
 {
     enum { ROWS = 128 };
     if (query->has_pooled_group)
@@ -323,7 +352,7 @@ static uint32_t quick_run(const mica_query *query, const micap_found *first, con
 
 /* A run of rows of a chunk in which all joins are found, within [*row, end). */
 static uint32_t next_joined_run(const mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row,
-                                uint32_t end, micap_found *first)
+                                uint32_t end, found_rows *first)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
     uint32_t at = *row, count = 1;
@@ -339,7 +368,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     uint32_t quick = quick_run(query, first, entities + at, end - at);
     if (quick)
         return quick;
-    micap_found found;
+    found_rows found;
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
         found.spot = (micap_spot){chunk, at + count};
@@ -351,7 +380,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
 
 bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
 {
-    micap_found first;
+    found_rows first;
     uint32_t run;
     while ((run = micap_query_next_run(query, chunk, row, end, view->private_.since))) {
         uint32_t at = *row, count = next_joined_run(view, query, chunk, &at, *row + run, &first);
@@ -359,7 +388,7 @@ bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk 
             *row += run;
             continue;
         }
-        micap_join_show(view, query, &first, count);
+        show(view, query, &first, count);
         view->entities = micap_chunk_entities(chunk) + at;
         *row = at + count;
         return true;
@@ -383,6 +412,81 @@ static bool next_in_chunks(mica_view *view, const mica_query *query)
     return false;
 }
 
+/* A driver whose rows match as they lie, with components of the owners in chunks: one look-up per owner. Runs are often single rows,
+ * so that a step has to be short. */
+/* The same chunk as before: columns only move on. */
+static inline void move_columns(mica_view *view, const mica_query *query, int64_t chunk_rows, int64_t pool_rows)
+{
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (MICAP_LIKELY(view->private_.columns[i] != NULL))
+            view->private_.columns[i] = (char *)view->private_.columns[i] + chunk_rows * query->chunk_steps[i] +
+                                        pool_rows * query->pool_steps[i];
+}
+
+static __attribute__((noinline)) bool find_columns(mica_view *view, const mica_query *query, uint32_t at)
+{
+    uint32_t join = 0;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        if (micap_is_pooled(query->terms[i].component)) {
+            const mica_pool *pool = query->joins[join++].pool;
+            view->private_.columns[i] = query->pool_steps[i] ? micap_pool_value(pool, at) : NULL;
+        } else {
+            view->private_.columns[i] = query->term_bytes[i] ? chunk_column(view, query, i) : NULL;
+        }
+    }
+    return true;
+}
+
+/* Of pools with holes: the next row in use from `at` on, and where the run of rows that begins there ends. */
+static inline uint32_t next_used(const mica_pool *driver, uint32_t at)
+{
+    return MICAP_UNLIKELY(driver->present != NULL) ? micap_pool_next_used(driver, at) : at;
+}
+
+static inline uint32_t run_end(const mica_view *view, uint32_t at)
+{
+    if (MICAP_LIKELY(!view->private_.driver->present))
+        return view->private_.end;
+    uint32_t end = micap_pool_run_end(view->private_.driver, at);
+    return end < view->private_.end ? end : view->private_.end;
+}
+
+bool micap_join_next_owner(mica_view *view, const mica_query *query)
+{
+    const mica_pool *driver = view->private_.driver;
+    const mica_world *world = query->world;
+    const mica_entity *owners = driver->owners;
+    uint32_t at = next_used(driver, view->private_.cursor);
+    uint64_t record;
+    micap_chunk *chunk;
+    for (;; at = next_used(driver, at + 1)) {
+        if (at >= view->private_.end)
+            return false;
+        record = *micap_record_at(&world->entities, owners[at].index); /* of the living: no row is dead */
+        chunk = world->chunks.by_number[micap_record_chunk(record)];
+        if (fits(view, query, chunk->archetype))
+            break;
+    }
+    uint32_t row = micap_record_row(record), count = 1, limit = run_end(view, at) - at;
+    if (limit > MICAP_CHUNK_ROWS_MAX - row) /* or a row would count on into the number of the chunk */
+        limit = MICAP_CHUNK_ROWS_MAX - row;
+    while (count < limit &&
+           micap_record_follows(*micap_record_at(&world->entities, owners[at + count].index), record, count))
+        ++count;
+    int64_t chunk_rows = (int64_t)row - view->private_.row,
+            pool_rows = (int64_t)at - (view->private_.cursor - view->count);
+    view->private_.row = row;
+    view->count = count;
+    view->private_.cursor = at + count;
+    view->entities = owners + at;
+    if (MICAP_LIKELY(chunk == view->private_.chunk)) {
+        move_columns(view, query, chunk_rows, pool_rows);
+        return true;
+    }
+    view->private_.chunk = chunk;
+    return find_columns(view, query, at);
+}
+
 bool micap_join_next(mica_view *view, mica_query *query)
 {
     if (!view->private_.driver)
@@ -399,18 +503,18 @@ bool micap_join_next_sorted(mica_view *view, mica_query *query)
 {
     for (; view->private_.chunk_index < query->order_count; ++view->private_.chunk_index) {
         const micap_order *order = &query->order[view->private_.chunk_index];
-        micap_found first, found;
-        if (!micap_join_find(query, micap_chunk_entities(order->chunk)[order->row], view->private_.since, &first))
+        found_rows first, found;
+        if (!find_entity(query, micap_chunk_entities(order->chunk)[order->row], view->private_.since, &first))
             continue;
         uint32_t count = 1;
         for (; view->private_.chunk_index + count < query->order_count; ++count) {
             const micap_order *next = &order[count];
             if (next->chunk != order->chunk || next->row != order->row + count ||
-                !micap_join_find(query, micap_chunk_entities(next->chunk)[next->row], view->private_.since, &found) ||
+                !find_entity(query, micap_chunk_entities(next->chunk)[next->row], view->private_.since, &found) ||
                 !continues(query, &first, &found, count))
                 break;
         }
-        micap_join_show(view, query, &first, count);
+        show(view, query, &first, count);
         view->entities = micap_chunk_entities(order->chunk) + order->row;
         view->private_.chunk_index += count;
         return true;

@@ -13,32 +13,8 @@ typedef enum micap_walk {
     MICAP_WALK_PLAIN,  /* all rows match as they lie */
 } micap_walk;
 
-/* What is known about one entity that a query shows. */
-typedef struct micap_found {
-    mica_entity entity;
-    micap_spot spot;               /* its row in a chunk */
-    uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
-} micap_found;
-
-/* The column of a term that is not on a pool, from the row on with which the view begins. */
-void *micap_join_chunk_column(const mica_view *view, const mica_query *query, uint32_t term);
-
-/* Of those that follow each other in the driver most are in the same archetype, which is tested once. */
-static inline bool micap_join_fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
-{
-    if (MICAP_LIKELY(view->private_.fitting == archetype))
-        return true;
-    if (!micap_query_matches_archetype(query, archetype))
-        return false;
-    view->private_.fitting = archetype;
-    return true;
-}
-
 /* The next run of rows of a driver that is walked as MICAP_WALK_CHUNKS. */
 bool micap_join_next_owner(mica_view *view, const mica_query *query);
-
-/* Looks a living entity up in everything the query asks for; false when it does not match. */
-bool micap_join_find(const mica_query *query, mica_entity entity, mica_version since, micap_found *out);
 
 /* Whether an entity matches; of a query that shows instances, whether it shows any of this entity. */
 bool micap_join_matches(const mica_query *query, mica_entity entity, mica_version since);
@@ -51,9 +27,6 @@ bool micap_join_next(mica_view *view, mica_query *query);
 
 /* The next run of rows of a chunk within [*row, end), behind which `row` is moved. */
 bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end);
-
-/* Shows `count` rows that begin with one that was found. */
-void micap_join_show(mica_view *view, const mica_query *query, const micap_found *first, uint32_t count);
 
 /* The same along the order of a sorted query. */
 bool micap_join_next_sorted(mica_view *view, mica_query *query);

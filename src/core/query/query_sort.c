@@ -1,5 +1,5 @@
-/* Order: sorted loops over all archetypes, and sorting the rows themselves. Both are stable merge sorts, so that equal
- * values keep the order they lie in and the outcome is the same everywhere. */
+#include "core/query/query_sort.h"
+
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"

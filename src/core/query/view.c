@@ -1,22 +1,15 @@
 /* Loops over queries. */
 #include "base/assert.h"
+#include "core/query/query_filter.h"
+#include "core/query/query_sort.h"
 #include "core/world/access_check.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
+#include "core/world/stale_pointers.h"
 #include "mica/view.h"
-
-bool micap_query_is_marked(const mica_query *query)
-{
-    if (query->is_marked)
-        return true;
-    for (uint32_t i = 0; i < query->filter_count; ++i)
-        if (query->filters[i].kind >= MICAP_FILTER_ADDED)
-            return true;
-    return false;
-}
 
 static mica_view begin(mica_query *query, mica_version since)
 {
@@ -48,7 +41,7 @@ mica_view mica_query_begin_since(mica_query *query, mica_version since)
 mica_view mica_query_begin(mica_query *query)
 {
     mica_version since = query ? query->last_mark : 0;
-    if (query && MICAP_UNLIKELY(query->special) && micap_query_is_marked(query))
+    if (query && MICAP_UNLIKELY(query->special) && query->is_marked)
         query->last_mark = mica_world_mark(query->world);
     return begin(query, since);
 }

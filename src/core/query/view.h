@@ -63,20 +63,6 @@ static inline mica_version micap_view_version(const mica_view *view)
     return view->private_.version ? view->private_.version : micap_version(view->world);
 }
 
-/* Whether terms look at what happened since a mark: CHANGED or ADDED. */
-bool micap_query_is_marked(const mica_query *query);
-
-static inline bool micap_access_writes(mica_access access)
-{
-    return access == MICA_ACCESS_WRITE || access == MICA_ACCESS_MAYBE_WRITE;
-}
-
-static inline bool micap_access_reads(mica_access access)
-{
-    return access == MICA_ACCESS_READ || access == MICA_ACCESS_MAYBE_READ || access == MICA_ACCESS_EITHER ||
-           access == MICA_ACCESS_OR || micap_access_writes(access);
-}
-
 /* The column of a term of a view, to write: stamps its rows. */
 void *micap_view_write_term(mica_view *view, uint32_t term);
 

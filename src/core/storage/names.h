@@ -36,12 +36,11 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
  * is taken there. */
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location);
 
-/* Makes the copy of an entity's name, or of the fact that it has none, that snapshots need. */
-void micap_keep_name(mica_world *world, mica_entity entity);
-
-/* Names that snapshots kept: makes a text ready, so that restoring can't fail, or gives it up; takes away what the entity is called
- * now, then gives back what it was called. */
+/* Saves the name of an entity, or that it has none, in the log of the newest snapshot. */
 struct micap_kept;
+void micap_keep_name(mica_world *world, mica_entity entity);
+/* Restores a saved name: allocates its text, so that restoring can't fail, or releases it; removes the name that the entity has
+ * now; gives it the saved one. All names are removed before the first is given, since entities may have exchanged them. */
 bool micap_name_prepare(mica_world *world, struct micap_kept *kept);
 void micap_name_give_up(mica_world *world, struct micap_kept *kept);
 void micap_name_clear(mica_world *world, const struct micap_kept *kept);

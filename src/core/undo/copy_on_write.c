@@ -1,5 +1,6 @@
 #include "core/undo/copy_on_write.h"
 
+#include "core/undo/undo_pools.h"
 #include "core/world/report.h"
 
 static bool copy_values(micap_kept *to, const micap_kept *from)

@@ -1,4 +1,6 @@
-/* Puts back what was kept: first what it takes to find things (records, chunks), then rows, then values. */
+/* The order matters: first what finds things (records, chunks), then rows, then values. */
+#include "core/undo/restore.h"
+
 #include "core/undo/copy_on_write.h"
 #include "core/storage/rows.h"
 
@@ -141,7 +143,7 @@ void micap_restore_kept(micap_restoring *restoring)
     each(restoring, MICAP_KEEP_ARCHETYPE, restore_archetype);
     each(restoring, MICAP_KEEP_ROWS, restore_rows);
     each(restoring, MICAP_KEEP_COLUMN, restore_column);
-    micap_pools_restore(restoring);
+    micap_pools_restore(world, &restoring->kept, restoring->pools);
     each(restoring, MICAP_KEEP_NAME, clear_name);
     each(restoring, MICAP_KEEP_NAME, restore_name);
     each(restoring, MICAP_KEEP_LINKS, restore_links);

@@ -1,5 +1,4 @@
-/* Which slots are free, and which were never used, as a snapshot needs it. */
-#include "core/undo/copy_on_write.h"
+#include "core/undo/undo_entity_index.h"
 
 static bool has_page(const micap_entities *entities, uint64_t page)
 {

@@ -1,5 +1,5 @@
-/* Pools, as snapshots need them. */
-#include "core/undo/copy_on_write.h"
+#include "core/undo/undo_pools.h"
+
 #include "core/storage/pool_lookup.h"
 
 typedef struct pool_state {
@@ -120,11 +120,11 @@ static void restore_counts_of_all(mica_world *world, const micap_pools_state *st
 
 typedef void (*kept_fn)(mica_pool *pool, micap_kept *kept);
 
-static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn fn)
+static void each(const mica_world *world, const micap_kept_list *kept, micap_keep_kind kind, kept_fn fn)
 {
-    for (uint32_t i = 0; i < restoring->kept.count; ++i)
-        if (restoring->kept.all[i]->kind == kind)
-            fn(pool_of(restoring->world, restoring->kept.all[i]), restoring->kept.all[i]);
+    for (uint32_t i = 0; i < kept->count; ++i)
+        if (kept->all[i]->kind == kind)
+            fn(pool_of(world, kept->all[i]), kept->all[i]);
 }
 
 static void destruct(mica_pool *pool, micap_kept *kept)
@@ -142,17 +142,16 @@ static void restore_map(mica_pool *pool, micap_kept *kept)
     restore_block(&pool->index, kept);
 }
 
-void micap_pools_restore(const micap_restoring *restoring)
+void micap_pools_restore(mica_world *world, const micap_kept_list *kept, const micap_pools_state *state)
 {
-    mica_world *world = restoring->world;
-    each(restoring, MICAP_KEEP_POOL, destruct);
-    each(restoring, MICAP_KEEP_BITS, restore_bits);
-    restore_counts_of_all(world, restoring->pools);
-    each(restoring, MICAP_KEEP_POOL, micap_pool_restore_slice);
-    each(restoring, MICAP_KEEP_MAP, restore_map);
-    for (uint32_t i = 0; i < restoring->kept.count; ++i)
-        if (restoring->kept.all[i]->kind == MICAP_KEEP_MASKS)
-            restore_block(&world->pools.masks, restoring->kept.all[i]);
+    each(world, kept, MICAP_KEEP_POOL, destruct);
+    each(world, kept, MICAP_KEEP_BITS, restore_bits);
+    restore_counts_of_all(world, state);
+    each(world, kept, MICAP_KEEP_POOL, micap_pool_restore_slice);
+    each(world, kept, MICAP_KEEP_MAP, restore_map);
+    for (uint32_t i = 0; i < kept->count; ++i)
+        if (kept->all[i]->kind == MICAP_KEEP_MASKS)
+            restore_block(&world->pools.masks, kept->all[i]);
     for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pool_restore_index(world->pools.all[i]);
 }

@@ -1,8 +1,6 @@
-/* Checked builds lend values to the program at addresses that end with the flush, if it moves anything: a pointer that was
- * kept is stopped where it is used. Who took it, of what, is remembered for the report. Values with functions of their own
- * are not lent: those may know the address they were made at. */
-#include "core/world/access_check.h"
+#include "core/world/stale_pointers.h"
 
+#include "core/world/access_check.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
 #include "os/lease.h"

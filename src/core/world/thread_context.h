@@ -1,5 +1,5 @@
-/* What this thread does for a world at the moment: a piece of work of a system, or nothing. It is how the doors of the
- * world know, inside systems, who records and which version to stamp, without being told at every call. */
+/* Thread context: the system that this thread runs for a world, if any. Functions of the public API find here which command buffer
+ * records and which version is stamped, so that systems need not pass them. */
 #ifndef MICAP_CORE_WORLD_THREAD_CONTEXT_H
 #define MICAP_CORE_WORLD_THREAD_CONTEXT_H
 
@@ -12,23 +12,23 @@ typedef enum micap_allowed { MICAP_NOT_ALLOWED, MICAP_ALLOWED_IN_ROWS, MICAP_ALL
 
 typedef struct micap_here {
     mica_world *world;
-    mica_version version;    /* of the system that runs: stamped on what it writes, and its mark for the next time */
-    uint32_t defers;         /* mica_defer inside it, which changes nothing: it records anyway */
-    mica_commands *commands; /* what it records into; NULL until it does */
-    /* Finds the buffer; NULL with a report when there is none for this piece of work. */
+    mica_version version;    /* of the running system: stamped on what it writes, and its mark for the next run */
+    uint32_t defers;         /* calls of mica_defer inside it, which have no effect: a system always records */
+    mica_commands *commands; /* the buffer it records into; NULL until it records */
+    /* Finds the buffer; NULL with a report if this job has none. */
     mica_commands *(*open)(struct micap_here *here);
 #ifdef MICA_CHECKED
     micap_allowed (*allows)(const struct micap_here *here, mica_component component, bool write);
     const char *label; /* of the system, and where it was added */
     mica_location location;
-    const mica_view *view; /* that its function has been given; NULL when it runs once */
+    const mica_view *view; /* passed to its function; NULL for a system that runs once per frame */
 #endif
 } micap_here;
 
-/* The initial-exec model: a single load, also in a shared library. */
+/* The initial-exec model reads it with a single load, also in a shared library. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) micap_here *micap_here_now;
 
-/* NULL outside of the systems of this world. */
+/* The context of this thread; NULL outside of the systems of this world. */
 static inline micap_here *micap_here_of(const mica_world *world)
 {
     micap_here *here = micap_here_now;

@@ -1,4 +1,5 @@
 #include "core/world/access_check.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 
 #include "base/assert.h"

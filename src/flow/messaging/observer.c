@@ -1,6 +1,7 @@
 /* Observers: watches of the core (core/events/watch.h) with a filter, and user events. */
 #include "core/events/hooks.h"
 #include "core/events/watch.h"
+#include "core/query/query_filter.h"
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"

@@ -1,9 +1,11 @@
 #include "flow/schedule/job_run.h"
 
 #include "core/commands/command_buffer.h"
+#include "core/query/query_filter.h"
 #include "core/query/query_join.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "flow/schedule/declared_access.h"
 #include "flow/schedule/delivery.h"
 #include "flow/schedule/flow.h"

@@ -1,6 +1,7 @@
 /* Parallel for and reductions over ranges and queries. Jobs do not depend on the number of workers, and totals are combined in
  * the order of jobs. */
 #include "core/query/query_join.h"
+#include "core/query/query_filter.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"

@@ -46,7 +46,7 @@ static void classify(micap_system *system)
     system->is_local = !system->is_single && !uses_components && !is_joined && def->parallel != MICA_PARALLEL_EVERY &&
                        !system->deliveries;
     system->is_gated = def->every_frames > 1 || def->every_seconds > 0 || def->condition;
-    system->is_marked = system->query && micap_query_is_marked(system->query);
+    system->is_marked = system->query && system->query->is_marked;
 }
 
 static mica_result fail(mica_world *world, mica_result result, const mica_system_def *def, const char *problem)

@@ -107,7 +107,7 @@ START_TEST(recorded_changes_are_counted)
     ck_assert(mica_stats_get_frame(world, 0, &frame));
     ck_assert_uint_eq(frame.commands, 0);
     mica_flow_def more = mica_flow_def_default();
-    more.worker_count = 3; /* who work from now on is counted, too */
+    more.worker_count = 3; /* new workers are counted, too */
     mica_flow_configure(world, &more);
     mica_step(world, 0);
     ck_assert(mica_stats_get_system(world, mica_system_find(world, "count_up"), 0, &stats));
@@ -302,7 +302,7 @@ static void measure(faults *faults)
     ck_assert_uint_eq(mica_get(world, one, Number)->value, 3); /* measuring changes nothing but time */
     mica_step(world, 1);
     mica_frame_stats frame;
-    ck_assert(mica_stats_get_frame(world, 0, &frame)); /* the old ones go on where new ones can't be made */
+    ck_assert(mica_stats_get_frame(world, 0, &frame)); /* the old statistics continue if new ones can't be created */
 }
 
 START_TEST(running_out_of_memory_only_costs_the_measurement)

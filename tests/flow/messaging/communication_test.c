@@ -16,11 +16,11 @@ MICA_COMPONENT(Wound, depth, by)
 MICA_COMPONENT(Route, map, location)
 MICA_SINGLETON(Tally, read, wounds, routes, deaths, alarms, order)
 
-typedef struct Step { mica_entity who; uint32_t energy; } Step;
+typedef struct Step { mica_entity walker; uint32_t energy; } Step;
 typedef struct Push { uint32_t force; mica_entity by; } Push;
 typedef struct Rest { uint32_t amount; } Rest;
 typedef struct Question { uint32_t from; } Question;
-MICA_STRUCT(Step, who, energy)
+MICA_STRUCT(Step, walker, energy)
 MICA_STRUCT(Push, force, by)
 MICA_STRUCT(Rest, amount)
 MICA_STRUCT(Question, from)
@@ -80,9 +80,9 @@ static void read_steps(const mica_frame *frame)
     uint32_t count;
     for (const Step *some; (some = mica_stream_read(steps, Step, &count)); tally->read += count)
         for (uint32_t i = 0; i < count; ++i) {
-            mix(&tally->order, some[i].who.index * (uint64_t)1000 + some[i].energy);
+            mix(&tally->order, some[i].walker.index * (uint64_t)1000 + some[i].energy);
             if (some[i].energy % 35 == 0)
-                mica_create(frame->world, MICA_WITH(Walker, {some[i].energy, some[i].who.index}));
+                mica_create(frame->world, MICA_WITH(Walker, {some[i].energy, some[i].walker.index}));
         }
 }
 
@@ -267,10 +267,10 @@ static void hears_noise(const mica_message *message)
 
 typedef struct listener_model { bool has_ear, is_on, has_memory; uint64_t ear, memory; } listener_model;
 
-static void model_hear(listener_model *who, uint32_t value)
+static void model_hear(listener_model *listener, uint32_t value)
 {
-    who->ear = who->has_ear && who->is_on ? hear(who->ear, value) : who->ear;
-    who->memory = who->has_memory ? hear(who->memory, value) : who->memory;
+    listener->ear = listener->has_ear && listener->is_on ? hear(listener->ear, value) : listener->ear;
+    listener->memory = listener->has_memory ? hear(listener->memory, value) : listener->memory;
 }
 
 static uint32_t place_of(mica_entity entity)

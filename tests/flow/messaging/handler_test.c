@@ -1,4 +1,4 @@
-/* Handlers of messages: what they declare, those that are described with components, how they come and go, and who is left
+/* Handlers of messages: what they declare, those that are described with components, how they are added and removed, and which entities are left
  * out. */
 #include "support/reports.h"
 #include "support/test.h"
@@ -227,7 +227,7 @@ START_TEST(tags_and_split_components_hear_without_values)
 }
 END_TEST
 
-START_TEST(what_nobody_handles_is_gone_with_the_phase)
+START_TEST(messages_without_handlers_are_dropped_after_the_phase)
 {
     reports heard;
     mica_world *world = open_quiet(&heard);
@@ -370,7 +370,7 @@ END_TEST
 
 TEST_SUITE(handler, a_handler_that_comes_later_tells_the_system_of_every_frame_what_it_declares,
            handlers_that_declare_too_much_together_are_refused, what_is_described_is_added_once,
-           tags_and_split_components_hear_without_values, what_nobody_handles_is_gone_with_the_phase,
+           tags_and_split_components_hear_without_values, messages_without_handlers_are_dropped_after_the_phase,
            the_system_of_a_mailbox_can_be_switched_off, handlers_of_pools_are_found_among_those_that_are_in_use,
            a_handler_writes_any_stream_that_no_handler_reads,
            a_component_that_is_new_with_the_flush_hears_what_came_with_it,

@@ -1,4 +1,4 @@
-/* Messages: who is handed what, in which order, and who is never visited. */
+/* Messages: which entities receive what, in which order, and which are never visited. */
 #include "flow/faults.h"
 
 #include <stdio.h>
@@ -30,11 +30,11 @@ static void count_visit(const mica_message *message)
     visited += message->count;
 }
 
-static void note(const mica_message *message, const char *who)
+static void note(const mica_message *message, const char *handler)
 {
     count_visit(message);
     for (uint32_t i = 0; i < message->count; ++i)
-        snprintf(diary + strlen(diary), sizeof diary - strlen(diary), "%s%u:%u ", who, message->entities[i].index,
+        snprintf(diary + strlen(diary), sizeof diary - strlen(diary), "%s%u:%u ", handler, message->entities[i].index,
                  ((const Hit *)message->data)->points);
 }
 
@@ -202,7 +202,7 @@ static void pass_on(const mica_message *message)
     }
 }
 
-START_TEST(what_handlers_send_comes_behind_what_is_on_its_way)
+START_TEST(what_handlers_send_comes_after_what_waits)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -240,7 +240,7 @@ static void answer(const mica_frame *frame)
     mica_destroy(frame->world, unborn);
 }
 
-START_TEST(what_systems_send_is_delivered_behind_the_flush_in_order)
+START_TEST(what_systems_send_is_delivered_after_the_flush_in_order)
 {
     static const uint32_t worker_counts[] = {1, 2, 3, 4, 7, 16};
     char expected[sizeof diary] = "";
@@ -340,7 +340,7 @@ START_TEST(a_message_of_every_frame_is_run_by_systems)
     ck_assert_uint_eq(visits, 3);
     ck_assert_int_eq(mica_message_every_frame(world, Tick, MICA_PHASE_UPDATE), MICA_ERROR_EXISTS);
     expect_report(&heard, MICA_ERROR_EXISTS, "Tick is already sent every frame");
-    ck_assert_int_eq(mica_message_every_frame(world, Hit, 4711), MICA_OK); /* nobody handles it yet */
+    ck_assert_int_eq(mica_message_every_frame(world, Hit, 4711), MICA_OK); /* it has no handlers yet */
     ck_assert_int_ne(mica_handler_add(world, MICA_HANDLER(Health, Hit, count_visit)), MICA_OK);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such phase");
     close_world(world, &heard);
@@ -451,8 +451,8 @@ END_TEST
 TEST_SUITE(message, a_message_reaches_each_component_with_a_handler,
            a_broadcast_goes_type_by_type_and_visits_no_type_without_a_handler,
            components_that_are_switched_off_hear_nothing, components_in_pools_hear_like_others,
-           handlers_of_one_pair_are_called_in_the_order_they_were_added,
-           what_handlers_send_comes_behind_what_is_on_its_way, what_systems_send_is_delivered_behind_the_flush_in_order,
+           handlers_of_one_pair_are_called_in_the_order_they_were_added, what_handlers_send_comes_after_what_waits,
+           what_systems_send_is_delivered_after_the_flush_in_order,
            handlers_are_systems_of_the_schedule_with_what_they_declare, a_message_of_every_frame_is_run_by_systems,
            systems_of_handlers_come_and_go_with_them_alone, mistakes_are_reported_and_change_nothing,
            a_broadcast_after_a_refused_step_is_delivered_by_the_next_step,

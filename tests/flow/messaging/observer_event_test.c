@@ -8,7 +8,7 @@ static void note_data(const mica_event *seen)
     write_down(seen->context, word);
 }
 
-START_TEST(events_of_the_program_reach_who_asked)
+START_TEST(user_events_reach_their_observers)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -40,14 +40,14 @@ START_TEST(events_of_the_program_reach_who_asked)
 }
 END_TEST
 
-START_TEST(an_event_may_be_about_nobody_and_of_a_tag)
+START_TEST(an_event_may_have_no_entity_and_be_of_a_tag)
 {
     reports heard;
     mica_world *world = open_world(&heard);
     diary diary = {0};
     mica_entity torch = diary.base = mica_create(world, MICA_WITH(Torch));
     mica_value number = {.size_bytes = 4, .data = &(float){7}};
-    ck_assert(mica_event_emit(world, ALARM, 0, torch, number)); /* nobody listens */
+    ck_assert(mica_event_emit(world, ALARM, 0, torch, number)); /* there are no observers */
     ck_assert(!mica_observer_remove(world, (mica_observer){1}));
     mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = note_data, .context = &diary});
     ck_assert(mica_event_emit(world, ALARM, 0, mica_nil(), number));
@@ -59,7 +59,7 @@ START_TEST(an_event_may_be_about_nobody_and_of_a_tag)
     mica_observer_add(world, &def);
     def.event = ALARM;
     mica_observer_add(world, &def);
-    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Torch), mica_nil(), number)); /* nobody passes a filter */
+    ck_assert(mica_event_emit(world, ALARM, MICA_ID(Torch), mica_nil(), number)); /* no entity passes a filter */
     expect_diary(&diary, "7");
     mica_create(world, MICA_WITH(Torch), MICA_WITH(Heat, {1}));
     mica_create(world, MICA_WITH(Torch));
@@ -171,7 +171,7 @@ static void fall_silent(mica_view *view)
             mica_destroy(view->world, view->entities[i]);
 }
 
-START_TEST(events_told_inside_systems_come_behind_the_flush_in_order)
+START_TEST(events_emitted_inside_systems_come_after_the_flush_in_order)
 {
     for (uint32_t workers = 1; workers <= 16; workers = workers * 2 + 1) {
         reports heard;
@@ -194,6 +194,6 @@ START_TEST(events_told_inside_systems_come_behind_the_flush_in_order)
 }
 END_TEST
 
-TEST_SUITE(observer_event, events_of_the_program_reach_who_asked, an_event_may_be_about_nobody_and_of_a_tag,
+TEST_SUITE(observer_event, user_events_reach_their_observers, an_event_may_have_no_entity_and_be_of_a_tag,
            observers_leave_from_the_middle_and_from_the_end, a_filter_asks_nothing_of_the_dead,
-           components_in_pools_are_observed_like_others, events_told_inside_systems_come_behind_the_flush_in_order)
+           components_in_pools_are_observed_like_others, events_emitted_inside_systems_come_after_the_flush_in_order)

@@ -1,4 +1,4 @@
-/* Observers: who is told what, how often, and in which order. */
+/* Observers: which are called with what, how often, and in which order. */
 #include "flow/diary.h"
 #include "flow/faults.h"
 
@@ -174,7 +174,7 @@ static void hook_first(const mica_event *event)
     write_down(context, "hook");
 }
 
-START_TEST(observers_come_behind_the_hook_in_the_order_they_were_added)
+START_TEST(observers_come_after_the_hook_in_the_order_they_were_added)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -361,7 +361,7 @@ END_TEST
 TEST_SUITE(observer, each_change_is_told_once,
            an_entity_changed_and_destroyed_in_one_flush_notifies_once_for_each_truth,
            an_entity_created_and_destroyed_in_one_flush_is_never_told, switching_is_told_when_it_changes_something,
-           observers_come_behind_the_hook_in_the_order_they_were_added, a_filter_keeps_others_out,
+           observers_come_after_the_hook_in_the_order_they_were_added, a_filter_keeps_others_out,
            many_at_once_are_told_in_runs, what_observers_change_is_applied_when_the_operation_ends,
            mistakes_are_reported_and_change_nothing, observers_neither_come_nor_go_inside_a_system,
            running_out_of_memory_leaves_no_half_observer)

@@ -1,4 +1,4 @@
-/* Requests: grouped by key, answered in bulk, answers brought to who asked. */
+/* Requests: grouped by key, answered in bulk, answers set on the entities that asked. */
 #include "flow/faults.h"
 
 #include <stdatomic.h>
@@ -56,17 +56,17 @@ START_TEST(questions_are_grouped_by_key_and_keep_their_order)
     reports heard;
     mica_world *world = open_world(&heard);
     sums = make(world, write_down, true, false);
-    mica_entity who[7];
+    mica_entity askers[7];
     static const uint64_t keys[7] = {5, 2, 5, 9, 2, 5, 0};
     for (uint32_t i = 0; i < 7; ++i) {
-        who[i] = mica_create(world);
-        ck_assert(mica_request_post(sums, keys[i], who[i], Sum, {i, 10}));
+        askers[i] = mica_create(world);
+        ck_assert(mica_request_post(sums, keys[i], askers[i], Sum, {i, 10}));
     }
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
     ck_assert_str_eq(diary, "0(6)2(1 4)5(0 2 5)9(3)");
     for (uint32_t i = 0; i < 7; ++i)
-        ck_assert_uint_eq(mica_get(world, who[i], Result)->total, 10 + i);
-    ck_assert_uint_eq(mica_get(world, who[5], Result)->location, 2);
+        ck_assert_uint_eq(mica_get(world, askers[i], Result)->total, 10 + i);
+    ck_assert_uint_eq(mica_get(world, askers[5], Result)->location, 2);
     *diary = '\0';
     ck_assert_int_eq(mica_requests_handle(sums), MICA_OK);
     ck_assert_str_eq(diary, "");

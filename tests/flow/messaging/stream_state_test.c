@@ -18,14 +18,14 @@ START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
         ck_assert_ptr_nonnull(mica_stream_read(notes, Note, &count));
         ck_assert(mica_world_hash(world) != hashes[i]); /* what is left to read has changed */
         mica_step(world, 1);
-        ck_assert(mica_world_hash(world) == bare); /* all have read it: it is gone */
+        ck_assert(mica_world_hash(world) == bare); /* all have read it: it is dropped */
     }
     ck_assert(hashes[0] != hashes[1] && hashes[0] != bare);
     mica_stream *unread = mica_stream_create(world, &(mica_stream_def){.type = &mica_type_of_Note});
     mica_stream_push(unread, Note, {.call = 7});
     uint64_t fresh = mica_world_hash(world), old;
     mica_step(world, 1);
-    ck_assert((old = mica_world_hash(world)) != fresh && old != bare); /* where nobody reads, age counts */
+    ck_assert((old = mica_world_hash(world)) != fresh && old != bare); /* without readers, age counts */
     mica_step(world, 1);
     ck_assert(mica_world_hash(world) == bare);
     ck_assert(!mica_stream_push(unread, Number, {1}));

@@ -142,7 +142,7 @@ START_TEST(running_one_system_by_itself_counts_as_a_frame)
 }
 END_TEST
 
-START_TEST(a_replaced_system_goes_on_where_it_was)
+START_TEST(a_replaced_system_continues_at_its_position)
 {
     reports heard;
     mica_world *world = open_world(&heard);
@@ -438,7 +438,7 @@ END_TEST
 TEST_SUITE(stream, what_the_application_writes_it_reads_in_order, messages_lie_aligned_and_large_ones_together,
            messages_are_kept_for_the_slowest_reader, a_reader_that_comes_later_begins_with_what_is_still_there,
            a_reader_that_leaves_holds_nothing_back, running_one_system_by_itself_counts_as_a_frame,
-           a_replaced_system_goes_on_where_it_was, messages_grow_old, a_full_stream_drops_the_oldest,
+           a_replaced_system_continues_at_its_position, messages_grow_old, a_full_stream_drops_the_oldest,
            what_was_read_stays_in_place_until_the_frame_ends, a_parallel_for_has_no_place_in_a_stream,
            a_system_is_the_application_of_another_world, mistakes_inside_systems_are_reported_and_change_nothing,
            mistakes_are_reported_and_change_nothing, more_than_a_block_at_once_gets_a_larger_one,

@@ -4,17 +4,17 @@
 START_TEST(the_order_is_system_slice_call_for_any_number_of_workers)
 {
     enum { ENTITIES = 9000, FRAMES = 3 };
-    static reading expected, behind, later, outside;
+    static reading expected, after, later, outside;
     for (uint32_t i = 0; i < WORKER_COUNTS; ++i) {
         reports heard;
         mica_world *world = open_world(&heard);
         use_workers(world, worker_counts[i]);
         notes = mica_stream_create(world, MICA_STREAM_WITH(Note, (.application = true)));
         create_numbers(world, ENTITIES);
-        behind.count = later.count = outside.count = expected.count = 0;
+        after.count = later.count = outside.count = expected.count = 0;
         add_writer(world, "first", 1, MICA_PHASE_UPDATE);
         add_writer(world, "second", 2, MICA_PHASE_UPDATE);
-        add_reader(world, "behind", &behind, MICA_PHASE_UPDATE);
+        add_reader(world, "after", &after, MICA_PHASE_UPDATE);
         add_writer(world, "third", 3, MICA_PHASE_UPDATE);
         add_reader(world, "later", &later, MICA_PHASE_END);
         for (uint32_t frame = 0; frame < FRAMES; ++frame) {
@@ -25,14 +25,14 @@ START_TEST(the_order_is_system_slice_call_for_any_number_of_workers)
         }
         expect_same(&later, &expected);
         expect_same(&outside, &expected);
-        reading *all_but_third = &later; /* what the third wrote in the last frame it reads in the next run */
-        all_but_third->count = 0;
+        reading *without_third = &later; /* what the third wrote in the last frame it reads in the next run */
+        without_third->count = 0;
         for (uint32_t frame = 0; frame < FRAMES; ++frame) {
-            write_as_expected(all_but_third, 1, 2, ENTITIES);
+            write_as_expected(without_third, 1, 2, ENTITIES);
             if (frame + 1 < FRAMES)
-                write_as_expected(all_but_third, 3, 3, ENTITIES);
+                write_as_expected(without_third, 3, 3, ENTITIES);
         }
-        expect_same(&behind, all_but_third);
+        expect_same(&after, without_third);
         close_world(world, &heard);
     }
 }
@@ -41,7 +41,7 @@ END_TEST
 START_TEST(a_full_stream_shows_the_newest_inside_a_phase_too)
 {
     enum { ENTITIES = 5000 };
-    static reading expected, behind, outside;
+    static reading expected, after, outside;
     expected.count = 0;
     write_as_expected(&expected, 1, 2, ENTITIES);
     for (uint32_t i = 0; i < WORKER_COUNTS; ++i) {
@@ -52,15 +52,15 @@ START_TEST(a_full_stream_shows_the_newest_inside_a_phase_too)
         create_numbers(world, ENTITIES);
         add_writer(world, "first", 1, MICA_PHASE_UPDATE);
         add_writer(world, "second", 2, MICA_PHASE_UPDATE);
-        add_reader(world, "behind", &behind, MICA_PHASE_UPDATE);
-        behind.count = outside.count = 0;
+        add_reader(world, "after", &after, MICA_PHASE_UPDATE);
+        after.count = outside.count = 0;
         mica_step(world, 1);
         ck_assert_uint_eq(mica_stream_count(notes), 700);
         ck_assert_uint_eq(mica_stream_dropped(notes), expected.count - 700);
         read_all(&outside);
-        expect_same(&behind, &outside);
-        ck_assert_uint_eq(behind.count, 700);
-        ck_assert_int_eq(memcmp(behind.list, expected.list + expected.count - 700, 700 * sizeof(Note)), 0);
+        expect_same(&after, &outside);
+        ck_assert_uint_eq(after.count, 700);
+        ck_assert_int_eq(memcmp(after.list, expected.list + expected.count - 700, 700 * sizeof(Note)), 0);
         close_world(world, &heard);
     }
 }

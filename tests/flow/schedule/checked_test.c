@@ -121,10 +121,10 @@ MISTAKE(keeps_its_view_by_number, if (runs++ == 0) kept_view = *view; else mica_
 MISTAKE(keeps_its_buffer, if (runs++ == 0) kept_commands = mica_view_commands(view))
 MISTAKE(stages, if (runs++ == 0) kept_stage = mica_command_add(mica_view_commands(view), plain, Mass);
         else if (kept_stage) kept_stage->value = 5)
-MISTAKE_ONCE(uses_a_view_that_is_gone, if (kept_view.world) mica_view_read(&kept_view, Position))
-MISTAKE_ONCE(uses_a_buffer_that_is_gone, if (kept_commands) mica_command_destroy(kept_commands, plain))
-MISTAKE_ONCE(adds_into_a_buffer_that_is_gone, if (kept_commands) mica_command_add(kept_commands, plain, Mass))
-MISTAKE_ONCE(creates_into_a_buffer_that_is_gone, if (kept_commands) mica_command_create(kept_commands))
+MISTAKE_ONCE(uses_a_view_that_has_ended, if (kept_view.world) mica_view_read(&kept_view, Position))
+MISTAKE_ONCE(uses_a_buffer_that_has_ended, if (kept_commands) mica_command_destroy(kept_commands, plain))
+MISTAKE_ONCE(adds_into_a_buffer_that_has_ended, if (kept_commands) mica_command_add(kept_commands, plain, Mass))
+MISTAKE_ONCE(creates_into_a_buffer_that_has_ended, if (kept_commands) mica_command_create(kept_commands))
 
 /* Pointers from before a flush that moved something. */
 MISTAKE(keeps_a_column, if (runs++ == 0) kept_place = mica_view_read(view, Position); else sink = kept_place->x)
@@ -214,10 +214,10 @@ static const mistake mistakes[] = {
     LATER(keeps_its_view_to_write, "uses a view of a system"),
     LATER(keeps_its_view_by_number, "uses a view of a system"),
     {"stages", .view = stages, .parts = {"wrote to a value that system stages had staged"}, .frames = 4},
-    ONCE(uses_a_view_that_is_gone, keeps_its_view, "uses a view of a system"),
-    ONCE(uses_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
-    ONCE(adds_into_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
-    ONCE(creates_into_a_buffer_that_is_gone, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
+    ONCE(uses_a_view_that_has_ended, keeps_its_view, "uses a view of a system"),
+    ONCE(uses_a_buffer_that_has_ended, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
+    ONCE(adds_into_a_buffer_that_has_ended, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
+    ONCE(creates_into_a_buffer_that_has_ended, keeps_its_buffer, "records into a buffer of system keeps_its_buffer"),
     LATER(keeps_a_column, "uses a pointer from before the flush", "component Position", "by system keeps_a_column"),
     LATER(keeps_a_column_to_write, "uses a pointer from before the flush", "component Number"),
     LATER(keeps_a_column_by_number, "uses a pointer from before the flush", "component Number"),

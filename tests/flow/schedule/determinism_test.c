@@ -88,7 +88,7 @@ static void thaw(mica_view *view)
     }
 }
 
-/* Looks at others while nobody writes what it looks at. */
+/* Looks at others while no system writes what it reads. */
 static void follow(mica_view *view)
 {
     delay(view);

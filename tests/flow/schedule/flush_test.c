@@ -102,7 +102,7 @@ START_TEST(a_world_without_systems_flushes_to_the_same)
 }
 END_TEST
 
-/* What keeps a flush to one thread: somebody who wants to know, values with functions of their own, a tree that dies together. */
+/* What keeps a flush to one thread: an observer, values with functions of their own, a tree that dies together. */
 static uint64_t told;
 
 static void tell(const mica_event *event)
@@ -158,7 +158,7 @@ START_TEST(whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same)
 }
 END_TEST
 
-/* Nothing but moves, creations or deaths that somebody wants to know of, or of values with functions. */
+/* Nothing but moves, creations or deaths that are observed, or of values with functions. */
 START_TEST(a_flush_in_which_nothing_is_simple_is_made_by_one_thread)
 {
     static mica_entity all[FAMILIES * EACH];

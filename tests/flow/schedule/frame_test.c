@@ -87,14 +87,14 @@ START_TEST(each_phase_sees_what_the_one_before_made)
 {
     reports heard;
     mica_world *world = open_flow(&heard);
-    uint64_t same = 9, next = 9, behind = 9;
+    uint64_t same = 9, next = 9, after = 9;
     const mica_term terms[] = {MICA_READ(Number)};
     mica_system_def counting = {.name = "same", .once = count_them, .terms = terms, .term_count = 1};
     mica_system_add(world, MICA_SYSTEM_ONCE(make_one));
     counting.context = &same;
     mica_system_add(world, &counting);
-    counting.name = "behind";
-    counting.context = &behind;
+    counting.name = "after";
+    counting.context = &after;
     counting.exclusive = true;
     mica_system_add(world, &counting);
     counting.name = "next";
@@ -104,7 +104,7 @@ START_TEST(each_phase_sees_what_the_one_before_made)
     mica_system_add(world, &counting);
     mica_step(world, 1);
     ck_assert_uint_eq(same, 0);
-    ck_assert_msg(behind == 1, "an exclusive system finds the changes of those before it made");
+    ck_assert_msg(after == 1, "an exclusive system sees the changes of the systems before it");
     ck_assert_uint_eq(next, 1);
     close_world(world, &heard);
 }
@@ -330,7 +330,7 @@ static void touch(mica_view *view)
     mica_view_write(view, Number)->value += 1;
 }
 
-START_TEST(who_wants_to_see_each_system_sees_those_that_run)
+START_TEST(a_listener_is_called_after_each_system_that_runs)
 {
     reports heard;
     mica_world *world = open_flow(&heard);
@@ -483,6 +483,6 @@ TEST_SUITE(frame, a_small_system_of_many_terms_gets_each_of_them, what_a_small_s
            rates_and_conditions_decide_when_a_system_runs, one_system_runs_alone_and_a_frame_can_begin_in_the_middle,
            the_last_phase_may_have_a_fixed_step_and_a_little_early_is_in_time,
            a_pause_holds_time_and_lets_single_frames_through, a_snapshot_takes_time_and_pause_back,
-           who_wants_to_see_each_system_sees_those_that_run,
+           a_listener_is_called_after_each_system_that_runs,
            a_flush_that_a_seal_refuses_is_tried_again_before_more_systems_run, a_step_is_refused_inside_a_flush,
            a_step_is_refused_while_changes_are_recorded)

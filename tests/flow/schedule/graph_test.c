@@ -59,7 +59,8 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
     ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.after = {"four"}))).id, 0);
     expect_report(&heard, MICA_ERROR_INVALID, "four before four");
     ck_assert_uint_eq(mica_system_add(world, MICA_SYSTEM_ONCE_WITH(four, (.after = {"one", "four"}))).id, 0);
-    expect_report(&heard, MICA_ERROR_INVALID, "loop: four before four"); /* who waits outside of it is not named */
+    expect_report(&heard, MICA_ERROR_INVALID,
+                  "loop: four before four"); /* systems that wait, but are not part of it, are not named */
     mica_system last = mica_system_add(world, MICA_SYSTEM_ONCE(four));
     ck_assert_int_eq(mica_system_replace(world, last, MICA_SYSTEM_ONCE_WITH(three, (.before = {"one"}))),
                      MICA_ERROR_INVALID);
@@ -74,7 +75,7 @@ START_TEST(loops_of_before_and_after_are_refused_with_the_names_along_them)
 }
 END_TEST
 
-START_TEST(a_system_that_is_refused_leaves_no_singleton_behind)
+START_TEST(a_system_that_is_refused_creates_no_singleton)
 {
     reports heard;
     mica_world *world = open_flow(&heard);
@@ -288,7 +289,7 @@ START_TEST(what_must_run_between_two_systems_keeps_them_apart)
 }
 END_TEST
 
-START_TEST(what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before)
+START_TEST(systems_after_an_exclusive_system_are_fused_whatever_they_waited_for_before_it)
 {
     reports heard;
     mica_world *world = open_flow(&heard);
@@ -323,10 +324,10 @@ END_TEST
 
 TEST_SUITE(graph, conflicting_systems_run_as_added_unless_told_otherwise,
            loops_of_before_and_after_are_refused_with_the_names_along_them,
-           a_system_that_is_refused_leaves_no_singleton_behind, a_loop_of_long_names_is_told_as_far_as_there_is_room,
+           a_system_that_is_refused_creates_no_singleton, a_loop_of_long_names_is_told_as_far_as_there_is_room,
            an_order_that_contradicts_the_phases_is_refused, the_graph_is_shown_as_text_and_for_graphviz,
            the_graph_shows_streams_and_what_is_switched_off,
-           what_is_behind_an_exclusive_system_may_be_chained_whatever_it_waited_for_before,
+           systems_after_an_exclusive_system_are_fused_whatever_they_waited_for_before_it,
            only_systems_that_keep_to_their_rows_are_chained, what_is_read_and_used_for_writing_counts_as_written,
            a_system_over_rows_that_reads_a_stream_is_in_no_chain, what_must_run_between_two_systems_keeps_them_apart,
            a_thousand_systems_are_ordered)

@@ -1,4 +1,4 @@
-/* What makes no sense, or comes at the wrong time, is refused with a reason and changes nothing. */
+/* Invalid arguments, and calls at the wrong time, are refused with a reason and change nothing. */
 #include "mica/flow.h"
 #include "support/components.h"
 #include "support/reports.h"
@@ -254,7 +254,7 @@ START_TEST(what_a_frame_is_told_must_make_sense)
 }
 END_TEST
 
-/* What has a way out in every build, and a report in those that go on. */
+/* Returns an error in every build, and a report in builds that continue. */
 static void make_inside(const mica_frame *frame)
 {
     mica_requests_def def = {.question = &mica_type_of_Number, .fn = answer};

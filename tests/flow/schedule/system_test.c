@@ -25,7 +25,7 @@ static void add_one_each(mica_entity entity, void *const *columns, void *context
 static void add_mass_each(mica_entity entity, void *const *columns, void *context)
 {
     (void)entity, (void)context;
-    ck_assert(!columns[1] && !columns[2]); /* nobody has it, and HAS gives no column */
+    ck_assert(!columns[1] && !columns[2]); /* no entity has it, and HAS gives no column */
     ((Number *)columns[0])->value += 1000;
 }
 
@@ -269,7 +269,7 @@ START_TEST(an_exclusive_system_adds_and_removes_systems_itself_too)
 }
 END_TEST
 
-/* What is removed inside a frame is gone for all who ask, though it is taken down when the frame ends. */
+/* A system that is removed inside a frame is not found any more, and is freed when the frame ends. */
 static void exchange(const mica_frame *frame)
 {
     mica_world *world = frame->world;
@@ -420,7 +420,7 @@ START_TEST(the_output_of_a_system_is_a_singleton_that_stays_where_it_is)
     const Tally *here = mica_singleton_get(world, Tally);
     for (uint32_t frame = 1; frame <= 5; ++frame) {
         mica_step(world, 1);
-        ck_assert_msg(rows == frame * 10000, "whoever reads it comes behind who writes it, all of it: %u", rows);
+        ck_assert_msg(rows == frame * 10000, "a reader runs after all of a writer: %u", rows);
         ck_assert_ptr_eq(read_at, here);
     }
     close_world(world, &heard);
@@ -436,7 +436,7 @@ static void fail_half_way(mica_view *view)
     }
 }
 
-START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
+START_TEST(a_system_that_fails_half_way_keeps_what_it_did_and_stops_no_other)
 {
     reports heard;
     mica_world *world = open_flow(&heard, 2);
@@ -458,9 +458,9 @@ START_TEST(a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody)
 END_TEST
 
 TEST_SUITE(system, the_output_of_a_system_is_a_singleton_that_stays_where_it_is,
-           a_system_that_fails_half_way_leaves_what_it_did_and_stops_nobody, every_kind_of_system_gets_what_it_asks_for,
-           no_entities_and_fewer_than_workers_are_fine, splits_show_every_row_once_in_pieces_of_the_size_asked_for,
-           changes_inside_a_system_are_made_after_its_phase,
+           a_system_that_fails_half_way_keeps_what_it_did_and_stops_no_other,
+           every_kind_of_system_gets_what_it_asks_for, no_entities_and_fewer_than_workers_are_fine,
+           splits_show_every_row_once_in_pieces_of_the_size_asked_for, changes_inside_a_system_are_made_after_its_phase,
            a_change_to_what_an_earlier_system_destroys_is_reported_with_system_and_place,
            systems_are_switched_replaced_and_removed_in_place, an_exclusive_system_adds_and_removes_systems_itself_too,
            a_system_that_was_removed_in_the_frame_leaves_its_name_to_another,

@@ -235,7 +235,7 @@ static void count_rows(mica_view *view)
     atomic_fetch_add((atomic_uint *)view->frame->context, view->count);
 }
 
-/* Nobody helps before it is over, so that all there is to do comes to one queue. */
+/* No helper comes before the end, so that all jobs are in one deque. */
 START_TEST(more_than_fits_into_a_queue_is_done_at_once)
 {
     static const mica_scheduler late = {submit_late, wait_late, NULL};
@@ -315,7 +315,7 @@ START_TEST(a_reduction_sees_the_rows_that_a_loop_over_its_query_sees)
         mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_READ(Health))),
     };
     for (uint32_t i = 0; i < COUNT_OF(queries); ++i)
-        ck_assert_uint_eq(reduce(queries[i]), 0); /* of nobody */
+        ck_assert_uint_eq(reduce(queries[i]), 0); /* of no entity */
     for (uint32_t i = 0; i < 9000; ++i) {
         mica_entity made = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Health, {1, 1}));
         if (i % 3 == 0)

@@ -39,7 +39,7 @@ static void replica_create(program *program, scene *scene)
 }
 
 /* Names in the scope of a destroyed entity are not carried. */
-static bool has_lost_names(mica_world *world)
+bool has_lost_names(mica_world *world)
 {
     bool has = false;
     mica_query *all = mica_query_create(world, &(mica_query_def){0});

@@ -211,7 +211,8 @@ static void saver_save(program *program, scene *scene)
         return;
     if (mica_saver_begin(scene->saver, scratch_path("save")) == MICA_OK && mica_saver_wait(scene->saver) == MICA_OK) {
         mica_blob file = read_file(scratch_path("save"));
-        EXPECT(program, digest_of_blob(program, &file) == digest_of_blob(program, &blob),
+        EXPECT(program,
+               has_lost_names(scene->world) || digest_of_blob(program, &file) == digest_of_blob(program, &blob),
                "a saver's file says something else than what is packed");
         free(file.bytes);
     }

@@ -23,8 +23,6 @@ static kept_snapshot *take_snapshot(program *program, scene *scene)
 
 static void snapshot_take(program *program, scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return;
     kept_snapshot *kept = &scene->snapshots[take_below(program, SNAPSHOTS)];
     if (program->depth == 0 && kept->snapshot.id)
         mica_snapshot_drop(scene->world, kept->snapshot);
@@ -38,8 +36,6 @@ static void snapshot_take(program *program, scene *scene)
 
 static void snapshot_restore(program *program, scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return;
     const kept_snapshot *kept = take_snapshot(program, scene);
     mica_result result = mica_snapshot_restore(scene->world, kept->snapshot);
     EXPECT(program, kept->snapshot.id == 0 || result != MICA_ERROR_UNKNOWN,
@@ -65,8 +61,6 @@ static void history_create(program *program, scene *scene)
 
 static void history_take(program *program, scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return;
     if (!scene->history && program->depth == 0)
         history_create(program, scene);
     if (!scene->history)
@@ -81,8 +75,6 @@ static void history_take(program *program, scene *scene)
 
 static void history_restore(program *program, scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return;
     if (!scene->history || mica_history_count(scene->history) == 0)
         return;
     uint64_t last = mica_history_last(scene->history);
@@ -99,8 +91,6 @@ static void history_restore(program *program, scene *scene)
 
 void compare_clone(program *program, scene *scene)
 {
-    if (AVOID_CLONE_WHILE_RECORDED && is_recorded(scene))
-        return;
     mica_world *clone = mica_world_clone(scene->world);
     if (!clone)
         return;
@@ -119,7 +109,7 @@ void compare_clone(program *program, scene *scene)
 static void clone_into(program *program, scene *scene)
 {
     struct scene *other = take_other_scene(program, scene);
-    if (!other || other->is_recording || scene->has_allocator || (AVOID_CLONE_WHILE_RECORDED && is_recorded(scene)))
+    if (!other || other->is_recording || scene->has_allocator)
         return;
     mica_world *clone = mica_world_clone(scene->world);
     if (!clone)

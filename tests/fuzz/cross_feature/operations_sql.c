@@ -7,8 +7,6 @@
 
 static sqlite3 *open_database(scene *scene)
 {
-    if (AVOID_SNAPSHOT_WHILE_RECORDED && is_recorded(scene))
-        return NULL;
     if (!scene->database && !scene->is_closing) {
         scene_define(scene);
         scene->database = mica_sql_open(scene->world, NULL);
@@ -80,7 +78,7 @@ static void sql_write(program *program, scene *scene)
         write_once(program, scene);
 }
 
-/* A transaction that is rolled back changes nothing. In a sealed world, what a hook records may wait for a flush; then the
+/* A transaction that is rolled back changes nothing. But when hooks recorded something that still waits for a flush, the
  * world refuses to go back, with a report. */
 static void sql_rollback(program *program, scene *scene)
 {

@@ -151,7 +151,7 @@ static void ran(program *program, scene *scene, mica_result result)
     if (program->depth > 0)
         return;
     program->used_workers = true;
-    if (result == MICA_OK && !AVOID_SNAPSHOT_WHILE_RECORDED)
+    if (result == MICA_OK)
         scene->recorded_count = 0;
 }
 

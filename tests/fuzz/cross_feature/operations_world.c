@@ -121,7 +121,7 @@ static void repeat(program *program, scene *scene)
     }
     program->is_repeating = false;
     population after = count_population(program);
-    if (AVOID_CONSTANT_POPULATION || before.may_grow || middle.may_grow || after.may_grow)
+    if (before.may_grow || middle.may_grow || after.may_grow)
         return;
     for (uint32_t i = 0; i < program->scene_count; ++i) {
         if (!is_constant(&before, &middle, i) || !is_constant(&middle, &after, i))

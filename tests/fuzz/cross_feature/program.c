@@ -148,7 +148,7 @@ bool is_full(const scene *scene)
 
 bool is_recorded(const scene *scene)
 {
-    return scene->recorded_count > 0 || scene->defer_depth > 0 || scene->program->depth > 0;
+    return scene->recorded_count > 0 || scene->defer_depth > 0 || scene->program->depth > 0 || scene->is_sealed;
 }
 
 bool is_many(sample_kind kind)

@@ -62,10 +62,7 @@ enum { STOPS_AT_MISTAKES_HERE = 0 };
 
 /* Bugs that are known and not fixed: what meets them is left out. This list should be empty. */
 enum {
-    AVOID_SNAPSHOT_WHILE_RECORDED = 1, /* undefined behaviour where a report is due */
-    AVOID_CLONE_WHILE_RECORDED = 1,    /* links to pending entities remain */
-    AVOID_SPAWN_OF_NULL = 1,           /* crashes */
-    AVOID_CONSTANT_POPULATION = 1,     /* handles grow with buffers, memory with deaths in a replica */
+    AVOID_SPAWN_OF_NULL = 1, /* crashes */
 };
 
 typedef struct step {
@@ -340,6 +337,9 @@ const char *scratch_path(const char *name);
 enum { REACTION_CHOICES = 16 };
 void react(const reaction *reaction, const mica_entity *entities, uint32_t count, uint32_t energy);
 bool reaction_writes_stream(const reaction *reaction);
+
+/* Whether an entity is named in the scope of a destroyed one: deltas do not carry such names. */
+bool has_lost_names(mica_world *world);
 
 /* The comparisons at the end. */
 void compare_clone(program *program, scene *scene);

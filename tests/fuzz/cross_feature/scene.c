@@ -161,6 +161,7 @@ void scene_close(program *program, scene *scene)
     mica_resource_free(scene->resource_of_spawned);
     mica_blob_free(&scene->blob);
     mica_blob_free(&scene->blob_of_spawned);
+    scene->resource = NULL; /* hooks of other worlds may look for it */
     unlink(scratch_path("save"));
     if (scene->has_allocator) {
         EXPECT(program, scene->allocator.live_blocks == 0, "memory of the world's allocator is left after the world");

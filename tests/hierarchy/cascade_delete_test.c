@@ -303,15 +303,15 @@ START_TEST(there_are_two_choices_for_orphans)
 {
     mica_world *world = open_world(&heard);
     ck_assert_int_eq(mica_set_orphans(world, (mica_orphans)2), MICA_ERROR_INVALID);
-    expect_report(&heard, MICA_ERROR_INVALID, "no such choice");
+    expect_report(&heard, MICA_ERROR_INVALID, "not one of mica_orphans");
     close_world(world, &heard);
 }
 END_TEST
 
-TEST_SUITE(death, children_die_with_their_parent_whichever_way_it_dies, children_stay_whichever_way_their_parent_dies,
-           a_destruction_may_have_a_word_on_the_children, a_word_on_children_holds_when_another_death_comes_from_above,
-           children_can_be_destroyed_without_their_parent, destroying_many_counts_those_that_die_along,
-           hooks_see_children_die_before_their_parents,
+TEST_SUITE(cascade_delete, children_die_with_their_parent_whichever_way_it_dies,
+           children_stay_whichever_way_their_parent_dies, a_destruction_may_have_a_word_on_the_children,
+           a_word_on_children_holds_when_another_death_comes_from_above, children_can_be_destroyed_without_their_parent,
+           destroying_many_counts_those_that_die_along, hooks_see_children_die_before_their_parents,
            a_link_to_an_entity_that_dies_meanwhile_is_dropped_with_a_report, values_that_own_memory_die_with_the_tree,
            a_deep_chain_dies_at_once, the_name_of_an_orphan_finds_a_new_scope_with_its_next_parent,
            there_are_two_choices_for_orphans)

@@ -1,0 +1,47 @@
+/* Stale pointers, in checked builds: values are lent to the program at addresses that become invalid with the next flush that
+ * moves anything, so that a pointer that was kept is caught where it is used. In other builds these functions do nothing. */
+#ifndef MICAP_CORE_WORLD_STALE_POINTERS_H
+#define MICAP_CORE_WORLD_STALE_POINTERS_H
+
+#include "mica/view.h"
+
+#ifdef MICA_CHECKED
+
+/* Returns the address at which the program gets `count` values, of which the first belong to this entity. Values that can't be
+ * lent, since they are not trivial, keep their own address. */
+void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                 uint32_t count);
+/* The same for the column of a term. */
+void *micap_lend_column(const mica_view *view, uint32_t term, const void *values);
+/* Invalidates all that was lent. */
+void micap_lend_end(const mica_world *world);
+/* The world is destroyed. */
+void micap_lend_drop(const mica_world *world);
+
+#else
+
+static inline void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                               uint32_t count)
+{
+    (void)world, (void)entity, (void)component, (void)count;
+    return (void *)(uintptr_t)value;
+}
+
+static inline void *micap_lend_column(const mica_view *view, uint32_t term, const void *values)
+{
+    (void)view, (void)term;
+    return (void *)(uintptr_t)values;
+}
+
+static inline void micap_lend_end(const mica_world *world)
+{
+    (void)world;
+}
+
+static inline void micap_lend_drop(const mica_world *world)
+{
+    (void)world;
+}
+
+#endif
+#endif
