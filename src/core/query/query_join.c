@@ -530,7 +530,7 @@ void *micap_join_write(mica_view *view, uint32_t term)
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)
-            micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
+            micap_pool_touch(pool, 0, micap_join_row(view, term), view->count, version);
     } else if (view->private_.query->chunk_steps[term]) {
         micap_touch_column(view->world, view->private_.chunk, micap_chunk_find(view->private_.chunk, component)->column,
                            view->private_.row, view->count, version);

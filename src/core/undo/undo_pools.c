@@ -66,9 +66,9 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 {
     uint32_t part = (uint32_t)kept->location;
     if (kept->kind == MICAP_KEEP_MASKS)
-        micap_map_keep(&world->pools.masks, part * MICAP_MAP_BLOCK);
+        micap_map_touch(&world->pools.masks, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_MAP)
-        micap_map_keep(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
+        micap_map_touch(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_BITS)
         micap_pool_keep_bit(pool_of(world, kept), part * 64 * 64);
     else
@@ -104,7 +104,7 @@ static void restore_counts(mica_pool *pool, const pool_state *old)
     pool->group = old->group; /* one that was created since is disbanded: it had moved rows */
     if (pool->group)
         pool->group->count = old->group_count;
-    micap_pools_update_short(pool);
+    micap_pools_update_fast_paths(pool);
 }
 
 static void restore_counts_of_all(mica_world *world, const micap_pools_state *state)

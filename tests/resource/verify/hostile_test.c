@@ -186,13 +186,13 @@ static const lie lies[] = {
     {0, 12, false, 2, "has version 2.0 of the format"},
     {0, 24, false, 8, "impossible size"},
     {0, 28, false, 1 << 20, "impossible size"},
-    {0, 28, false, 1 << 10, "section table ends behind the file"},
+    {0, 28, false, 1 << 10, "section table ends after the file"},
     {0, 32, false, 40, "impossible size"},
     {0, 36, false, 0xFFFFFFFF, "the groups hold 12 entities of 4294967295"},
     {MICAP_SECTION_STRINGS, 0, false, 0x41414141, "don't begin and end with a zero byte"},
     {MICAP_SECTION_STRINGS, 4, false, 0xFFFFFFFF, "not valid UTF-8"},
     {MICAP_SECTION_STRINGS, 8, true, 1 << 30, "does not begin at"},
-    {MICAP_SECTION_STRINGS, 16, true, 1 << 30, "ends behind the file"},
+    {MICAP_SECTION_STRINGS, 16, true, 1 << 30, "ends after the file"},
     {MICAP_SECTION_STRINGS, 24, true, 1, "has two sizes"},
     {MICAP_SECTION_STRINGS, 4, true, 1, "can't be decompressed"},
     {MICAP_SECTION_STRINGS, 0, true, MICAP_SECTION_TYPES, "are not its"},
@@ -378,7 +378,7 @@ START_TEST(sections_of_a_wrong_size_are_refused)
 }
 END_TEST
 
-START_TEST(a_section_that_begins_behind_the_file_is_refused)
+START_TEST(a_section_that_begins_after_the_file_is_refused)
 {
     mica_blob blob = level_blob(NULL);
     micap_header *header = blob.bytes;
@@ -388,7 +388,7 @@ START_TEST(a_section_that_begins_behind_the_file_is_refused)
     header->file_bytes = end; /* the last one is empty, and begins at the next multiple of 64 */
     last->stored_bytes = last->bytes = last->count = 0;
     reseal(blob.bytes, blob.byte_count);
-    expect_refused(blob.bytes, end, "ends behind the file", 0);
+    expect_refused(blob.bytes, end, "ends after the file", 0);
     mica_blob_free(&blob);
 }
 END_TEST
@@ -492,7 +492,7 @@ TEST_SUITE(hostile, every_truncation_is_refused, bytes_behind_the_end_are_refuse
            a_bit_flip_with_right_checksums_is_refused_or_harmless,
            wild_numbers_with_right_checksums_are_refused_or_harmless,
            random_damage_with_right_checksums_is_refused_or_harmless, each_lie_is_named,
-           sections_of_a_wrong_size_are_refused, a_section_that_begins_behind_the_file_is_refused,
+           sections_of_a_wrong_size_are_refused, a_section_that_begins_after_the_file_is_refused,
            a_damaged_frame_is_refused, two_components_of_one_name_are_refused,
            a_file_that_claims_four_billion_entities_is_refused, a_small_file_that_unpacks_to_too_much_is_refused,
            newer_files_with_more_in_them_are_read)
