@@ -5,7 +5,6 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/singleton.h"
-#include "replication/replica.h"
 #include "replication/replica_plan.h"
 
 #include <stdlib.h>
