@@ -274,7 +274,7 @@ micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset)
     return NULL;
 }
 
-void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
+void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
 {
     if (!count)
         return;

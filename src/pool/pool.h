@@ -38,7 +38,7 @@ typedef struct micap_pool_group {
 struct mica_pool {
     /* What a look-up reads. */
     micap_pool_kind kind;
-    bool is_quick;      /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
+    bool reads_fast;    /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
     uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
     micap_index index;
     mica_entity *owners;
@@ -47,8 +47,8 @@ struct mica_pool {
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
 
-    bool is_short;  /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_id */
-    uint32_t count; /* rows in use */
+    bool changes_fast; /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_id */
+    uint32_t count;    /* rows in use */
     uint32_t capacity;
     uint32_t stamp;         /* counts changes after which instances are void */
     uint32_t incoming;      /* rows that are about to be added */
@@ -174,14 +174,39 @@ static inline uint64_t micap_pool_place(const mica_pool *pool, uint32_t part)
     return (uint64_t)pool->type->id << 32 | part;
 }
 
-/* Keeps what snapshots need of rows, before they change in any way, and of a bit. */
+/* Writes. Every write to a pool goes through one of these functions first. They make the copy that the newest snapshot needs
+ * (copy-on-write) and stamp the change; the fast path, core/entity/pool_fast_path.c, is only for worlds without snapshots. */
+
+/* The copies: of the slices of rows [row, row + count), and of the block of a bit. */
 MICAP_COLD void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count);
 MICAP_COLD void micap_pool_keep_bit(const mica_pool *pool, uint32_t row);
 
-static inline void micap_pool_keep(const mica_pool *pool, uint32_t row, uint32_t count)
+/* Makes the copies of rows without stamping them: for rows that are about to be removed, for what has no stamp (links between
+ * instances, switches), and for values that are passed to a hook, which may write to them. */
+static inline void micap_pool_preserve(const mica_pool *pool, uint32_t row, uint32_t count)
 {
     if (MICAP_UNLIKELY(pool->keeper->before))
         micap_pool_keep_slices(pool, row, count);
+}
+
+/* A row is about to be added, or to be replaced by another row. */
+static inline void micap_pool_touch_row(const mica_pool *pool, uint32_t row, mica_version version)
+{
+    micap_pool_preserve(pool, row, 1);
+    micap_pool_stamps(pool, row)[0] = version;
+}
+
+/* Values of rows [row, row + count) of a data lane are about to be written, of all with MICAP_ALL_LANES. */
+#define MICAP_ALL_LANES UINT32_MAX
+void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
+
+/* A whole value is about to be written. */
+static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, mica_version version)
+{
+    mica_version *stamp = &micap_pool_stamps(pool, row)[1];
+    if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->keeper->before))
+        micap_pool_keep_slices(pool, row, 1);
+    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
 }
 
 /* Puts back what was kept. In this order for all pools: values that own something and are about to be overwritten are destroyed;
@@ -194,9 +219,6 @@ void micap_pool_restore_index(mica_pool *pool);
 /* Gives an empty pool the rows of another of the same type; false when memory is short. */
 bool micap_pool_clone(mica_pool *to, const mica_pool *from);
 
-/* Notes that rows [row, row + count) of a data lane were written, of all with MICAP_ALL_LANES. */
-#define MICAP_ALL_LANES UINT32_MAX
-void micap_pool_stamp(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
 /* Whether a slice was written or moved since a mark. */
 bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version since);
 

@@ -26,33 +26,38 @@ static void link_last(mica_pool *pool, uint32_t row, uint32_t first)
     if (first == MICAP_ROW_NONE)
         return;
     uint32_t last = pool->previous[first];
-    micap_pool_keep(pool, first, 1);
-    micap_pool_keep(pool, last, 1);
+    micap_pool_preserve(pool, first, 1);
+    micap_pool_preserve(pool, last, 1);
     pool->next[last] = row;
     pool->previous[row] = last;
     pool->previous[first] = row;
+}
+
+static void set_bit(mica_pool *pool, uint32_t row, bool value)
+{
+    uint64_t bit = (uint64_t)1 << row % 64, *word = &pool->present[row / 64];
+    if (MICAP_UNLIKELY(pool->keeper->before))
+        micap_pool_keep_bit(pool, row);
+    *word = value ? *word | bit : *word & ~bit;
 }
 
 void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version)
 {
     ++pool->count;
     ++pool->stamp;
-    if (pool->present && MICAP_UNLIKELY(pool->keeper->before))
-        micap_pool_keep_bit(pool, entity.index);
     if (pool->kind == MICAP_POOL_TAG) {
-        MICAP_ASSERT(pool->present, "there is room for it");
-        pool->present[entity.index / 64] |= (uint64_t)1 << entity.index % 64;
+        set_bit(pool, entity.index, true);
         return;
     }
     uint32_t row = micap_pool_next_row(pool, entity);
     MICAP_ASSERT_HOT(row < pool->capacity, "room was reserved");
     uint32_t first = pool->next ? micap_pool_row(pool, entity) : MICAP_ROW_NONE;
-    micap_pool_keep(pool, row, 1);
+    micap_pool_touch_row(pool, row, version); /* before the row counts as used */
+    if (pool->present)
+        set_bit(pool, row, true);
     pool->owners[row] = entity;
     if (row >= pool->row_limit)
         pool->row_limit = row + 1;
-    if (pool->present)
-        pool->present[row / 64] |= (uint64_t)1 << row % 64;
     if (first == MICAP_ROW_NONE)
         set_row(pool, entity, row);
     if (pool->next)
@@ -61,7 +66,6 @@ void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version
         pool->enabled[row] = first == MICAP_ROW_NONE ? 1 : pool->enabled[first]; /* a switch is of all instances */
     if (pool->added)
         pool->added[row] = version;
-    micap_pool_stamps(pool, row)[0] = version;
     if (MICAP_UNLIKELY(pool->group != NULL))
         micap_group_enter(pool->group, entity, version);
 }
@@ -119,9 +123,7 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
 
 static void drop_direct(mica_pool *pool, uint32_t row)
 {
-    if (MICAP_UNLIKELY(pool->keeper->before))
-        micap_pool_keep_bit(pool, row);
-    pool->present[row / 64] &= ~((uint64_t)1 << row % 64);
+    set_bit(pool, row, false);
     if (pool->kind == MICAP_POOL_TAG)
         return;
     pool->owners[row] = mica_nil();
@@ -133,38 +135,37 @@ static void drop_direct(mica_pool *pool, uint32_t row)
     }
 }
 
-/* A row that goes or moves, and those that name it. */
-static void keep_chain(const mica_pool *pool, uint32_t row)
+/* The copies of a row that is removed or moves, and of those that are linked to it. */
+static void preserve_chain(const mica_pool *pool, uint32_t row)
 {
-    micap_pool_keep_slices(pool, row, 1);
+    micap_pool_preserve(pool, row, 1);
     if (!pool->next)
         return;
     uint32_t others[] = {pool->next[row], pool->previous[row], micap_pool_row_at(pool, pool->owners[row].index)};
     for (uint32_t i = 0; i < 3; ++i)
         if (others[i] != MICAP_ROW_NONE)
-            micap_pool_keep_slices(pool, others[i], 1);
+            micap_pool_preserve(pool, others[i], 1);
 }
 
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
 {
-    if (MICAP_UNLIKELY(pool->keeper->before) && pool->kind != MICAP_POOL_TAG) {
-        keep_chain(pool, row);
-        if (!pool->present)
-            keep_chain(pool, pool->row_limit - 1);
-    }
     ++pool->stamp;
     --pool->count;
     if (pool->present) {
-        if (pool->stamps)
-            micap_pool_stamps(pool, row)[0] = version;
+        if (pool->kind != MICAP_POOL_TAG) {
+            preserve_chain(pool, row);
+            micap_pool_touch_row(pool, row, version);
+        }
         drop_direct(pool, row);
         return;
     }
     uint32_t last = pool->row_limit - 1;
+    preserve_chain(pool, row);
+    preserve_chain(pool, last);
     unlink_row(pool, row);
     if (row != last) {
+        micap_pool_touch_row(pool, row, version);
         move_row(pool, last, row);
-        micap_pool_stamps(pool, row)[0] = version;
     }
     pool->row_limit = last;
 }
@@ -214,10 +215,10 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
 {
     if (a == b)
         return;
-    if (MICAP_UNLIKELY(pool->keeper->before)) {
-        keep_chain(pool, a);
-        keep_chain(pool, b);
-    }
+    preserve_chain(pool, a);
+    preserve_chain(pool, b);
+    micap_pool_touch_row(pool, a, version);
+    micap_pool_touch_row(pool, b, version);
     ++pool->stamp;
     mica_entity left = pool->owners[a], right = pool->owners[b];
     bool left_first = micap_pool_row_at(pool, left.index) == a, right_first = micap_pool_row_at(pool, right.index) == b;
@@ -243,8 +244,6 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
         repair_links(pool, a, right_first);
         repair_links(pool, b, left_first);
     }
-    micap_pool_stamps(pool, a)[0] = version;
-    micap_pool_stamps(pool, b)[0] = version;
 }
 
 static void scatter(mica_pool *pool, uint32_t row, const char *value)

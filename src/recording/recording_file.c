@@ -60,7 +60,7 @@ static bool read_header(loading *work)
                       MICAP_RECORD_VERSION_MAJOR);
     if (detail > MICA_RECORD_ENTITIES || header_bytes < MICAP_RECORD_HEADER_BYTES ||
         !micap_reader_take(reader, header_bytes - MICAP_RECORD_HEADER_BYTES))
-        return refuse(work, MICA_ERROR_DATA, "the header makes no sense");
+        return refuse(work, MICA_ERROR_DATA, "the header has an invalid size or detail");
     info->detail = (mica_record_detail)detail;
     info->systems = flags & MICAP_RECORD_SYSTEMS;
     return true;
@@ -119,10 +119,11 @@ static bool take_tick(loading *work, const micap_run_record *record)
     uint32_t dt_bits = micap_reader_take32(&reader);
     memcpy(&frame.tick.dt, &dt_bits, sizeof dt_bits);
     if (number != (uint64_t)recording->frame_count + 1)
-        return refuse(work, MICA_ERROR_DATA, "tick %llu comes behind tick %u", (unsigned long long)number,
+        return refuse(work, MICA_ERROR_DATA, "tick %llu comes after tick %u", (unsigned long long)number,
                       recording->frame_count);
     if (!(frame.tick.dt >= 0 && frame.tick.dt < 1e9f))
-        return refuse(work, MICA_ERROR_DATA, "a time step of %g makes no sense", (double)frame.tick.dt);
+        return refuse(work, MICA_ERROR_DATA, "a time step of %g seconds is invalid: expected 0 or more",
+                      (double)frame.tick.dt);
     for (uint32_t i = frame.record; i < recording->record_count; ++i)
         frame.tick.input_count += recording->records[i].kind == MICAP_RECORD_INPUT;
     if (!MICAP_RESERVE(&recording->memory, recording->frames, &recording->frame_capacity,
@@ -204,7 +205,7 @@ static bool read_records(loading *work)
         micap_hasher_integer(&hasher, byte_count, 4);
         micap_hasher_bytes(&hasher, bytes, byte_count);
         if (kind == 0 || check != micap_hasher_finish(&hasher))
-            return refuse(work, MICA_ERROR_DATA, "the recording is damaged behind tick %u", recording->frame_count);
+            return refuse(work, MICA_ERROR_DATA, "the recording is damaged after tick %u", recording->frame_count);
         if (!take_record(work, &(micap_run_record){(micap_record_kind)kind, byte_count, bytes}))
             return false;
     }

@@ -69,7 +69,7 @@ static bool feed_input(micap_run_recorder *recorder, const micap_run_record *rec
     if (recorder->input)
         micap_run_recorder_input(recorder, record->bytes, record->byte_count);
     else
-        say(out, recorder->tick, "", "there is input, which nobody handles: the world");
+        say(out, recorder->tick, "", "there is input and no handler: the world");
     return recorder->input != NULL;
 }
 
@@ -193,7 +193,7 @@ static bool same_input(const mica_recording *a, const mica_recording *b, uint32_
     return a->frames[tick - 1].tick.dt == b->frames[tick - 1].tick.dt;
 }
 
-/* The first system behind which the worlds differ, where both recordings know; "" when none. */
+/* The first system after which the worlds differ, if both recordings have hashes of systems; "" if there is none. */
 static const char *first_system(const mica_recording *a, const mica_recording *b, uint32_t tick)
 {
     if (!a->info.systems || !b->info.systems)

@@ -56,12 +56,12 @@ static void put_name(micap_run_recorder *recorder, uint64_t hash, const char *te
     put_record(&recorder->frame, MICAP_RECORD_NAME, payload, (uint32_t)(8 + length));
 }
 
-static void put_leaf(micap_bytes *bytes, const mica_hash_leaf *leaf, bool is_gone)
+static void put_leaf(micap_bytes *bytes, const mica_hash_leaf *leaf, bool is_removed)
 {
     micap_bytes_put64(bytes, leaf->table);
     micap_bytes_put64(bytes, leaf->component);
     micap_bytes_put32(bytes, leaf->row);
-    micap_bytes_put32(bytes, is_gone ? UINT32_MAX : leaf->row_count);
+    micap_bytes_put32(bytes, is_removed ? UINT32_MAX : leaf->row_count);
     micap_bytes_put32(bytes, leaf->entity.index);
     micap_bytes_put32(bytes, leaf->entity.generation);
     micap_bytes_put64(bytes, leaf->hash);
@@ -297,7 +297,7 @@ mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count)
     micap_run_recorder *recorder = micap_listener_state(world, MICAP_LISTENER_RECORD);
     if (!recorder || !recorder->input)
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
-                          "input: nobody handles it: call mica_input_handle first");
+                          "input: there is no handler: call mica_input_handle first");
     if (byte_count > MICA_INPUT_BYTES_MAX)
         return micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "input: %llu bytes are more than %d",
                           (unsigned long long)byte_count, MICA_INPUT_BYTES_MAX);

@@ -24,8 +24,7 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
     }
     if (from ? micap_values_copy(column->type, value, from, 1) : micap_values_construct(column->type, value, 1))
         return true;
-    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", column->type->type.name);
-    return false;
+    return micap_fail_value(world, column->type);
 }
 
 /* Moves an entity along an edge to the archetype that has the component, with a copy of what `from` points to, or the
@@ -126,7 +125,7 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
         micap_values_destruct(type, value, 1);
         micap_values_move(type, value, fresh, 1);
     } else {
-        micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", type->type.name);
+        micap_fail_value(world, type);
     }
     micap_release(&world->memory, fresh, type->type.size_bytes, type->type.alignment);
     return done;

@@ -2,6 +2,7 @@
 #include "core/world/access_check.h"
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
+#include "core/entity/pool_create.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
@@ -61,7 +62,7 @@ void *mica_pool_write_id(mica_pool *pool)
 {
     void *values = (void *)mica_pool_read_id(pool);
     if (values)
-        micap_pool_stamp(pool, 0, 0, pool->row_limit, micap_version(pool->world));
+        micap_pool_touch(pool, 0, 0, pool->row_limit, micap_version(pool->world));
     return values;
 }
 
@@ -81,7 +82,7 @@ const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset)
 
 static void stamp_lane(mica_pool *pool, const micap_pool_lane *lane, uint32_t row, uint32_t count)
 {
-    micap_pool_stamp(pool, (uint32_t)(lane - pool->lanes) - 1, row, count, micap_version(pool->world));
+    micap_pool_touch(pool, (uint32_t)(lane - pool->lanes) - 1, row, count, micap_version(pool->world));
 }
 
 void *mica_pool_write_field_id(mica_pool *pool, size_t offset)
@@ -198,7 +199,7 @@ void *mica_instance_write_id(mica_pool *pool, mica_instance instance)
 {
     void *value = (void *)mica_instance_read_id(pool, instance);
     if (value)
-        micap_pool_stamp(pool, 0, instance.private_row - 1, 1, micap_version(pool->world));
+        micap_pool_touch(pool, 0, instance.private_row - 1, 1, micap_version(pool->world));
     return value;
 }
 
@@ -390,7 +391,7 @@ mica_result mica_group_id(mica_world *world, const mica_component *components, u
     for (uint32_t i = 0; i < count; ++i)
         group->pools[i]->group = group;
     for (uint32_t i = 0; i < count; ++i)
-        micap_pools_update_short(group->pools[i]);
+        micap_pools_update_fast_paths(group->pools[i]);
     micap_group_fill(group, micap_version(world));
     ++world->structure;
     return MICA_OK;

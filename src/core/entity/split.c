@@ -47,7 +47,7 @@ void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component 
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(world, component);
         uint32_t lane = (uint32_t)(micap_pool_lane_at(pool, offset) - pool->lanes) - 1;
-        micap_pool_stamp(pool, lane, micap_pool_row(pool, entity), 1, micap_version(world));
+        micap_pool_touch(pool, lane, micap_pool_row(pool, entity), 1, micap_version(world));
     } else {
         micap_spot spot = micap_locate(world, entity);
         mica_component leaf = micap_type_leaf(micap_type_of(component), (uint32_t)offset)->component;
@@ -120,7 +120,7 @@ void *mica_view_write_field_id(mica_view *view, mica_component component, size_t
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         MICAP_ASSERT(pool, "the query has the term");
-        micap_pool_stamp(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
+        micap_pool_touch(pool, (uint32_t)(leaf - pool->type->leaves), micap_join_row(view, term), view->count, version);
     } else {
         micap_touch_column(view->world, view->private_.chunk,
                            micap_chunk_find(view->private_.chunk, leaf->component)->column, view->private_.row,

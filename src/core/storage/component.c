@@ -136,6 +136,12 @@ bool micap_value_fits(const mica_world *world, const micap_type *type, const mic
     return false;
 }
 
+bool micap_fail_value(const mica_world *world, const micap_type *type)
+{
+    micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0}, "a value of %s can't be created", type->type.name);
+    return false;
+}
+
 void micap_components_free(mica_world *world)
 {
     micap_components *components = &world->components;

@@ -86,6 +86,8 @@ static inline void *micap_singleton_show(micap_component *component)
 }
 /* Whether the size that a value is given with is that of its component; a report when not. */
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
+/* Reports that the construct or copy function of a type failed; returns false. */
+bool micap_fail_value(const mica_world *world, const micap_type *type);
 /* Another component of this world with the same name, or NULL. */
 const micap_type *micap_component_namesake(const mica_world *world, const micap_type *type);
 void micap_components_free(mica_world *world);

@@ -298,7 +298,7 @@ static bool reaches(mica_library *library, const mica_resource *resource, uint64
     return false;
 }
 
-/* What a resource refers to anew must not lead back to it: then nobody could ever let go of it. */
+/* What a resource refers to anew must not lead back to it: neither could ever be released. */
 static bool check_circle(mica_library *library, const mica_resource *fresh, uint32_t number,
                          mica_resource_error *out_error)
 {

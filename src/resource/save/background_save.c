@@ -1,5 +1,5 @@
-/* Saving beside: a world of the saver's own follows by deltas, and is saved in a thread of its own. The owner touches that world only
- * while the thread sleeps, so that one lock and two flags are all there is to share. */
+/* Saving in another thread: a second world, the shadow, follows the saved one by deltas, and is saved by that thread. The owner uses
+ * the shadow only while the thread sleeps, so that one lock and two flags are all they share. */
 #include "mica/saver.h"
 
 #include "base/memory.h"
@@ -91,7 +91,7 @@ mica_result mica_saver_wait(mica_saver *saver)
         pthread_cond_wait(&saver->changed, &saver->lock);
     mica_result result = saver->result;
     pthread_mutex_unlock(&saver->lock);
-    /* What the shadow has is what the next delta begins with, whatever became of the file. */
+    /* The next delta starts from what the shadow has, whether the file was written or not. */
     saver->version = mica_replica_version(saver->replica);
     if (saver->bytes && result != MICA_OK)
         mica_world_report(saver->world, result, saver->error[0] ? saver->error : "save: it failed");
@@ -99,7 +99,7 @@ mica_result mica_saver_wait(mica_saver *saver)
     return result;
 }
 
-/* The shadow knows what the world knows, or it is refused. */
+/* Defines in the shadow what the world has defined; refused for components that deltas do not carry. */
 static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
@@ -120,7 +120,7 @@ mica_result mica_saver_begin(mica_saver *saver, const char *path)
 {
     if (mica_saver_is_busy(saver))
         return mica_world_report(saver->world, MICA_ERROR_REFUSED, "saver: a save is under way");
-    mica_saver_wait(saver); /* reports what became of the last one, if nobody asked */
+    mica_saver_wait(saver); /* reports the result of the last one, if the program has not asked for it */
     mica_result result = define_all(saver);
     mica_delta delta = {0};
     if (result == MICA_OK)

@@ -218,18 +218,18 @@ uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
     return draft->entity_count++;
 }
 
-/* A run that goes on where the last one ended becomes one with it. */
+/* A run that continues the last one is merged with it. */
 static bool append_run(mica_draft *draft, micap_draft_part *part, micap_draft_run run)
 {
     micap_draft_run *last = part->run_count ? &part->runs[part->run_count - 1] : NULL;
     const char *next = last && last->values ? last->values + (size_t)last->count * part->type->size_bytes : NULL;
-    bool goes_on = last && run.entity == last->entity + last->count && run.values == next;
-    uint64_t run_count = (uint64_t)part->run_count + !goes_on;
+    bool continues = last && run.entity == last->entity + last->count && run.values == next;
+    uint64_t run_count = (uint64_t)part->run_count + !continues;
     if ((uint64_t)part->count + run.count > UINT32_MAX / 2 ||
         !MICAP_RESERVE(&draft->memory, part->runs, &part->run_capacity, run_count))
         return micap_draft_refuse_memory(draft);
     MICAP_ASSERT(part->runs, "there is room for one at least");
-    if (goes_on)
+    if (continues)
         last->count += run.count;
     else
         part->runs[part->run_count++] = run;

@@ -151,7 +151,7 @@ static bool save_component(micap_saving *work, mica_entity entity, uint32_t inde
     return fine;
 }
 
-/* Whether the values of a component are saved as they lie in a column. */
+/* Whether the values of a component are copied from a column without conversion. */
 static bool is_column(const micap_saving *work, mica_component component)
 {
     const mica_type *type = mica_component_type(component);
@@ -160,7 +160,7 @@ static bool is_column(const micap_saving *work, mica_component component)
            (type->storage == MICA_STORAGE_CHUNK && !type->split && !(rule && rule->save));
 }
 
-/* The components that an entity has in its chunk, and in pools behind them; NULL when memory is short. */
+/* The components that an entity has in its chunk, followed by those in pools; NULL when memory is short. */
 static const mica_component *components_of(micap_saving *work, mica_entity entity, uint32_t *out_count)
 {
     *out_count = mica_get_components(work->world, entity, work->components, work->component_capacity);
@@ -288,7 +288,7 @@ static bool save_entities(micap_saving *work)
     return true;
 }
 
-/* Row by row, as they lie: there is a row for each that has the component, and for some of the dead. */
+/* Row by row: there is a row for each that has the component, and for some of the dead. */
 static bool save_pool_rows(micap_saving *work, const mica_pool *pool, mica_component component)
 {
     const mica_type *type = mica_component_type(component);

@@ -1,4 +1,4 @@
-/* Loading: where the bytes come from, and in which order they are proven. */
+/* Loads files: maps or copies the bytes, and verifies them step by step. */
 #include "base/bits.h"
 #include "resource/verify/load_error.h"
 #include "resource/verify/verify_assets.h"
@@ -84,7 +84,7 @@ static bool read_mark(mica_resource *resource)
     return true;
 }
 
-/* Used where they lie, but for two reasons: sections must be aligned, and a foreign file is turned in place. */
+/* Bytes are copied for two reasons: sections must be aligned, and the byte order of a foreign file is converted in place. */
 static bool copy_if_needed(mica_resource *resource)
 {
     if (!resource->is_foreign && (uintptr_t)resource->bytes % MICAP_ALIGNMENT == 0)

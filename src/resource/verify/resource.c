@@ -1,6 +1,6 @@
-/* Looking into a resource that is loaded. */
-#include "base/bits.h"
 #include "resource/verify/resource.h"
+
+#include "base/bits.h"
 
 #include "base/hash.h"
 
