@@ -43,8 +43,9 @@ typedef struct micap_pool_group {
 struct mica_pool {
     /* What a look-up reads. */
     micap_pool_kind kind;
-    bool reads_fast;    /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
-    uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
+    micap_pool_kind fast_kind; /* the same for whole values without rows of the dead, where a map or direct index alone
+                                   tells; else MICAP_POOL_TAG */
+    uint32_t row_limit;        /* rows in use lie below it; all of them are, but with a direct index */
     micap_index index;
     mica_entity *owners;
     char *values; /* of a component that is not split */
