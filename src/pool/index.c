@@ -40,13 +40,13 @@ void micap_map_set(micap_index *index, mica_entity entity, uint32_t row)
 {
     uint64_t *page = index->pages[entity.index >> MICAP_MAP_PAGE_SHIFT];
     MICAP_ASSERT_HOT(page != micap_map_no_entries, "the page of an entry was reserved");
-    micap_map_keep(index, entity.index);
+    micap_map_touch(index, entity.index);
     page[entity.index & (MICAP_MAP_PAGE_ENTRIES - 1)] = micap_map_entry(entity, row);
 }
 
 void micap_map_erase(micap_index *index, uint32_t entity_index)
 {
-    micap_map_keep(index, entity_index);
+    micap_map_touch(index, entity_index);
     index->pages[entity_index >> MICAP_MAP_PAGE_SHIFT][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] = 0;
 }
 

@@ -66,10 +66,10 @@ static inline uint64_t *micap_map_at(const micap_index *index, uint32_t entity_i
     return &index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
 }
 
-enum { MICAP_MAP_BLOCK = 64 }; /* entries that are kept at once for a snapshot */
+enum { MICAP_MAP_BLOCK = 64 }; /* entries that are copied at once for a snapshot */
 
-/* Keeps what snapshots need of an entry whose page is there, before it changes. */
-static inline void micap_map_keep(const micap_index *index, uint32_t entity_index)
+/* Every write to an entry whose page exists goes through this function first: it makes the copy that the newest snapshot needs. */
+static inline void micap_map_touch(const micap_index *index, uint32_t entity_index)
 {
     if (MICAP_UNLIKELY(index->keeper->before))
         micap_keep_bytes(index->keeper, index->keep_kind, index->keep_place + entity_index / MICAP_MAP_BLOCK, 0,

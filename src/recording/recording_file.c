@@ -1,6 +1,7 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
 #include "recording/recording_file.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "base/byte_stream.h"
 #include "base/hash.h"
@@ -60,7 +61,7 @@ static bool read_header(loading *work)
                       MICAP_RECORD_VERSION_MAJOR);
     if (detail > MICA_RECORD_ENTITIES || header_bytes < MICAP_RECORD_HEADER_BYTES ||
         !micap_reader_take(reader, header_bytes - MICAP_RECORD_HEADER_BYTES))
-        return refuse(work, MICA_ERROR_DATA, "the header makes no sense");
+        return refuse(work, MICA_ERROR_DATA, "the header has an invalid size or detail");
     info->detail = (mica_record_detail)detail;
     info->systems = flags & MICAP_RECORD_SYSTEMS;
     return true;
@@ -119,10 +120,11 @@ static bool take_tick(loading *work, const micap_run_record *record)
     uint32_t dt_bits = micap_reader_take32(&reader);
     memcpy(&frame.tick.dt, &dt_bits, sizeof dt_bits);
     if (number != (uint64_t)recording->frame_count + 1)
-        return refuse(work, MICA_ERROR_DATA, "tick %llu comes behind tick %u", (unsigned long long)number,
+        return refuse(work, MICA_ERROR_DATA, "tick %llu comes after tick %u", (unsigned long long)number,
                       recording->frame_count);
     if (!(frame.tick.dt >= 0 && frame.tick.dt < 1e9f))
-        return refuse(work, MICA_ERROR_DATA, "a time step of %g makes no sense", (double)frame.tick.dt);
+        return refuse(work, MICA_ERROR_DATA, "a time step of %g seconds is invalid: expected 0 or more",
+                      (double)frame.tick.dt);
     for (uint32_t i = frame.record; i < recording->record_count; ++i)
         frame.tick.input_count += recording->records[i].kind == MICAP_RECORD_INPUT;
     if (!MICAP_RESERVE(&recording->memory, recording->frames, &recording->frame_capacity,
@@ -204,7 +206,7 @@ static bool read_records(loading *work)
         micap_hasher_integer(&hasher, byte_count, 4);
         micap_hasher_bytes(&hasher, bytes, byte_count);
         if (kind == 0 || check != micap_hasher_finish(&hasher))
-            return refuse(work, MICA_ERROR_DATA, "the recording is damaged behind tick %u", recording->frame_count);
+            return refuse(work, MICA_ERROR_DATA, "the recording is damaged after tick %u", recording->frame_count);
         if (!take_record(work, &(micap_run_record){(micap_record_kind)kind, byte_count, bytes}))
             return false;
     }
@@ -243,11 +245,15 @@ mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes
 
 mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
 {
+    if (byte_count && MICAP_MISSING_INTO(out_error, bytes))
+        return NULL;
     return micap_recording_open((mica_allocator){0}, bytes, byte_count, out_error);
 }
 
 mica_recording *mica_recording_load(const char *path, mica_recording_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, path))
+        return NULL;
     micap_mapping mapping;
     int problem = micap_file_map(path, &mapping);
     if (problem) {
@@ -277,11 +283,15 @@ void mica_recording_free(mica_recording *recording)
 
 mica_recording_info mica_recording_get_info(const mica_recording *recording)
 {
+    if (MICAP_MISSING(NULL, recording))
+        return (mica_recording_info){0};
     return recording->info;
 }
 
 mica_recorded_tick mica_recording_tick(const mica_recording *recording, uint32_t tick)
 {
+    if (MICAP_MISSING(NULL, recording))
+        return (mica_recorded_tick){0};
     return tick && tick <= recording->frame_count ? recording->frames[tick - 1].tick : (mica_recorded_tick){0};
 }
 
@@ -299,6 +309,8 @@ const micap_run_record *micap_recording_find_record(const mica_recording *record
 
 const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index, size_t *out_byte_count)
 {
+    if (MICAP_MISSING(NULL, recording) || MICAP_MISSING(NULL, out_byte_count))
+        return NULL;
     const micap_run_record *record = micap_recording_find_record(recording, tick, MICAP_RECORD_INPUT, index);
     *out_byte_count = record ? record->byte_count : 0;
     return record ? record->bytes : NULL;

@@ -1,6 +1,7 @@
 /* Running a recording again, and comparing recordings. */
 #include "recording/replay.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/frame.h"
@@ -69,7 +70,7 @@ static bool feed_input(micap_run_recorder *recorder, const micap_run_record *rec
     if (recorder->input)
         micap_run_recorder_input(recorder, record->bytes, record->byte_count);
     else
-        say(out, recorder->tick, "", "there is input, which nobody handles: the world");
+        say(out, recorder->tick, "", "there is input and no handler: the world");
     return recorder->input != NULL;
 }
 
@@ -132,6 +133,8 @@ static bool replay(micap_run_recorder *recorder, mica_difference *out)
 
 bool mica_replay(mica_world *world, const mica_recording *recording, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, recording))
+        return false;
     mica_difference unheard;
     out = out ? out : &unheard;
     memset(out, 0, sizeof *out);
@@ -193,7 +196,7 @@ static bool same_input(const mica_recording *a, const mica_recording *b, uint32_
     return a->frames[tick - 1].tick.dt == b->frames[tick - 1].tick.dt;
 }
 
-/* The first system behind which the worlds differ, where both recordings know; "" when none. */
+/* The first system after which the worlds differ, if both recordings have hashes of systems; "" if there is none. */
 static const char *first_system(const mica_recording *a, const mica_recording *b, uint32_t tick)
 {
     if (!a->info.systems || !b->info.systems)
@@ -222,6 +225,8 @@ static void explain_frames(const mica_recording *a, const mica_recording *b, uin
 
 bool mica_recording_diff(const mica_recording *a, const mica_recording *b, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, a) || MICAP_MISSING(NULL, b))
+        return false;
     mica_difference unheard;
     out = out ? out : &unheard;
     memset(out, 0, sizeof *out);

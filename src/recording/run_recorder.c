@@ -4,6 +4,7 @@
  * stays valid when the world goes back. */
 #include "recording/run_recorder.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
@@ -56,12 +57,12 @@ static void put_name(micap_run_recorder *recorder, uint64_t hash, const char *te
     put_record(&recorder->frame, MICAP_RECORD_NAME, payload, (uint32_t)(8 + length));
 }
 
-static void put_leaf(micap_bytes *bytes, const mica_hash_leaf *leaf, bool is_gone)
+static void put_leaf(micap_bytes *bytes, const mica_hash_leaf *leaf, bool is_removed)
 {
     micap_bytes_put64(bytes, leaf->table);
     micap_bytes_put64(bytes, leaf->component);
     micap_bytes_put32(bytes, leaf->row);
-    micap_bytes_put32(bytes, is_gone ? UINT32_MAX : leaf->row_count);
+    micap_bytes_put32(bytes, is_removed ? UINT32_MAX : leaf->row_count);
     micap_bytes_put32(bytes, leaf->entity.index);
     micap_bytes_put32(bytes, leaf->entity.generation);
     micap_bytes_put64(bytes, leaf->hash);
@@ -273,6 +274,8 @@ mica_result micap_run_recorder_refuse_inside(mica_world *world, const char *what
 
 mica_result mica_input_handle(mica_world *world, mica_input_fn fn, void *context)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "input");
     micap_run_recorder *recorder = result == MICA_OK ? micap_run_recorder_of(world) : NULL;
     if (!recorder)
@@ -291,13 +294,15 @@ void micap_run_recorder_input(micap_run_recorder *recorder, const void *bytes, s
 
 mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, bytes, byte_count))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "input");
     if (result != MICA_OK)
         return result;
     micap_run_recorder *recorder = micap_listener_state(world, MICAP_LISTENER_RECORD);
     if (!recorder || !recorder->input)
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
-                          "input: nobody handles it: call mica_input_handle first");
+                          "input: there is no handler: call mica_input_handle first");
     if (byte_count > MICA_INPUT_BYTES_MAX)
         return micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "input: %llu bytes are more than %d",
                           (unsigned long long)byte_count, MICA_INPUT_BYTES_MAX);
@@ -335,6 +340,8 @@ static bool write_header(micap_run_recorder *recorder)
 
 mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     static const mica_record_def defaults = {0};
     mica_result result = micap_run_recorder_refuse_inside(world, "record");
     if (result != MICA_OK)
@@ -361,6 +368,8 @@ mica_result mica_record_begin(mica_world *world, const char *path, const mica_re
 
 mica_result mica_record_end(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "record");
     if (result != MICA_OK)
         return result;

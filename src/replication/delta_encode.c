@@ -1,12 +1,35 @@
-/* From a world to bytes. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
+/* Writes deltas. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
+#include "base/argument.h"
 #include "base/hash.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
+#include "pool/pool_rows.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
+#include "replication/delta_checksum.h"
+#include "replication/delta_fields.h"
 #include "replication/delta_format.h"
+#include "replication/delta_track.h"
+
+struct mica_sender {
+    mica_world *world;
+    mica_component *excluded;
+    uint32_t excluded_count;
+    uint32_t excluded_capacity;
+    micap_delta_tracks tracks;
+    micap_bytes bytes;
+    mica_delta delta; /* the one that is being encoded */
+};
+
+/* Whether a part of the world, which now has this hash, has changed since the base of the delta. */
+static bool has_changed(mica_sender *sender, uint64_t key, uint64_t hash)
+{
+    mica_version since = micap_delta_tracks_note(&sender->tracks, key, hash, sender->delta.version);
+    sender->bytes.failed |= !since;
+    return since > sender->delta.base;
+}
 
 static bool is_excluded(const mica_sender *sender, const micap_type *type)
 {
@@ -47,7 +70,7 @@ static void end_group(micap_bytes *bytes, uint32_t at)
     put_now(bytes, at, bytes->count - at - 4);
 }
 
-static bool is_sent_as_it_lies(const micap_type *type)
+static bool is_copied_whole(const micap_type *type)
 {
     return !type->has_padding || type->companion == MICAP_COMPANION_ENABLED;
 }
@@ -59,7 +82,7 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
     if (!room)
         return;
     sender->delta.value_bytes += size * count;
-    if (is_sent_as_it_lies(type)) {
+    if (is_copied_whole(type)) {
         memcpy(room, values, size * count);
         return;
     }
@@ -68,7 +91,7 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
         micap_delta_copy_fields(&type->type, room + i * size, values + i * size);
 }
 
-/* What of an archetype is sent: components, behind each its toggle and its leaves. */
+/* What of an archetype is sent: components, each followed by its toggle and its leaves. */
 typedef struct micap_delta_columns {
     const micap_type **types;
     uint32_t count;
@@ -172,8 +195,8 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     }
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
-    bool is_told = micap_delta_has_changed(sender, key_of("rows", list->key), archetype->row_count);
-    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: who is not mentioned is empty */
+    bool is_told = has_changed(sender, key_of("rows", list->key), archetype->row_count);
+    if (!slices && (!is_told || !sender->delta.base)) /* from nothing: a table that is not mentioned is empty */
         bytes->count = begin;
 }
 
@@ -222,8 +245,7 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hasher_bytes(&hasher, pool->enabled + row, count);
-        if (micap_delta_has_changed(sender, key_of("toggles", pool->type->name_hash + row),
-                                    micap_hasher_finish(&hasher)) ||
+        if (has_changed(sender, key_of("toggles", pool->type->name_hash + row), micap_hasher_finish(&hasher)) ||
             parts & MICAP_DELTA_OWNERS)
             parts |= MICAP_DELTA_TOGGLES;
     }
@@ -259,7 +281,7 @@ static void put_pool(mica_sender *sender, const mica_pool *pool)
         slices += put_pool_slice(sender, pool, row);
     put_now(bytes, slices_at, slices);
     end_group(bytes, group);
-    bool is_told = micap_delta_has_changed(sender, key_of("pool", pool->type->name_hash), pool->row_limit);
+    bool is_told = has_changed(sender, key_of("pool", pool->type->name_hash), pool->row_limit);
     if (!slices && !is_told)
         bytes->count = begin;
 }
@@ -275,7 +297,7 @@ static void put_tags(mica_sender *sender, const mica_pool *pool)
     uint32_t limit = micap_pool_limit(pool); /* with generations: a slot may have the tag, and another entity */
     for (uint32_t row = micap_pool_next_used(pool, 0); row < limit; row = micap_pool_next_used(pool, row + 1))
         micap_hash_entity(&hasher, micap_pool_living_owner(sender->world, pool, row));
-    if (!micap_delta_has_changed(sender, key_of("tags", pool->type->name_hash), micap_hasher_finish(&hasher)))
+    if (!has_changed(sender, key_of("tags", pool->type->name_hash), micap_hasher_finish(&hasher)))
         return;
     uint32_t group = begin_group(bytes, MICAP_DELTA_TAGS);
     micap_bytes_put64(bytes, pool->type->name_hash);
@@ -297,7 +319,7 @@ static void put_singletons(mica_sender *sender)
         micap_hasher hasher;
         micap_hasher_init(&hasher);
         micap_hash_values(&hasher, type, component->singleton, 1);
-        if (!micap_delta_has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher)))
+        if (!has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher)))
             continue;
         uint32_t group = begin_group(bytes, MICAP_DELTA_SINGLETON);
         micap_bytes_put64(bytes, type->name_hash);
@@ -318,7 +340,7 @@ static void put_names(mica_sender *sender)
     const mica_world *world = sender->world;
     const micap_names *names = &world->names;
     micap_bytes *bytes = &sender->bytes;
-    if (!micap_delta_has_changed(sender, key_of("names", 0), micap_hash_names(world)))
+    if (!has_changed(sender, key_of("names", 0), micap_hash_names(world)))
         return;
     uint32_t group = begin_group(bytes, MICAP_DELTA_NAMES), count_at = put_later(bytes), count = 0;
     for (uint32_t i = 0; i < names->entry_count; ++i) {
@@ -370,7 +392,7 @@ static void put_link_page(mica_sender *sender, uint32_t page)
     micap_hasher hasher;
     micap_hasher_init(&hasher);
     micap_hasher_bytes(&hasher, bytes->data + content_at, bytes->count - content_at);
-    bool is_told = micap_delta_has_changed(sender, key_of("links", page), micap_hasher_finish(&hasher));
+    bool is_told = has_changed(sender, key_of("links", page), micap_hasher_finish(&hasher));
     if (!is_told || (!sender->delta.base && !parents))
         bytes->count = begin;
 }
@@ -384,7 +406,7 @@ static void put_links(mica_sender *sender)
     micap_hasher hasher;
     micap_hasher_init(&hasher);
     hierarchy->ops->hash(world, hierarchy->state, &hasher);
-    if (!micap_delta_has_changed(sender, key_of("hierarchy", 0), micap_hasher_finish(&hasher)))
+    if (!has_changed(sender, key_of("hierarchy", 0), micap_hasher_finish(&hasher)))
         return;
     uint32_t limit = atomic_load_explicit(&world->entities.page_count, memory_order_relaxed) *
                      (MICAP_PAGE_RECORDS / MICAP_DELTA_LINK_PAGE);
@@ -418,6 +440,8 @@ static void finish(mica_sender *sender)
 
 mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta)
 {
+    if (MICAP_MISSING(NULL, sender) || MICAP_MISSING(sender->world, out_delta))
+        return MICA_ERROR_INVALID;
     mica_world *world = sender->world;
     *out_delta = (mica_delta){0};
     mica_result result = micap_refuse_while_recording(world, "delta");
@@ -454,11 +478,13 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
 
 mica_sender *mica_sender_create(mica_world *world, const mica_sender_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->excluded, def->excluded_count)))
+        return NULL;
     mica_sender *sender = micap_allocate_zeroed(&world->memory, sizeof *sender, MICAP_ARRAY_ALIGNMENT);
     uint32_t count = def ? def->excluded_count : 0;
     if (sender) {
         sender->world = world;
-        sender->bytes.memory = &world->memory;
+        sender->bytes.memory = sender->tracks.memory = &world->memory;
     }
     if (!sender || !MICAP_RESERVE(&world->memory, sender->excluded, &sender->excluded_capacity, count)) {
         mica_sender_destroy(sender);
@@ -476,7 +502,7 @@ void mica_sender_destroy(mica_sender *sender)
         return;
     micap_memory *memory = &sender->world->memory;
     MICAP_RELEASE_ARRAY(memory, sender->excluded, sender->excluded_capacity);
-    MICAP_RELEASE_ARRAY(memory, sender->tracks, sender->track_capacity);
+    micap_delta_tracks_free(&sender->tracks);
     micap_bytes_free(&sender->bytes);
     micap_release(memory, sender, sizeof *sender, MICAP_ARRAY_ALIGNMENT);
 }

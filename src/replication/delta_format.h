@@ -49,34 +49,4 @@ static inline bool micap_delta_can_carry(const micap_type *type)
     return type->trivial && !type->type.many;
 }
 
-/* The described fields of a value and nothing else, from one value to another. */
-void micap_delta_copy_fields(const mica_type *type, char *to, const char *from);
-/* Whether any field is of a kind, and whether every bool is 0 or 1. */
-bool micap_delta_has_kind(const mica_type *type, mica_kind kind);
-bool micap_delta_bools_hold(const mica_type *type, const char *value);
-
-uint64_t micap_delta_checksum(const char *bytes, size_t byte_count);
-
-/* A part of the world that is not stamped, and when it was first seen as it is. */
-typedef struct micap_delta_track {
-    uint64_t key; /* 0: no entry */
-    uint64_t hash;
-    mica_version version;
-} micap_delta_track;
-
-struct mica_sender {
-    mica_world *world;
-    mica_component *excluded;
-    uint32_t excluded_count;
-    uint32_t excluded_capacity;
-    micap_delta_track *tracks; /* open addressing by key */
-    uint32_t track_count;
-    uint32_t track_capacity;
-    micap_bytes bytes;
-    mica_delta delta; /* the one under way */
-};
-
-/* Whether a part of the world, which now has this hash, has changed since the base of the delta under way. */
-bool micap_delta_has_changed(mica_sender *sender, uint64_t key, uint64_t hash);
-
 #endif

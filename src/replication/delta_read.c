@@ -1,5 +1,9 @@
-/* From bytes to lists. Nothing behind this file looks at a size, a count or a hash again. */
+/* Verifies a delta. No other file checks a size, a count or a hash again. */
+#include "replication/delta_read.h"
+
 #include "core/world/report.h"
+#include "replication/delta_checksum.h"
+#include "replication/delta_fields.h"
 #include "replication/replica.h"
 
 #define APPEND(work, list, ...)                                                                                        \
@@ -132,7 +136,7 @@ static mica_result read_columns(micap_delta_work *work, micap_reader *reader, mi
     return MICA_OK;
 }
 
-/* Toggles and leaves come with their component, all of them, or a row would have columns that nobody fills. */
+/* Toggles and leaves come with their component, all of them, or a row would have columns without values. */
 static bool companions_are_whole(const micap_delta_work *work, const micap_delta_table *table)
 {
     uint32_t expected = 0, hidden = 0;
@@ -332,7 +336,7 @@ static mica_result read_header(micap_delta_work *work, micap_reader *reader)
     if (micap_reader_take64(&fields) != micap_delta_checksum(reader->begin, byte_count))
         return refuse(work, reader, "it is damaged: its checksum is another");
     if (!work->version || work->base > work->version)
-        return refuse(work, reader, "its versions make no sense");
+        return refuse(work, reader, "its version is not later than its base");
     return MICA_OK;
 }
 

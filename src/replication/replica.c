@@ -1,118 +1,46 @@
-/* Replicas: who is who, and the door. */
 #include "replication/replica.h"
 
-#include "base/bits.h"
-#include "base/hash.h"
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "mica/entity.h"
-
-static uint32_t start_of(const micap_twins *twins, uint32_t index)
-{
-    return (uint32_t)micap_hash_mix(index) & (twins->capacity - 1);
-}
-
-micap_twin *micap_twin_find(const micap_twins *twins, mica_entity key)
-{
-    if (!twins->count || mica_is_nil(key))
-        return NULL;
-    for (uint32_t at = start_of(twins, key.index);; at = (at + 1) & (twins->capacity - 1)) {
-        micap_twin *twin = &twins->entries[at];
-        if (mica_is_nil(twin->key))
-            return NULL;
-        if (mica_same(twin->key, key))
-            return twin;
-    }
-}
-
-micap_twin *micap_twin_at(const micap_twins *twins, uint32_t index)
-{
-    if (!twins->count)
-        return NULL;
-    for (uint32_t at = start_of(twins, index);; at = (at + 1) & (twins->capacity - 1)) {
-        micap_twin *twin = &twins->entries[at];
-        if (mica_is_nil(twin->key))
-            return NULL;
-        if (twin->key.index == index)
-            return twin;
-    }
-}
-
-static void put(micap_twin *entries, uint32_t capacity, const micap_twin *twin)
-{
-    uint32_t at = (uint32_t)micap_hash_mix(twin->key.index) & (capacity - 1);
-    while (!mica_is_nil(entries[at].key))
-        at = (at + 1) & (capacity - 1);
-    entries[at] = *twin;
-}
-
-bool micap_twins_reserve(mica_world *world, micap_twins *twins, uint32_t more)
-{
-    uint64_t needed = ((uint64_t)twins->count + more) * 2 + 16;
-    if (needed <= twins->capacity)
-        return true;
-    uint64_t grown = micap_power_of_two_at_least(needed);
-    micap_twin *fresh = NULL;
-    if (grown <= UINT32_MAX)
-        fresh = micap_allocate_zeroed(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
-    if (!fresh)
-        return false;
-    for (uint32_t i = 0; i < twins->capacity; ++i)
-        if (!mica_is_nil(twins->entries[i].key))
-            put(fresh, (uint32_t)grown, &twins->entries[i]);
-    MICAP_RELEASE_ARRAY(&world->memory, twins->entries, twins->capacity);
-    twins->entries = fresh;
-    twins->capacity = (uint32_t)grown;
-    return true;
-}
-
-void micap_twin_add(micap_twins *twins, const micap_twin *twin)
-{
-    put(twins->entries, twins->capacity, twin);
-    ++twins->count;
-}
-
-/* Those behind it move up, where their search would otherwise end too early. */
-void micap_twin_erase(micap_twins *twins, mica_entity key)
-{
-    const micap_twin *twin = micap_twin_find(twins, key);
-    uint32_t mask = twins->capacity - 1, hole = (uint32_t)(twin - twins->entries);
-    for (uint32_t at = (hole + 1) & mask; !mica_is_nil(twins->entries[at].key); at = (at + 1) & mask) {
-        uint32_t start = start_of(twins, twins->entries[at].key.index);
-        if (((at - start) & mask) < ((at - hole) & mask))
-            continue;
-        twins->entries[hole] = twins->entries[at];
-        hole = at;
-    }
-    twins->entries[hole] = (micap_twin){0};
-    --twins->count;
-}
+#include "replication/replica_apply.h"
+#include "replication/replica_names_links.h"
+#include "replication/replica_plan.h"
 
 mica_entity micap_replica_living(const mica_replica *replica, mica_entity sender)
 {
-    const micap_twin *twin = micap_twin_find(&replica->twins, sender);
+    const micap_twin *twin = micap_entity_map_find(&replica->twins, sender);
     return twin && micap_is_row(micap_locate(replica->world, twin->other)) ? twin->other : mica_nil();
 }
 
 mica_entity mica_replica_local(const mica_replica *replica, mica_entity sender_entity)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return mica_nil();
     return micap_replica_living(replica, sender_entity);
 }
 
 mica_entity mica_replica_remote(const mica_replica *replica, mica_entity local_entity)
 {
-    const micap_twin *twin = micap_twin_find(replica->mapped ? &replica->remotes : &replica->twins, local_entity);
+    if (MICAP_MISSING(NULL, replica))
+        return mica_nil();
+    const micap_twin *twin = micap_entity_map_find(replica->mapped ? &replica->remotes : &replica->twins, local_entity);
     return twin ? twin->other : mica_nil();
 }
 
 mica_version mica_replica_version(const mica_replica *replica)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return 0;
     return replica->version;
 }
 
 mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     mica_replica *replica = micap_allocate_zeroed(&world->memory, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
     if (!replica)
         return micap_fail_memory(world, "replica"), NULL;
@@ -153,7 +81,7 @@ static mica_result apply(micap_delta_work *work)
         micap_replica_give_up(work);
         return result;
     }
-    micap_replica_do(work);
+    micap_replica_apply(work);
     result = micap_replica_name_and_link(work);
     if (result == MICA_OK)
         replica->version = work->version;
@@ -163,6 +91,8 @@ static mica_result apply(micap_delta_work *work)
 
 mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t byte_count)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return MICA_ERROR_INVALID;
     mica_world *world = replica->world;
     mica_result result = micap_refuse_while_recording(world, "delta");
     if (result != MICA_OK)

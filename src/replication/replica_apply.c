@@ -1,29 +1,35 @@
-/* Doing what was planned. Nothing here can fail. */
+/* Applies what was planned. Nothing here can fail. */
+#include "replication/replica_apply.h"
+
 #include "core/events/hooks.h"
+#include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "core/storage/singleton.h"
 #include "mica/entity.h"
 #include "mica/singleton.h"
-#include "replication/replica.h"
+#include "replication/delta_fields.h"
 
 static void destroy_dead(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->deaths_count; ++i) {
         mica_entity local = micap_replica_living(work->replica, work->deaths[i]);
-        /* Without its dependents: who of them dies was decided by the sender. */
+        /* Without its dependents: the sender has decided which of them are destroyed. */
         if (!mica_is_nil(local))
             micap_destroy_row_with_hooks(work->world, micap_locate(work->world, local));
-        const micap_twin *twin = micap_twin_find(&work->replica->twins, work->deaths[i]);
+        const micap_twin *twin = micap_entity_map_find(&work->replica->twins, work->deaths[i]);
         if (work->replica->mapped)
-            micap_twin_erase(&work->replica->remotes, twin->other);
-        micap_twin_erase(&work->replica->twins, work->deaths[i]);
+            micap_entity_map_erase(&work->replica->remotes, twin->other);
+        micap_entity_map_erase(&work->replica->twins, work->deaths[i]);
     }
 }
 
-/* A handle may come alive again that has died here: rows it left in pools would be its own once more. */
+/* A handle that died here may become valid again: rows it left in pools must not be its own then. */
 static void forget_rows_of(mica_world *world, mica_entity dead)
 {
     for (uint32_t i = 0; i < world->pools.count; ++i) {
@@ -72,7 +78,7 @@ static bool left_own_rows(const micap_delta_work *work, mica_entity dead)
 }
 
 /* Rows that die at the flush stay until the sender's go, since others would change places with them: the next delta about
- * their pool sweeps them. So they need not wait in the list of this world, which nobody may ever flush. A handle that has come
+ * their pool sweeps them. So they need not wait in the list of this world, which may never be flushed. A handle that has come
  * alive again must not: a flush would take it for dead. */
 static void settle_dead(micap_delta_work *work, uint32_t dead_before)
 {
@@ -93,13 +99,11 @@ static void place_entities(micap_delta_work *work)
     for (uint32_t i = 0; i < work->changes_count; ++i) {
         micap_delta_change *change = &work->changes[i];
         if (!change->is_new) /* also of one that the receiver destroyed */
-            micap_twin_find(&work->replica->twins, change->sender)->table = change->table;
+            micap_entity_map_find(&work->replica->twins, change->sender)->table = change->table;
         if (!change->to)
             continue;
         if (change->is_new) {
-            micap_spot spot = micap_rows_next(change->to);
-            micap_row_init_companions(world, NULL, spot);
-            micap_rows_commit(world, spot, change->local);
+            micap_row_create(world, change->to, change->local);
         } else if (change->from != change->to) {
             micap_spot spot = micap_locate(world, change->local);
             if (micap_has_hooks(change->from, 1 << MICA_EVENT_REMOVE))
@@ -323,7 +327,7 @@ static void note_rows(micap_delta_work *work, const micap_delta_table *table)
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         for (uint32_t row = slice->row; slice->owners && row < slice->row + slice->row_count; ++row)
-            micap_twin_find(&work->replica->twins, table->rows[row])->row = row;
+            micap_entity_map_find(&work->replica->twins, table->rows[row])->row = row;
     }
 }
 
@@ -387,7 +391,7 @@ static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
 }
 
-/* Who is in a pool: removes those who are in it no longer, adds those who are new, and puts rows into the sender's order. */
+/* Removes the entities that left a pool and adds those that are new. */
 static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mica_pool *pool)
 {
     mica_world *world = work->world;
@@ -396,12 +400,12 @@ static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mi
     micap_pools_sweep(world, pool);
     ++replica->mark;
     for (uint32_t i = 0; i < table->row_count; ++i) {
-        micap_twin *twin = micap_twin_find(&replica->twins, table->rows[i]);
+        micap_twin *twin = micap_entity_map_find(&replica->twins, table->rows[i]);
         if (twin)
             twin->mark = replica->mark;
     }
     for (uint32_t i = 0; i < before->row_count; ++i) {
-        const micap_twin *twin = micap_twin_find(&replica->twins, before->rows[i]);
+        const micap_twin *twin = micap_entity_map_find(&replica->twins, before->rows[i]);
         if (twin && twin->mark != replica->mark && mica_is_alive(world, twin->other))
             micap_pools_remove(world, pool, twin->other);
     }
@@ -433,7 +437,7 @@ static void order_pool(micap_delta_work *work, const micap_delta_table *table, m
 static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row, const char *value)
 {
     const micap_type *type = pool->type;
-    micap_pool_keep(pool, row, 1);
+    micap_pool_preserve(pool, row, 1);
     if (!type->leaves) {
         write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
     } else {
@@ -449,7 +453,7 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
             }
         }
     }
-    micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
+    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
 }
 
 static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,
@@ -462,7 +466,7 @@ static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const mica
         write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
     if (!slice->toggles)
         return;
-    micap_pool_keep(pool, row, 1);
+    micap_pool_preserve(pool, row, 1);
     pool->enabled[row] = (uint8_t)slice->toggles[at];
 }
 
@@ -482,7 +486,7 @@ static void write_pool(micap_delta_work *work, const micap_delta_table *table)
     }
 }
 
-/* A pool whose rows are the indices of their owners: each row says who is in it. */
+/* A pool whose rows are the indices of their owners: each row names its entity. */
 static void write_direct_pool(micap_delta_work *work, const micap_delta_table *table)
 {
     mica_replica *replica = work->replica;
@@ -497,7 +501,7 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         for (uint32_t at = 0; at < slice->row_count; ++at) {
-            const micap_twin *twin = micap_twin_at(&replica->twins, slice->row + at);
+            const micap_twin *twin = micap_entity_map_at(&replica->twins, slice->row + at);
             mica_entity local = twin ? micap_replica_living(replica, twin->key) : mica_nil();
             if (mica_is_nil(local))
                 continue;
@@ -537,7 +541,7 @@ static void write_tags(micap_delta_work *work, const micap_delta_tags *tags)
     }
 }
 
-void micap_replica_do(micap_delta_work *work)
+void micap_replica_apply(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
     uint32_t dead_before = work->world->pools.dead_count;

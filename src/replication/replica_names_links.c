@@ -1,14 +1,15 @@
-/* Names and links of a replica, through the doors that everybody uses. */
+/* Names and links, through the public API. */
+#include "replication/replica_names_links.h"
+
 #include "core/world/report.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
 #include "mica/name.h"
-#include "replication/replica.h"
 
 /* Names may have changed places: all of the sender's go before they come. */
 static void unname_all(micap_delta_work *work)
 {
-    const micap_twins *twins = &work->replica->twins;
+    const micap_entity_map *twins = &work->replica->twins;
     for (uint32_t i = 0; i < twins->capacity; ++i)
         if (!mica_is_nil(twins->entries[i].key) && mica_is_alive(work->world, twins->entries[i].other))
             mica_name_set(work->world, twins->entries[i].other, mica_nil(), NULL);
@@ -34,7 +35,7 @@ static mica_result name_all(micap_delta_work *work)
     return MICA_OK;
 }
 
-/* Before a sibling, or as the last child of a parent, or of nobody. A name that the receiver gave goes, where another has it
+/* Before a sibling, or as the last child of a parent, or as a root. A name that the receiver gave is removed if another has it
  * already among those the child comes to. */
 static mica_result link_child(mica_world *world, mica_entity child, mica_entity parent, mica_entity next)
 {
@@ -73,7 +74,7 @@ static void unlink_parent(micap_delta_work *work, mica_entity parent, const char
     mica_world *world = work->world;
     ++replica->mark;
     for (uint32_t i = 0; i < count; ++i) {
-        micap_twin *twin = micap_twin_find(&replica->twins, micap_handle_at(children, i));
+        micap_twin *twin = micap_entity_map_find(&replica->twins, micap_handle_at(children, i));
         if (twin)
             twin->mark = replica->mark;
     }
@@ -81,7 +82,7 @@ static void unlink_parent(micap_delta_work *work, mica_entity parent, const char
     while (!mica_is_nil(next)) {
         mica_entity child = next;
         next = mica_next_sibling(world, child);
-        const micap_twin *twin = micap_twin_find(&replica->twins, mica_replica_remote(replica, child));
+        const micap_twin *twin = micap_entity_map_find(&replica->twins, mica_replica_remote(replica, child));
         if (twin && twin->mark != replica->mark)
             link_child(world, child, mica_nil(), mica_nil());
     }
@@ -106,7 +107,7 @@ static const char *find_children(const micap_delta_links *links, mica_entity sen
 static void unlink_page(micap_delta_work *work, const micap_delta_links *links)
 {
     for (uint32_t i = 0; i < MICAP_DELTA_LINK_PAGE; ++i) {
-        const micap_twin *twin = micap_twin_at(&work->replica->twins, links->page * MICAP_DELTA_LINK_PAGE + i);
+        const micap_twin *twin = micap_entity_map_at(&work->replica->twins, links->page * MICAP_DELTA_LINK_PAGE + i);
         if (!twin || !mica_child_count(work->world, twin->other))
             continue;
         uint32_t count;
@@ -135,7 +136,7 @@ static mica_result link_page(micap_delta_work *work, const micap_delta_links *li
 /* A delta from nothing: pages that it does not mention have no links. */
 static void unlink_all(micap_delta_work *work)
 {
-    const micap_twins *twins = &work->replica->twins;
+    const micap_entity_map *twins = &work->replica->twins;
     for (uint32_t i = 0; i < twins->capacity; ++i) {
         const micap_twin *twin = &twins->entries[i];
         if (!mica_is_nil(twin->key) && mica_child_count(work->world, twin->other))

@@ -1,10 +1,11 @@
-/* What a delta asks for: who comes, goes and changes components. Everything that can be wrong or run short is found here. */
+/* Finds out which entities are new, are destroyed or change components. */
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/component_set.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
-#include "replication/replica.h"
+#include "core/storage/singleton.h"
+#include "replication/replica_plan.h"
 
 #include <stdlib.h>
 
@@ -121,14 +122,14 @@ static bool append_change(micap_delta_work *work, micap_delta_change change)
     return true;
 }
 
-/* Whether the row is somebody else's than before. */
+/* Whether the row belongs to another entity than before. */
 static bool is_other(const micap_delta_table *table, const micap_replica_table *before, uint32_t row)
 {
     return row >= before->row_count || row >= table->row_count || !mica_same(before->rows[row], table->rows[row]);
 }
 
-/* The delta's word on a table of the replica; NULL when it has none. */
-static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t location)
+/* What the delta says about a table of the replica; NULL if it does not mention it. */
+static const micap_delta_table *mention_of(const micap_delta_work *work, uint32_t location)
 {
     for (uint32_t i = 0; i < work->tables_count; ++i)
         if (work->tables[i].location == location)
@@ -139,18 +140,18 @@ static const micap_delta_table *word_on(const micap_delta_work *work, uint32_t l
 /* Whether a twin stays in the row where it is. */
 static bool stays(const micap_delta_work *work, const micap_twin *twin)
 {
-    const micap_delta_table *table = word_on(work, twin->table);
+    const micap_delta_table *table = mention_of(work, twin->table);
     return !table || !table->is_moved || !is_other(table, &work->replica->tables[twin->table], twin->row);
 }
 
-/* One row that has changed hands: marks who is still there, and lists who is new or has other components. */
+/* A row that belongs to another entity now: marks the entity as present, and lists it if it is new or has other components. */
 static mica_result list_change(micap_delta_work *work, uint32_t location, mica_entity sender)
 {
     mica_replica *replica = work->replica;
     micap_delta_change change = {.sender = sender, .table = location};
     if (!is_handle(work, sender))
         return refuse(work, MICA_ERROR_DATA, "there is no such handle", sender);
-    micap_twin *twin = micap_twin_find(&replica->twins, sender);
+    micap_twin *twin = micap_entity_map_find(&replica->twins, sender);
     if (twin && (twin->mark == replica->mark || stays(work, twin)))
         return refuse(work, MICA_ERROR_DATA, "an entity is in two places", sender);
     if (twin)
@@ -177,7 +178,7 @@ static mica_result list_changes(micap_delta_work *work, const micap_delta_table 
 
 static bool list_death(micap_delta_work *work, mica_entity sender)
 {
-    const micap_twin *twin = micap_twin_find(&work->replica->twins, sender);
+    const micap_twin *twin = micap_entity_map_find(&work->replica->twins, sender);
     if (!twin || twin->mark == work->replica->mark)
         return true;
     if (!MICAP_RESERVE(&work->world->memory, work->deaths, &work->deaths_capacity, (uint64_t)work->deaths_count + 1))
@@ -186,7 +187,7 @@ static bool list_death(micap_delta_work *work, mica_entity sender)
     return true;
 }
 
-/* Who was in a row that is somebody else's now, or gone, and is nowhere else. */
+/* The entities of rows that were removed or belong to another entity now, if they are nowhere else. */
 static mica_result list_deaths(micap_delta_work *work, const micap_delta_table *table)
 {
     const micap_replica_table *before = &work->replica->tables[table->location];
@@ -212,7 +213,7 @@ static int compare_changes(const void *left, const void *right)
     return a->sender.generation < b->sender.generation ? -1 : a->sender.generation > b->sender.generation;
 }
 
-/* The slot of a handle that is to be the same here: free, or left by somebody who dies with this delta. */
+/* The slot of a handle that is to be the same here: free, or that of an entity that this delta destroys. */
 static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
 {
     const micap_entities *entities = &work->world->entities;
@@ -222,10 +223,10 @@ static bool slot_is_free(const micap_delta_work *work, mica_entity entity)
     if (micap_record_chunk(record) == MICAP_CHUNK_NONE)
         return !micap_record_is_reserved(record);
     mica_entity now = {entity.index, micap_record_generation(record)};
-    return micap_record_chunk(record) != MICAP_CHUNK_PENDING && micap_twin_find(&work->replica->twins, now);
+    return micap_record_chunk(record) != MICAP_CHUNK_PENDING && micap_entity_map_find(&work->replica->twins, now);
 }
 
-/* New ones first, by rising index, no index twice; who had it before dies. */
+/* New ones first, by rising index, no index twice; the former owner of an index is destroyed. */
 static mica_result check_new(micap_delta_work *work)
 {
     const mica_replica *replica = work->replica;
@@ -234,7 +235,7 @@ static mica_result check_new(micap_delta_work *work)
         qsort(work->changes, work->changes_count, sizeof *work->changes, compare_changes);
     for (uint32_t i = 0; i < work->changes_count && work->changes[i].is_new; ++i) {
         mica_entity sender = work->changes[i].sender;
-        const micap_twin *twin = micap_twin_at(&replica->twins, sender.index);
+        const micap_twin *twin = micap_entity_map_at(&replica->twins, sender.index);
         if ((i && work->changes[i - 1].sender.index == sender.index) ||
             (twin && (twin->mark == replica->mark || stays(work, twin))))
             return refuse(work, MICA_ERROR_DATA, "two entities have the same index", sender);
@@ -273,7 +274,8 @@ static micap_archetype *destination_of(const micap_delta_work *work, const micap
     if (!micap_set_init(&set, work->world, from, room))
         return NULL;
     if (change->from) {
-        const micap_replica_table *before = &replica->tables[micap_twin_find(&replica->twins, change->sender)->table];
+        const micap_replica_table *before =
+            &replica->tables[micap_entity_map_find(&replica->twins, change->sender)->table];
         for (uint32_t i = 0; i < before->type_count; ++i)
             micap_set_erase(&set, before->types[i]);
     }
@@ -297,8 +299,8 @@ static mica_result find_destinations(micap_delta_work *work)
         const micap_delta_change *before = i ? change - 1 : NULL;
         bool is_alike = before && before->to && before->is_new == change->is_new && before->from == change->from &&
                         before->table == change->table &&
-                        (change->is_new || micap_twin_find(&work->replica->twins, before->sender)->table ==
-                                               micap_twin_find(&work->replica->twins, change->sender)->table);
+                        (change->is_new || micap_entity_map_find(&work->replica->twins, before->sender)->table ==
+                                               micap_entity_map_find(&work->replica->twins, change->sender)->table);
         change->to = is_alike ? before->to : destination_of(work, change);
         if (!change->to)
             return micap_failure(work->world);
@@ -319,7 +321,7 @@ static mica_result find_destinations(micap_delta_work *work)
     return MICA_OK;
 }
 
-/* Handles for those who are new; from here on they have twins. */
+/* Takes handles for new entities and enters them into the map. */
 static mica_result take_handles(micap_delta_work *work)
 {
     mica_replica *replica = work->replica;
@@ -327,9 +329,9 @@ static mica_result take_handles(micap_delta_work *work)
     uint32_t count = 0;
     while (count < work->changes_count && work->changes[count].is_new)
         ++count;
-    if (!micap_twins_reserve(world, &replica->twins, count) ||
+    if (!micap_entity_map_reserve(world, &replica->twins, count) ||
         (replica->mapped &&
-         (!micap_twins_reserve(world, &replica->remotes, count) || !micap_entities_reserve(world, count))))
+         (!micap_entity_map_reserve(world, &replica->remotes, count) || !micap_entities_reserve(world, count))))
         return refuse_memory(work);
     for (uint32_t i = 0; i < count; ++i) {
         micap_delta_change *change = &work->changes[i];
@@ -342,9 +344,9 @@ static mica_result take_handles(micap_delta_work *work)
         const micap_delta_change *change = &work->changes[i];
         micap_twin twin = {
             .key = change->sender, .other = change->local, .table = change->table, .mark = replica->mark};
-        micap_twin_add(&replica->twins, &twin);
+        micap_entity_map_add(&replica->twins, &twin);
         if (replica->mapped)
-            micap_twin_add(&replica->remotes, &(micap_twin){.key = change->local, .other = change->sender});
+            micap_entity_map_add(&replica->remotes, &(micap_twin){.key = change->local, .other = change->sender});
     }
     work->twins_added = count;
     return MICA_OK;
@@ -360,18 +362,19 @@ static mica_result lay_locals(micap_delta_work *work, micap_delta_table *table)
     if (!MICAP_RESERVE(&work->world->memory, table->locals, &table->local_capacity, table->row_count))
         return refuse_memory(work);
     for (uint32_t row = 0; row < table->row_count; ++row)
-        table->locals[row] = is_other(table, before, row) ? micap_twin_find(&replica->twins, table->rows[row])->other
-                                                          : before->locals[row];
+        table->locals[row] = is_other(table, before, row)
+                                 ? micap_entity_map_find(&replica->twins, table->rows[row])->other
+                                 : before->locals[row];
     return MICA_OK;
 }
 
-/* Nobody twice; rows of the dead don't matter. */
+/* No entity twice; rows of the dead don't matter. */
 static mica_result check_owners(micap_delta_work *work, const micap_delta_table *pool)
 {
     mica_replica *replica = work->replica;
     ++replica->mark;
     for (uint32_t i = 0; i < pool->row_count; ++i) {
-        micap_twin *twin = micap_twin_find(&replica->twins, pool->rows[i]);
+        micap_twin *twin = micap_entity_map_find(&replica->twins, pool->rows[i]);
         if (twin && twin->mark == replica->mark)
             return refuse(work, MICA_ERROR_DATA, "an entity is twice in a pool", pool->rows[i]);
         if (twin)
@@ -397,7 +400,7 @@ static mica_result plan_direct_pool(micap_delta_work *work, micap_delta_table *p
                     continue;
                 if (owner.index != slice->row + at || !is_handle(work, owner))
                     return refuse(work, MICA_ERROR_DATA, "an entity is in the wrong row of a pool", owner);
-                const micap_twin *twin = micap_twin_find(&work->replica->twins, owner);
+                const micap_twin *twin = micap_entity_map_find(&work->replica->twins, owner);
                 count += pass == 0;
                 if (pass == 1 && twin && !micap_pools_make_room(work->world, here, twin->other, count))
                     return refuse_memory(work);
@@ -419,11 +422,11 @@ static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
     mica_pool *here = micap_pool_of(work->world, pool->type->id);
     uint64_t count = 0;
     for (uint32_t i = 0; i < pool->row_count; ++i) {
-        const micap_twin *twin = micap_twin_find(&work->replica->twins, pool->rows[i]);
+        const micap_twin *twin = micap_entity_map_find(&work->replica->twins, pool->rows[i]);
         count += twin && micap_pool_row(here, twin->other) == MICAP_ROW_NONE;
     }
     for (uint32_t i = 0; i < pool->row_count; ++i) {
-        const micap_twin *twin = micap_twin_find(&work->replica->twins, pool->rows[i]);
+        const micap_twin *twin = micap_entity_map_find(&work->replica->twins, pool->rows[i]);
         if (twin && !micap_pools_make_room(work->world, here, twin->other, count))
             return refuse_memory(work);
     }
@@ -477,9 +480,9 @@ mica_result micap_replica_plan(micap_delta_work *work)
 void micap_replica_give_up(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->twins_added; ++i) {
-        micap_twin_erase(&work->replica->twins, work->changes[i].sender);
+        micap_entity_map_erase(&work->replica->twins, work->changes[i].sender);
         if (work->replica->mapped)
-            micap_twin_erase(&work->replica->remotes, work->changes[i].local);
+            micap_entity_map_erase(&work->replica->remotes, work->changes[i].local);
     }
     for (uint32_t i = work->handles_taken; work->replica->mapped && i-- > 0;)
         micap_entity_give_unused(&work->world->entities, work->changes[i].local);

@@ -22,7 +22,7 @@ MICA_POOL_WITH(Buff, (.toggle = true), strength)
 
 enum { ALARM = MICA_EVENT_USER, QUIET };
 
-/* What observers said, as words: "+Heat1" for entity 1, or whatever comes first behind the world's handles. */
+/* What observers were called with, as words: "+Heat1" for entity 1, the first that the test creates. */
 typedef struct diary {
     char text[2048];
     mica_entity base; /* the entity that is called 0 */

@@ -42,8 +42,8 @@ static inline bool faults_end(faults *faults)
     return failed;
 }
 
-/* Returns how many allocations were made to fail. What was reported is forgotten; the world must be sound, and leave nothing
- * behind. */
+/* Returns how many allocations were made to fail. What was reported is forgotten; the world must be valid and must
+ * not leak. */
 static inline uint64_t fail_everywhere(void (*try_it)(faults *faults))
 {
     static faults faults;

@@ -220,7 +220,7 @@ static void count_range(uint32_t begin, uint32_t end, void *context)
         ++((uint32_t *)context)[i];
 }
 
-/* It is done, whoever is missing. */
+/* All jobs run, however many workers are missing. */
 static bool act_parallel_for(stage *stage)
 {
     uint32_t counts[100] = {0};
@@ -429,7 +429,7 @@ static void read_nothing(const mica_frame *frame)
     (void)frame;
 }
 
-/* The rest of the frame has all that it needs, but for a place in the stream. */
+/* The rest of the frame has all that it needs, except a position in the stream. */
 static void add_reader(const mica_frame *frame)
 {
     stage *stage = frame->context;
@@ -473,7 +473,7 @@ START_TEST(threads_that_run_out_of_memory_leave_the_world_whole)
 }
 END_TEST
 
-START_TEST(trim_gives_back_what_systems_hold_and_they_go_on)
+START_TEST(trim_frees_what_systems_hold_and_they_continue)
 {
     stage stage;
     open(&stage, prepare_talk);
@@ -489,4 +489,4 @@ END_TEST
 
 TEST_SUITE(memory_failure, every_call_survives_a_lack_of_memory_at_every_point,
            a_reader_that_comes_inside_a_frame_needs_a_place, threads_that_run_out_of_memory_leave_the_world_whole,
-           trim_gives_back_what_systems_hold_and_they_go_on)
+           trim_frees_what_systems_hold_and_they_continue)

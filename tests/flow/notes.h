@@ -14,7 +14,7 @@
 typedef struct Number { uint32_t value; } Number;
 MICA_COMPONENT(Number, value)
 
-/* Who wrote it, for which entity, and the how many-eth of it. */
+/* Which system wrote it, for which entity, and its number. */
 typedef struct Note { uint32_t writer, entity, call; } Note;
 MICA_STRUCT(Note, writer, entity, call)
 

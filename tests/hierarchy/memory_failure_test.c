@@ -105,7 +105,7 @@ static void record_some(fixture *fixture)
     REQUIRE(mica_command_set_parent(second, far, nodes[1]));
 }
 
-/* Of those who are not in a tree yet. */
+/* Entities that are not in a tree yet. */
 static void record_words(fixture *fixture)
 {
     mica_commands *commands = mica_commands_create(fixture->world);
@@ -133,8 +133,8 @@ static void add_transforms(fixture *fixture)
     add_components(fixture);
 }
 
-/* More slices than the last update had, and nobody who must have another place. */
-static void add_transforms_and_latecomers(fixture *fixture)
+/* More slices than the last update had, and no entity that needs another node. */
+static void add_transforms_and_new_entities(fixture *fixture)
 {
     add_transforms(fixture);
     REQUIRE(mica_transform_update(fixture->world) == MICA_OK);
@@ -276,7 +276,7 @@ static const scenario scenarios[] = {
     {"flush", record_some, flush, NULL, false},
     {"flush of words", record_words, flush, NULL, false},
     {"transform_update without a tree", add_components, update, NULL, false},
-    {"transform_update with latecomers", add_transforms_and_latecomers, update, NULL, false},
+    {"transform_update with new entities", add_transforms_and_new_entities, update, NULL, false},
     {"transform_add_system", NULL, add_system, NULL, false},
     {"clone", link_and_leave_a_page, clone, NULL, false},
     {"snapshot_take", add_transforms, take, NULL, false},

@@ -11,7 +11,7 @@
 
 enum { NODES = 48, BUFFERS = 3, ACTIONS_MAX = 64 };
 
-typedef enum kind { SET_PARENT, BEFORE, BEHIND, WORD, DESTROY } kind;
+typedef enum kind { SET_PARENT, BEFORE, AFTER, WORD, DESTROY } kind;
 
 typedef struct action {
     kind kind;
@@ -106,7 +106,7 @@ static bool link_naively(model *model, action action)
     if (parent >= 0)
         insert(model, at, parent,
                action.kind == SET_PARENT ? model->nodes[parent].child_count
-                                         : place_of(model, action.other) + (action.kind == BEHIND));
+                                         : place_of(model, action.other) + (action.kind == AFTER));
     return true;
 }
 
@@ -193,7 +193,7 @@ static bool link_later(model *model, action action, int buffer)
         return link_now(model, action) == MICA_OK;
     if (action.kind == SET_PARENT)
         return mica_command_set_parent(model->commands[buffer], model->handles[action.node], other);
-    return mica_command_place_id(model->commands[buffer], model->handles[action.node], other, action.kind == BEHIND,
+    return mica_command_place_id(model->commands[buffer], model->handles[action.node], other, action.kind == AFTER,
                                  MICA_HERE);
 }
 
@@ -362,7 +362,7 @@ START_TEST(a_tree_is_what_a_naive_tree_is)
         expect_alike(&model);
         mica_world_destroy(model.world);
     }
-    ck_assert_msg(reported > 0, "some steps make no sense");
+    ck_assert_msg(reported > 0, "some steps are invalid");
 }
 END_TEST
 

@@ -112,7 +112,7 @@ START_TEST(a_link_to_what_another_buffer_creates_lasts_or_goes_with_it)
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_at_the_flush_is_dropped_with_its_place)
+START_TEST(a_change_that_is_invalid_at_the_flush_is_dropped_with_its_location)
 {
     mica_world *world = open_world(&heard);
     mica_entity a = mica_create(world), b = mica_create(world), c = mica_create(world);
@@ -364,7 +364,7 @@ END_TEST
 TEST_SUITE(record, links_come_back_with_any_of_several_snapshots, recorded_links_are_made_by_the_flush_in_order,
            entities_are_linked_before_they_are_born, what_is_given_up_before_it_is_born_leaves_no_link,
            a_link_to_what_another_buffer_creates_lasts_or_goes_with_it,
-           what_makes_no_sense_at_the_flush_is_dropped_with_its_place, mistakes_are_told_when_they_are_recorded,
+           a_change_that_is_invalid_at_the_flush_is_dropped_with_its_location, mistakes_are_told_when_they_are_recorded,
            a_link_for_the_dead_follows_the_policy_of_the_world, what_was_recorded_for_one_that_died_at_once_is_not_done,
            a_flush_that_a_seal_refuses_takes_links_and_names_back,
            nothing_else_happens_to_one_that_dies_with_its_parent_in_the_same_flush,

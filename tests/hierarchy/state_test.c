@@ -34,7 +34,7 @@ START_TEST(a_snapshot_takes_links_back_whatever_was_restored_before)
     ck_assert_int_eq(mica_snapshot_restore(world, bare), MICA_OK);
     mica_entity parent = mica_create(world), child = mica_create_child(world, parent);
     mica_destroy(world, parent);
-    ck_assert_msg(!mica_is_alive(world, child), "nobody had chosen what becomes of orphans");
+    ck_assert_msg(!mica_is_alive(world, child), "orphans die by default");
     close_world(world, &heard);
 }
 END_TEST
@@ -100,7 +100,7 @@ START_TEST(matrices_follow_a_snapshot_that_had_not_seen_all_that_moved)
     mica_snapshot bare = mica_snapshot_take(world);
     mica_entity parent = add_node(world, mica_nil(), 10), child = add_node(world, parent, 1);
     ck_assert(x_of(world, child) == 11);
-    mica_write(world, parent, mica_local)->position[0] = 20; /* moved, and nobody has looked */
+    mica_write(world, parent, mica_local)->position[0] = 20; /* moved, and not updated */
     mica_snapshot moved = mica_snapshot_take(world);
     ck_assert(x_of(world, child) == 21);
     mica_snapshot still = mica_snapshot_take(world);
@@ -111,7 +111,7 @@ START_TEST(matrices_follow_a_snapshot_that_had_not_seen_all_that_moved)
     mica_snapshot_restore(world, still);
     mica_write(world, child, mica_local)->position[0] = 2;
     ck_assert(x_of(world, child) == 22);
-    mica_set_parent(world, child, mica_nil()); /* linked elsewhere, and nobody has looked */
+    mica_set_parent(world, child, mica_nil()); /* linked elsewhere, and not updated */
     mica_snapshot linked = mica_snapshot_take(world);
     ck_assert(x_of(world, child) == 2);
     mica_snapshot_restore(world, linked);

@@ -174,7 +174,7 @@ static mica_entity deliver(mica_world *world)
     return child;
 }
 
-START_TEST(links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends)
+START_TEST(links_that_observers_make_are_there_when_the_operation_ends)
 {
     static mica_entity (*const doors[])(mica_world *) = {change_one, commit_batch, emit, deliver};
     for (uint32_t i = 0; i < COUNT_OF(doors); ++i) {
@@ -238,5 +238,5 @@ END_TEST
 
 TEST_SUITE(system, a_system_that_only_links_does_so, work_that_has_no_place_in_the_order_links_nothing,
            transforms_follow_what_systems_move, the_system_is_there_once,
-           links_that_are_made_by_those_who_are_told_are_there_when_the_operation_ends,
+           links_that_observers_make_are_there_when_the_operation_ends,
            trees_and_matrices_are_the_same_for_any_number_of_workers)

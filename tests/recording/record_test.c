@@ -117,13 +117,13 @@ START_TEST(misuse_is_refused)
     expect_report(&heard, MICA_ERROR_LIMIT, "input: 16777217 bytes are more than 16777216");
     mica_input_handle(world, NULL, NULL);
     ck_assert_int_eq(mica_input(world, "x", 1), MICA_ERROR_UNKNOWN);
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "nobody handles it");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no handler");
     close_world(world, &heard); /* ends the recording */
     mica_recording_free(recording);
     mica_recording_free(recorded_load(recorded_path));
     world = open_world(&heard); /* which knows nothing of recordings */
     ck_assert_int_eq(mica_input(world, "x", 1), MICA_ERROR_UNKNOWN);
-    expect_report(&heard, MICA_ERROR_UNKNOWN, "nobody handles it");
+    expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no handler");
     ck_assert_int_eq(mica_record_end(world), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "there is no recording");
     close_world(world, &heard);

@@ -106,9 +106,9 @@ static const struct {
     {NULL, {1, 48, MICA_RECORD_ENTITIES, 0, false}},
     {NULL, {1 | 7 << 16, 56, MICA_RECORD_WORLD, 0, true}}, /* of a later version, which has more in its header */
     {"the recording has version 2, and this reads 1", {2, 48, 0, 0, false}},
-    {"the header makes no sense", {1, 47, 0, 0, false}},
-    {"the header makes no sense", {1, 4096, 0, 0, false}},
-    {"the header makes no sense", {1, 48, MICA_RECORD_ENTITIES + 1, 0, false}},
+    {"the header has an invalid size or detail", {1, 47, 0, 0, false}},
+    {"the header has an invalid size or detail", {1, 4096, 0, 0, false}},
+    {"the header has an invalid size or detail", {1, 48, MICA_RECORD_ENTITIES + 1, 0, false}},
 };
 
 #define TICK(number, dt) number "\0\0\0\0\0\0\0" "hashhash" dt "\0\0\0\0"
@@ -128,7 +128,7 @@ static const struct {
     {"snapshot 2 comes after snapshot 0", MICAP_RECORD_SNAPSHOT, 4, "\2\0\0\0"},
     {"there is no snapshot 0", MICAP_RECORD_RESTORE, 4, NULL},
     {"there is no snapshot 1", MICAP_RECORD_DROP, 4, "\1\0\0\0"},
-    {"damaged behind tick 0", 0, 3, NULL},
+    {"damaged after tick 0", 0, 3, NULL},
     {"a name has 1 to 95 bytes", MICAP_RECORD_NAME, 8, NULL},
     {"a name has 1 to 95 bytes", MICAP_RECORD_NAME, 8 + 96, NULL},
     {"a name has 1 to 95 bytes", MICAP_RECORD_NAME, 10, "hashhasha"},
@@ -137,11 +137,11 @@ static const struct {
     {"leaves have 40 bytes each, not 41", MICAP_RECORD_LEAVES, 41, NULL},
     {"leaves are not in order", MICAP_RECORD_LEAVES, 80, NULL},
     {"a tick has 24 bytes, not 8", MICAP_RECORD_TICK, 8, NULL},
-    {"tick 0 comes behind tick 0", MICAP_RECORD_TICK, 24, NULL},
-    {"tick 2 comes behind tick 0", MICAP_RECORD_TICK, 24, TICK("\2", "\0\0\0\0")},
-    {"a time step of -0.5 makes no sense", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\0\xbf")},
-    {"makes no sense", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\xc0\x7f")}, /* not a number */
-    {"makes no sense", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\x80\x7f")}, /* infinite */
+    {"tick 0 comes after tick 0", MICAP_RECORD_TICK, 24, NULL},
+    {"tick 2 comes after tick 0", MICAP_RECORD_TICK, 24, TICK("\2", "\0\0\0\0")},
+    {"a time step of -0.5 seconds is invalid", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\0\xbf")},
+    {"is invalid: expected 0 or more", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\xc0\x7f")}, /* not a number */
+    {"is invalid: expected 0 or more", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\x80\x7f")}, /* infinite */
 };
 
 /* Opens it with and without somebody who listens. */
@@ -185,7 +185,7 @@ START_TEST(each_field_that_is_wrong_is_refused_in_words_of_its_own)
     add_tick(&paper, 1, 1);
     add_tick(&paper, 2, 1);
     paper.bytes[paper.count - 1] ^= 1;
-    expect_opening(&paper, "damaged behind tick 1");
+    expect_opening(&paper, "damaged after tick 1");
 }
 END_TEST
 

@@ -56,8 +56,8 @@ static const damage damages[] = {
     {"another format", MICA_ERROR_DATA, {{"header: format", SET, 2}}},
     {"cut off, or too long", MICA_ERROR_DATA, {{"header: bytes", SET, 48}}},
     {"its checksum is another", MICA_ERROR_DATA, {{"header: checksum", SET, 1}}},
-    {"versions make no sense", MICA_ERROR_DATA, {{"header: version", SET, 0}}},
-    {"versions make no sense", MICA_ERROR_DATA, {{"header: base", SET, 1u << 30}}},
+    {"version is not later than its base", MICA_ERROR_DATA, {{"header: version", SET, 0}}},
+    {"version is not later than its base", MICA_ERROR_DATA, {{"header: base", SET, 1u << 30}}},
     {"it begins at version 1 ", MICA_ERROR_REFUSED, {{"header: base", SET, 1}}},
 
     {"a group of an unknown kind", MICA_ERROR_DATA, {{"Letter: kind", SET, 7}}},
@@ -179,7 +179,7 @@ static const damage later_damages[] = {
     {"two entities have the same index", MICA_ERROR_DATA, {{"Letter: slice 2: entity 1: index", SET, 193}}},
 };
 
-/* What makes no sense, or none here, and does no harm. */
+/* What is invalid, at least here, and does no harm. */
 static const struct {
     const char *name;
     edit edits[2];

@@ -5,6 +5,7 @@
 #include "../support/sample.h"
 #include "../support/test.h"
 #include "mica/snapshot.h"
+#include "replication/delta_checksum.h"
 #include "replication/delta_format.h"
 
 #include <string.h>

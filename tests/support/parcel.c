@@ -2,6 +2,7 @@
 
 #include "components.h"
 #include "require.h"
+#include "replication/delta_checksum.h"
 #include "replication/delta_format.h"
 
 #include <stdarg.h>

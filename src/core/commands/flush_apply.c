@@ -1,6 +1,7 @@
 /* Applying the net change of one entity: at most one move. */
 #include "base/assert.h"
 #include "core/events/hooks.h"
+#include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/events/watch.h"
@@ -9,6 +10,9 @@
 #include "core/storage/touch.h"
 #include "core/storage/split_row.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "core/entity/pool_fast_path.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
@@ -77,7 +81,7 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
     bool was_there = row != MICAP_ROW_NONE;
     if (was_there) {
         if (command->value) {
-            micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+            micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
             micap_pool_destruct_value(pool, row);
             micap_pool_move_value_in(pool, row, command->value);
         }
@@ -112,7 +116,7 @@ static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity
     while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
         micap_pools_remove_instance(world, pool, pool->next[first]);
     if (first != MICAP_ROW_NONE && pool->enabled) {
-        micap_pool_keep(pool, first, 1);
+        micap_pool_preserve(pool, first, 1);
         pool->enabled[first] = 1; /* what is added anew is switched on */
     }
 }
@@ -136,11 +140,9 @@ static void change_pools(mica_world *world, const micap_target *target)
 
 static void create(mica_world *world, micap_target *target)
 {
-    micap_spot spot = micap_rows_next(target->to);
     --target->to->incoming;
-    micap_row_init_companions(world, NULL, spot);
+    micap_spot spot = micap_row_create(world, target->to, target->entity);
     place_values(world, target, NULL, spot);
-    micap_rows_commit(world, spot, target->entity);
     micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);

@@ -7,6 +7,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/pool_lookup.h"
+#include "core/entity/pool_fast_path.h"
 
 /* The first buffer from here on that has something to apply, or NULL. */
 static const mica_commands *next_used(const mica_commands *commands)
@@ -161,7 +162,7 @@ static micap_strip_outcome apply_to_pool(mica_world *world, const micap_strip *s
         return failed(world);
     mica_pool *pool = micap_pool_of(world, strip->type->id);
     MICAP_ASSERT(pool, "the world uses the component");
-    if (!pool->is_short || world->keeper.before)
+    if (!pool->changes_fast || world->keeper.before)
         return MICAP_STRIP_NONE;
     const mica_commands *commands = next_used(world->first_commands);
     for (; commands && strip->operation != MICAP_OPERATION_REMOVE; commands = next_used(commands->next))

@@ -1,5 +1,6 @@
 #include "mica/batch.h"
 
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
@@ -10,26 +11,18 @@
 #include "core/storage/pool_lookup.h"
 
 typedef struct micap_batch_group {
-    micap_archetype *archetype;
-    const mica_value *columns;
+    micap_creation what;
     bool *given; /* by column: whether it counts as set */
-    uint32_t column_count;
     uint32_t count;
-    uint32_t period; /* of the columns, in rows; at least 1 */
-    uint32_t filled; /* rows that exist */
     uint32_t first_chunk;
     uint32_t first_row;
     uint32_t first_entity;
-    bool has_pooled;
-    uint32_t pooled; /* entities that have their components in pools */
 } batch_group;
 
 struct mica_batch {
     mica_world *world;
     batch_group *groups;
     bool *given;
-    mica_value *shifted; /* columns from an element on */
-    uint32_t shifted_count;
     uint32_t group_count;
     uint32_t entity_count;
     uint32_t column_count;
@@ -41,7 +34,6 @@ static void free_batch(mica_batch *batch)
     micap_memory *memory = &batch->world->memory;
     micap_release(memory, batch->groups, batch->group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, batch->given, batch->column_count, 1);
-    MICAP_RELEASE_ARRAY(memory, batch->shifted, batch->shifted_count);
     micap_release(memory, batch, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
 }
 
@@ -78,10 +70,10 @@ static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
     uint32_t first_entity = 0;
     bool *given = batch->given;
     for (uint32_t i = 0; i < batch->group_count; ++i) {
-        batch->groups[i] = (batch_group){.columns = groups[i].columns,
-                                         .column_count = groups[i].column_count,
+        batch->groups[i] = (batch_group){.what = {.values = groups[i].columns,
+                                                  .value_count = groups[i].column_count,
+                                                  .period = groups[i].period ? groups[i].period : UINT32_MAX},
                                          .count = groups[i].count,
-                                         .period = groups[i].period ? groups[i].period : UINT32_MAX,
                                          .first_entity = first_entity,
                                          .given = given};
         for (uint32_t column = 0; column < groups[i].column_count; ++column)
@@ -93,8 +85,8 @@ static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
 /* A row of the dead that is in the way would have to go before all is certain, and can't be brought back to its place. */
 static bool check_pools(mica_world *world, const batch_group *group)
 {
-    for (uint32_t i = 0; i < group->column_count; ++i) {
-        mica_component component = group->columns[i].component;
+    for (uint32_t i = 0; i < group->what.value_count; ++i) {
+        mica_component component = group->what.values[i].component;
         if (!micap_is_pooled(component) || micap_type_of(component)->type.dying == MICA_DYING_AT_ONCE)
             continue;
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
@@ -112,53 +104,36 @@ static bool reserve(mica_batch *batch)
     bool fine = true;
     for (uint32_t i = 0; fine && i < batch->group_count; ++i) {
         batch_group *group = &batch->groups[i];
-        group->has_pooled = micap_has_pooled(group->columns, group->column_count);
-        group->archetype = micap_archetype_of_values(world, group->columns, group->column_count);
-        fine = group->archetype && check_pools(world, group);
+        group->what.archetype = micap_archetype_of_values(world, group->what.values, group->what.value_count);
+        fine = group->what.archetype && check_pools(world, group);
         if (fine)
-            group->archetype->incoming += group->count;
+            group->what.archetype->incoming += group->count;
     }
     bool room = fine && micap_entities_reserve(world, batch->entity_count);
     for (uint32_t i = 0; room && i < batch->group_count; ++i)
-        room = !batch->groups[i].has_pooled || MICAP_RESERVE(&world->memory, batch->shifted, &batch->shifted_count,
-                                                             (uint64_t)batch->groups[i].column_count);
-    for (uint32_t i = 0; room && i < batch->group_count; ++i)
-        room = micap_rows_reserve(world, batch->groups[i].archetype, batch->groups[i].archetype->incoming);
+        room = micap_rows_reserve(world, batch->groups[i].what.archetype, batch->groups[i].what.archetype->incoming);
     if (fine && !room)
         micap_fail_memory(world, "batch");
-    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].archetype; ++i)
-        batch->groups[i].archetype->incoming = 0;
+    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].what.archetype; ++i)
+        batch->groups[i].what.archetype->incoming = 0;
     return room;
 }
 
 static void shrink(mica_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].archetype; ++i)
-        micap_rows_shrink(batch->world, batch->groups[i].archetype, 1);
+    for (uint32_t i = 0; i < batch->group_count && batch->groups[i].what.archetype; ++i)
+        micap_rows_shrink(batch->world, batch->groups[i].what.archetype, 1);
 }
 
-static bool fill_group(mica_world *world, batch_group *group)
+static bool create_group(mica_world *world, batch_group *group)
 {
-    micap_archetype *archetype = group->archetype;
     if (!group->count)
         return true;
-    micap_spot first = micap_rows_next(archetype);
+    micap_spot first;
+    if (!micap_rows_create(world, &group->what, group->count, "batch", &first))
+        return false;
     group->first_row = first.row;
-    group->first_chunk = archetype->tail;
-    while (archetype->chunks[group->first_chunk] != first.chunk)
-        ++group->first_chunk;
-    while (group->filled < group->count) {
-        micap_spot spot = micap_rows_next(archetype);
-        uint32_t room = spot.chunk->capacity - spot.row, left = group->count - group->filled;
-        uint32_t element = group->filled % group->period;
-        uint32_t run = room < left ? room : left;
-        if (run > group->period - element)
-            run = group->period - element;
-        if (!micap_rows_fill(world, spot, run, group->columns, group->column_count, element))
-            return false;
-        micap_rows_commit_run(world, spot, run);
-        group->filled += run;
-    }
+    group->first_chunk = first.chunk->index;
     return true;
 }
 
@@ -169,11 +144,11 @@ static micap_spot rest_of_rows(const batch_group *group, mica_batch_run *run)
         run->private_chunk = group->first_chunk;
         run->private_row = group->first_row;
     }
-    if (run->private_row == group->archetype->chunks[run->private_chunk]->count) {
+    if (run->private_row == group->what.archetype->chunks[run->private_chunk]->count) {
         ++run->private_chunk;
         run->private_row = 0;
     }
-    micap_chunk *chunk = group->archetype->chunks[run->private_chunk];
+    micap_chunk *chunk = group->what.archetype->chunks[run->private_chunk];
     uint32_t left = group->count - run->private_done, there = chunk->count - run->private_row;
     run->count = there < left ? there : left;
     run->first = group->first_entity + run->private_done;
@@ -207,72 +182,26 @@ static uint32_t next_pool_rows(const batch_group *group, const mica_pool *pool, 
     return first;
 }
 
-/* Gives the entities of a group what they have in pools. */
-static bool fill_pools(mica_batch *batch, batch_group *group)
+/* Takes back the first groups, the last one first: then each row is the last of its archetype. */
+static void take_back(mica_batch *batch, uint32_t group_count, bool reuse)
 {
-    for (mica_batch_run run = {0}; group->has_pooled && run.private_done < group->count;) {
-        next_rows(group, &run);
-        for (uint32_t done = 0, count; done < run.count; done += count) {
-            uint32_t element = group->pooled % group->period, left = group->period - element;
-            count = left < run.count - done ? left : run.count - done;
-            for (uint32_t i = 0; i < group->column_count; ++i) {
-                mica_value value = group->columns[i];
-                uint32_t bytes = value.data && micap_is_pooled(value.component)
-                                     ? micap_type_of(value.component)->type.size_bytes
-                                     : 0;
-                value.data = bytes ? (const char *)value.data + (size_t)element * bytes : value.data;
-                batch->shifted[i] = value;
-            }
-            if (!micap_pooled_create(batch->world, batch->shifted, group->column_count, run.entities + done, count))
-                return false;
-            group->pooled += count;
-        }
-    }
-    return true;
-}
-
-static void take_out_of_pools(mica_batch *batch, const batch_group *group, mica_entity entity)
-{
-    for (uint32_t i = group->column_count; i-- > 0;)
-        if (micap_is_pooled(group->columns[i].component))
-            micap_pools_take_back(batch->world, micap_pool_of(batch->world, group->columns[i].component), entity);
-}
-
-/* Takes the entities of a group, which are the last of their archetype, out of their pools; the last one first, so that nothing
- * moves. */
-static void empty_pools(mica_batch *batch, batch_group *group)
-{
-    micap_chunk **chunk = group->pooled ? &group->archetype->chunks[group->archetype->tail] : NULL;
-    uint32_t row = chunk ? (*chunk)->count : 0, without = group->filled - group->pooled;
-    while (group->pooled) {
-        MICAP_ASSERT(chunk, "there are rows");
-        if (!row)
-            row = (*--chunk)->count;
-        --row;
-        if (without) {
-            --without;
-            continue;
-        }
-        take_out_of_pools(batch, group, micap_chunk_entities(*chunk)[row]);
-        --group->pooled;
-    }
-}
-
-/* Last first, so that each row that goes is the last of its archetype. */
-static void undo(mica_batch *batch)
-{
-    for (uint32_t i = batch->group_count; i-- > 0;) {
-        empty_pools(batch, &batch->groups[i]);
-        if (batch->groups[i].filled)
-            micap_rows_undo(batch->world, batch->groups[i].archetype, batch->groups[i].filled);
-    }
+    while (group_count-- > 0)
+        if (batch->groups[group_count].count)
+            micap_rows_take_back(batch->world, &batch->groups[group_count].what, batch->groups[group_count].count,
+                                 reuse);
     shrink(batch);
 }
 
 mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                              mica_batch **out_batch)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, groups, group_count) ||
+        MICAP_MISSING(world, out_batch))
+        return MICA_ERROR_INVALID;
     *out_batch = NULL;
+    for (uint32_t i = 0; i < group_count; ++i)
+        if (MICAP_MISSING_ARRAY(world, groups[i].columns, groups[i].column_count))
+            return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "batch");
     if (result != MICA_OK)
         return result;
@@ -281,14 +210,12 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
         return micap_failure(world);
     describe_groups(batch, groups);
     bool fine = reserve(batch);
-    if (fine)
-        ++world->structure;
-    for (uint32_t i = 0; fine && i < group_count; ++i)
-        fine = fill_group(world, &batch->groups[i]);
-    for (uint32_t i = 0; fine && i < group_count; ++i)
-        fine = fill_pools(batch, &batch->groups[i]);
+    uint32_t created = 0;
+    while (fine && created < group_count)
+        if ((fine = create_group(world, &batch->groups[created])))
+            ++created;
     if (!fine) {
-        undo(batch);
+        take_back(batch, created, true);
         free_batch(batch);
         return micap_failure(world);
     }
@@ -299,14 +226,16 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
 
 void mica_batch_entities(mica_batch *batch, mica_entity *out_entities)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING(batch->world, out_entities))
+        return;
     for (mica_batch_run run = {0}; mica_batch_next(batch, &run);)
         memcpy(out_entities + run.first, run.entities, run.count * sizeof *out_entities);
 }
 
 static void mark_given(batch_group *group, mica_component component)
 {
-    for (uint32_t i = 0; i < group->column_count; ++i)
-        if (group->columns[i].component == component)
+    for (uint32_t i = 0; i < group->what.value_count; ++i)
+        if (group->what.values[i].component == component)
             group->given[i] = true;
 }
 
@@ -314,21 +243,23 @@ static void mark_given(batch_group *group, mica_component component)
 static bool was_given(const batch_group *group, mica_component component)
 {
     uint32_t at = 0;
-    while (group->columns[at].component != component)
+    while (group->what.values[at].component != component)
         ++at;
     return group->given[at];
 }
 
 static bool has_column(const batch_group *group, mica_component component)
 {
-    for (uint32_t i = 0; i < group->column_count; ++i)
-        if (group->columns[i].component == component)
+    for (uint32_t i = 0; i < group->what.value_count; ++i)
+        if (group->what.values[i].component == component)
             return true;
     return false;
 }
 
 bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING(batch->world, run))
+        return false;
     mica_pool *pool = micap_is_pooled(run->component) ? micap_pool_of(batch->world, run->component) : NULL;
     for (; run->group < batch->group_count; ++run->group, run->private_done = 0) {
         batch_group *group = &batch->groups[run->group];
@@ -338,7 +269,7 @@ bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
             next_pool_rows(group, pool, run);
         } else {
             uint32_t column =
-                run->component ? micap_archetype_column(group->archetype, run->component) : MICAP_COLUMN_TAG;
+                run->component ? micap_archetype_column(group->what.archetype, run->component) : MICAP_COLUMN_TAG;
             micap_spot spot = next_rows(group, run);
             run->values = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
         }
@@ -396,7 +327,7 @@ static void announce_to_all(mica_batch *batch, mica_component component)
             continue;
         if (micap_is_pooled(component))
             announce_pooled(batch, group, micap_pool_of(batch->world, component));
-        else if (micap_has_hooks(group->archetype, mask))
+        else if (micap_has_hooks(group->what.archetype, mask))
             announce(batch, group, component);
     }
 }
@@ -408,7 +339,7 @@ static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t o
     for (uint32_t i = 0; i < order_count; ++i)
         announce_to_all(batch, order[i]);
     for (uint32_t g = 0; g < batch->group_count; ++g) {
-        const micap_archetype *archetype = batch->groups[g].archetype;
+        const micap_archetype *archetype = batch->groups[g].what.archetype;
         for (uint32_t i = 0; micap_has_hooks(archetype, mask) && i < archetype->component_count; ++i)
             if (!is_among(order, order_count, archetype->components[i]))
                 announce(batch, &batch->groups[g], archetype->components[i]);
@@ -420,6 +351,8 @@ static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t o
 
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING_ARRAY(batch->world, order, order_count))
+        return MICA_ERROR_INVALID;
     mica_world *world = batch->world;
     run_hooks(batch, order, order_count);
     micap_callback_end(world, batch->depth);
@@ -429,22 +362,12 @@ mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, ui
 
 void mica_batch_cancel(mica_batch *batch)
 {
+    if (MICAP_MISSING(NULL, batch))
+        return;
     mica_world *world = batch->world;
     ++world->structure;
-    /* Values may have been completed with these handles: they must not come alive again. */
-    for (uint32_t i = batch->group_count; i-- > 0;) {
-        batch_group *group = &batch->groups[i];
-        empty_pools(batch, group);
-        for (; group->filled; --group->filled) {
-            micap_chunk *chunk = group->archetype->chunks[group->archetype->tail];
-            micap_spot last = {chunk, chunk->count - 1};
-            mica_entity entity = micap_chunk_entities(chunk)[last.row];
-            micap_row_destruct(last);
-            micap_row_fill_hole(world, last);
-            micap_entity_forget(world, entity);
-        }
-    }
-    shrink(batch);
+    /* The program has seen these handles: they are not given out again. */
+    take_back(batch, batch->group_count, false);
     micap_callback_end(world, batch->depth);
     free_batch(batch);
     micap_hooks_end(world);

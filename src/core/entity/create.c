@@ -1,35 +1,10 @@
 /* Creating entities, one at a time. */
+#include "base/argument.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
-#include "core/entity/pool_component.h"
 #include "core/events/hooks.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
-
-static mica_entity create_row(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
-{
-    uint64_t *record;
-    mica_entity entity = micap_entity_take_record(world, &world->entities, &record);
-    if (mica_is_nil(entity)) {
-        micap_fail_memory(world, "create");
-        return entity;
-    }
-    if (!micap_rows_reserve_one(world, archetype))
-        micap_fail_memory(world, "create");
-    else if (micap_rows_fill(world, micap_rows_next(archetype), 1, values, count, 0)) {
-        micap_spot spot = micap_rows_next(archetype);
-        if (micap_pooled_create(world, values, count, &entity, 1)) {
-            micap_rows_commit_record(world, spot, entity, record);
-            ++world->structure;
-            micap_hooks_created(world, spot, 1, values, count);
-            micap_hooks_end(world);
-            return entity;
-        }
-        micap_row_destruct(spot);
-    }
-    micap_entity_give_unused(&world->entities, entity);
-    return mica_nil();
-}
 
 /* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
@@ -40,7 +15,14 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
     if (!archetype)
         return mica_nil();
     micap_create_plan_learn(world, archetype, values, count);
-    return create_row(world, archetype, values, count);
+    micap_creation what = {archetype, values, count, 1};
+    micap_spot first;
+    if (!micap_rows_create(world, &what, 1, "create", &first))
+        return mica_nil();
+    mica_entity entity = micap_chunk_entities(first.chunk)[first.row];
+    micap_rows_created(world, &what, first, 1, NULL);
+    micap_hooks_end(world);
+    return entity;
 }
 
 /* Fills the raw row of a plan. False if the plan is for another list: the row is still raw then. */
@@ -113,6 +95,8 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
 
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
+        return mica_nil();
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
     if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || plan->known != count + 1 ||
                        !is_ready(world, plan)))

@@ -1,6 +1,7 @@
 #include "core/entity/create_rows.h"
 
-#include "core/entity/pool_component.h"
+#include "core/entity/destroy.h"
+#include "core/entity/pool_create.h"
 #include "core/events/hooks.h"
 #include "core/storage/component_set.h"
 #include "core/storage/split_row.h"
@@ -80,12 +81,12 @@ static bool fill_column(mica_world *world, const micap_column *column, void *to,
     }
     if (data ? micap_values_copy(column->type, to, data, count) : micap_values_construct(column->type, to, count))
         return true;
-    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", column->type->type.name);
-    return false;
+    return micap_fail_value(world, column->type);
 }
 
-bool micap_rows_fill(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values, uint32_t value_count,
-                     uint64_t first)
+/* Fills the raw columns of `count` rows of one chunk from element `first` on. False with a report: all is raw again. */
+static bool fill_rows(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+                      uint32_t value_count, uint64_t first)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
@@ -171,7 +172,8 @@ static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, 
     return run;
 }
 
-void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
+/* Adds `count` rows of one chunk that were filled, with new handles, which were reserved. */
+static void commit_rows(mica_world *world, micap_spot spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
@@ -181,13 +183,65 @@ void micap_rows_commit_run(mica_world *world, micap_spot spot, uint32_t count)
         uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
                                                   : commit_fresh(world, rest, count - i, entities + i);
         if (!run)
-            micap_entities_next_run(world); /* which was reserved */
+            micap_entities_next_run(world);
         i += run;
     }
     micap_rows_count_up(spot, count);
 }
 
-void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t count)
+/* Goes over rows of one archetype that were just created, chunk by chunk. */
+typedef struct micap_created_run {
+    micap_spot spot;
+    uint32_t count; /* in this chunk */
+    uint32_t left;  /* in the next ones */
+} created_run;
+
+static created_run first_run(micap_spot first, uint32_t count)
+{
+    uint32_t here = first.chunk->count - first.row < count ? first.chunk->count - first.row : count;
+    return (created_run){first, here, count - here};
+}
+
+static bool next_run(created_run *run)
+{
+    if (!run->left)
+        return false;
+    const micap_archetype *archetype = run->spot.chunk->archetype;
+    *run = first_run((micap_spot){archetype->chunks[run->spot.chunk->index + 1], 0}, run->left);
+    return true;
+}
+
+static void list_created(micap_spot first, uint32_t count, mica_entity *out)
+{
+    created_run run = first_run(first, count);
+    do {
+        memcpy(out, micap_chunk_entities(run.spot.chunk) + run.spot.row, run.count * sizeof *out);
+        out += run.count;
+    } while (next_run(&run));
+}
+
+/* Rows in pools are created for all entities at once, so that it is all or none. */
+static bool create_in_pools(mica_world *world, const micap_creation *what, micap_spot first, uint32_t count,
+                            const char *operation)
+{
+    if (!world->pools.count || !micap_has_pooled(what->values, what->value_count))
+        return true;
+    if (first.chunk->count - first.row >= count)
+        return micap_pooled_create(world, what, micap_chunk_entities(first.chunk) + first.row, count);
+    size_t bytes = (size_t)count * sizeof(mica_entity);
+    mica_entity *entities = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (!entities) {
+        micap_fail_memory(world, operation);
+        return false;
+    }
+    list_created(first, count, entities);
+    bool done = micap_pooled_create(world, what, entities, count);
+    micap_release(&world->memory, entities, bytes, MICAP_ARRAY_ALIGNMENT);
+    return done;
+}
+
+/* Removes the last rows of an archetype from its chunks. */
+static void remove_last_rows(mica_world *world, micap_archetype *archetype, uint32_t count, bool reuse)
 {
     for (; count; --count) {
         micap_chunk *chunk = archetype->chunks[archetype->tail];
@@ -195,6 +249,74 @@ void micap_rows_undo(mica_world *world, micap_archetype *archetype, uint64_t cou
         mica_entity entity = micap_chunk_entities(chunk)[last.row];
         micap_row_destruct(last);
         micap_row_fill_hole(world, last);
-        micap_entity_give_unused(&world->entities, entity);
+        if (reuse)
+            micap_entity_give_unused(&world->entities, entity);
+        else
+            micap_entity_forget(world, entity);
     }
+    micap_rows_shrink(world, archetype, 1);
+}
+
+bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t count, const char *operation,
+                       micap_spot *out_first)
+{
+    micap_archetype *archetype = what->archetype;
+    if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count)) {
+        micap_rows_shrink(world, archetype, 1);
+        micap_fail_memory(world, operation);
+        return false;
+    }
+    *out_first = micap_rows_next(archetype);
+    uint32_t done = 0, run;
+    for (; done < count; done += run) {
+        micap_spot spot = micap_rows_next(archetype);
+        uint32_t room = spot.chunk->capacity - spot.row, element = done % what->period;
+        run = room < count - done ? room : count - done;
+        run = run < what->period - element ? run : what->period - element;
+        if (!fill_rows(world, spot, run, what->values, what->value_count, element))
+            break;
+        commit_rows(world, spot, run);
+    }
+    bool created = done == count && create_in_pools(world, what, *out_first, count, operation);
+    if (!created)
+        remove_last_rows(world, archetype, done, true);
+    ++world->structure;
+    return created;
+}
+
+void micap_rows_created(mica_world *world, const micap_creation *what, micap_spot first, uint32_t count,
+                        mica_entity *out_entities)
+{
+    const micap_archetype *archetype = what->archetype;
+    if (out_entities)
+        list_created(first, count, out_entities);
+    if (!micap_has_hooks(archetype, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET) &&
+        !micap_has_pooled(what->values, what->value_count))
+        return;
+    created_run run = first_run(first, count);
+    do
+        micap_hooks_created(world, run.spot, run.count, what->values, what->value_count);
+    while (next_run(&run));
+}
+
+void micap_rows_take_back(mica_world *world, const micap_creation *what, uint32_t count, bool reuse)
+{
+    micap_archetype *archetype = what->archetype;
+    micap_chunk **chunk = &archetype->chunks[archetype->tail];
+    uint32_t row = (*chunk)->count;
+    for (uint32_t i = 0; i < count && micap_has_pooled(what->values, what->value_count); ++i) {
+        if (!row)
+            row = (*--chunk)->count;
+        micap_pooled_take_back(world, what, micap_chunk_entities(*chunk)[--row]);
+    }
+    remove_last_rows(world, archetype, count, reuse);
+}
+
+micap_spot micap_row_create(mica_world *world, micap_archetype *archetype, mica_entity entity)
+{
+    micap_spot spot = micap_rows_next(archetype);
+    if (archetype->has_companions)
+        micap_row_init_companions(world, NULL, spot);
+    micap_rows_commit(world, spot, entity);
+    return spot;
 }

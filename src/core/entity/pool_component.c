@@ -1,10 +1,14 @@
 #include "core/entity/pool_component.h"
 
+#include "core/entity/pool_create.h"
+
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
 
 static const mica_location no_place = {0};
 
@@ -39,13 +43,15 @@ static __attribute__((noinline)) const void *get_any(const mica_world *world, mi
 const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component)
 {
     const mica_pool *pool = micap_pool_of(world, component);
-    if (MICAP_UNLIKELY(!pool || !pool->is_quick))
+    if (MICAP_UNLIKELY(!pool))
         return get_any(world, entity, component);
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT, at = entity.index & (MICAP_MAP_PAGE_ENTRIES - 1);
     uint64_t row = entity.index;
-    if (pool->kind == MICAP_POOL_MAP)
+    if (MICAP_LIKELY(pool->fast_kind == MICAP_POOL_MAP))
         row = MICAP_LIKELY(page < pool->index.page_count) ? micap_map_row_of(pool->index.pages[page][at], entity)
                                                           : UINT64_MAX;
+    else if (pool->fast_kind != MICAP_POOL_DIRECT)
+        return get_any(world, entity, component);
     else if (row < pool->row_limit && (!mica_same(pool->owners[row], entity) || mica_is_nil(entity)))
         return NULL;
     return MICAP_LIKELY(row < pool->row_limit) ? pool->values + row * pool->value_bytes : NULL;
@@ -57,11 +63,8 @@ void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component c
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
     if (row == MICAP_ROW_NONE)
         return NULL;
-    if (MICAP_LIKELY(pool->values != NULL)) {
-        if (MICAP_UNLIKELY(pool->keeper->before))
-            micap_pool_keep_slices(pool, row, 1);
-        micap_stamp(&micap_pool_stamps(pool, row)[1], micap_version(world));
-    }
+    if (MICAP_LIKELY(pool->values != NULL))
+        micap_pool_touch_value(pool, row, micap_version(world));
     return value_of(world, pool, row);
 }
 
@@ -86,7 +89,7 @@ static void *add_now(mica_world *world, mica_entity entity, mica_component compo
         return NULL;
     uint32_t row = micap_pool_row(pool, entity);
     if (row != MICAP_ROW_NONE && pool->values)
-        micap_pool_stamp(pool, 0, row, 1, micap_version(world));
+        micap_pool_touch(pool, 0, row, 1, micap_version(world));
     if (row == MICAP_ROW_NONE)
         row = micap_pooled_add_row(world, pool, entity, NULL);
     if (row == MICAP_ROW_NONE)
@@ -108,7 +111,7 @@ static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, cons
 {
     const micap_type *type = pool->type;
     if (pool->kind != MICAP_POOL_TAG)
-        micap_pool_keep(pool, row, 1);
+        micap_pool_preserve(pool, row, 1);
     if (pool->kind == MICAP_POOL_TAG || (from && !type->leaves && from == micap_pool_value(pool, row)))
         return true;
     if (from && !type->type.copy && !type->type.destruct) {
@@ -123,11 +126,10 @@ static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, cons
             micap_pool_destruct_value(pool, row);
             micap_pool_move_value_in(pool, row, fresh);
         } else {
-            micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", type->type.name);
-            return false;
+            return micap_fail_value(world, type);
         }
     }
-    micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
     return true;
 }
 
@@ -163,7 +165,7 @@ bool micap_pooled_enable(mica_world *world, mica_entity entity, const micap_type
     uint32_t first = row;
     bool changed = pool->enabled[row] != enabled;
     for (; row != MICAP_ROW_NONE; row = pool->next ? pool->next[row] : MICAP_ROW_NONE) {
-        micap_pool_keep(pool, row, 1);
+        micap_pool_preserve(pool, row, 1);
         pool->enabled[row] = enabled;
     }
     mica_event_kind kind = enabled ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE;

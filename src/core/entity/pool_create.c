@@ -1,11 +1,11 @@
-/* Rows that come into being, one or many at once. Values are made before anything changes: in place, behind the rows there
- * are. Only where a row of the dead is still in the way, whose going moves others, they are made elsewhere first. */
+/* Values are created before anything else changes: in place, after the last row. Only if the row of a dead entity has to be removed
+ * first, which moves other rows, they are created in a buffer. */
+#include "core/entity/pool_create.h"
+
 #include "core/events/hooks.h"
-#include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
-
-static const mica_location no_place = {0};
+#include "pool/pool_rows.h"
 
 /* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
 static size_t offset_in(const mica_pool *pool, const char *from)
@@ -30,12 +30,6 @@ static bool make_room(mica_world *world, mica_pool *pool, const mica_entity *ent
     return true;
 }
 
-static bool fail_value(const mica_world *world, const mica_pool *pool)
-{
-    micap_fail(world, MICA_ERROR_MEMORY, no_place, "a value of %s can't be made", pool->type->type.name);
-    return false;
-}
-
 /* Whether a row that a former owner of one of these slots left behind is in the way. */
 static bool is_in_the_way(const mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
@@ -58,16 +52,27 @@ static void unmake_values(mica_pool *pool, const mica_entity *entities, uint32_t
         micap_pool_destruct_value(pool, raw_row(pool, entities, k));
 }
 
-/* In raw rows, still nobody's. */
-static bool make_in_place(mica_world *world, mica_pool *pool, const char *from, const mica_entity *entities,
+/* Where the values of new rows come from: an array of `period` elements, or NULL for defaults. */
+typedef struct micap_pool_source {
+    const char *from;
+    uint32_t period;
+} source;
+
+static const void *element(const mica_pool *pool, source source, uint32_t k)
+{
+    return source.from ? source.from + (size_t)(k % source.period) * pool->value_bytes : NULL;
+}
+
+/* In raw rows, which nobody owns yet. */
+static bool make_in_place(mica_world *world, mica_pool *pool, source source, const mica_entity *entities,
                           uint32_t count)
 {
     for (uint32_t k = 0; k < count; ++k) {
-        const char *value = from ? from + (size_t)k * pool->value_bytes : NULL;
+        const void *value = element(pool, source, k);
         if (micap_pool_make_value(pool, raw_row(pool, entities, k), value))
             continue;
         unmake_values(pool, entities, k);
-        return fail_value(world, pool);
+        return micap_fail_value(world, pool->type);
     }
     return true;
 }
@@ -83,27 +88,31 @@ static void release_staged(mica_pool *pool, uint32_t count)
     pool->staged = NULL;
 }
 
-static bool make_elsewhere(mica_world *world, mica_pool *pool, const char *from, uint32_t count)
+static bool make_elsewhere(mica_world *world, mica_pool *pool, source source, uint32_t count)
 {
     pool->staged = micap_allocate(pool->memory, staged_bytes(pool, count), pool->type->type.alignment);
     if (!pool->staged) {
         micap_fail_memory(world, pool->type->type.name);
         return false;
     }
-    if (from ? micap_values_copy(pool->type, pool->staged, from, count)
-             : micap_values_construct(pool->type, pool->staged, count))
-        return true;
-    release_staged(pool, count);
-    return fail_value(world, pool);
+    for (uint32_t k = 0; k < count; ++k) {
+        void *to = pool->staged + staged_bytes(pool, k);
+        const void *from = element(pool, source, k);
+        if (from ? micap_values_copy(pool->type, to, from, 1) : micap_values_construct(pool->type, to, 1))
+            continue;
+        micap_values_destruct(pool->type, pool->staged, k);
+        release_staged(pool, count);
+        return micap_fail_value(world, pool->type);
+    }
+    return true;
 }
 
-static bool make_values(mica_world *world, mica_pool *pool, const char *from, const mica_entity *entities,
-                        uint32_t count)
+static bool make_values(mica_world *world, mica_pool *pool, source source, const mica_entity *entities, uint32_t count)
 {
-    if (!make_room(world, pool, entities, count, &from))
+    if (!make_room(world, pool, entities, count, &source.from))
         return false;
-    return MICAP_UNLIKELY(is_in_the_way(pool, entities, count)) ? make_elsewhere(world, pool, from, count)
-                                                                : make_in_place(world, pool, from, entities, count);
+    return MICAP_UNLIKELY(is_in_the_way(pool, entities, count)) ? make_elsewhere(world, pool, source, count)
+                                                                : make_in_place(world, pool, source, entities, count);
 }
 
 static void drop_values(mica_pool *pool, const mica_entity *entities, uint32_t count)
@@ -116,39 +125,28 @@ static void drop_values(mica_pool *pool, const mica_entity *entities, uint32_t c
     release_staged(pool, count);
 }
 
-/* The rows exist from now on. */
-static void commit_values(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+/* The rows exist from now on. Returns the row of the last entity. */
+static uint32_t commit_values(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
+    uint32_t row = MICAP_ROW_NONE;
     for (uint32_t k = 0; pool->staged && k < count; ++k)
         micap_pools_evict(world, pool, entities[k]);
     for (uint32_t k = 0; k < count; ++k) {
         if (pool->staged)
             micap_pool_move_value_in(pool, micap_pool_next_row(pool, entities[k]),
                                      pool->staged + staged_bytes(pool, k));
-        micap_pools_commit(world, pool, entities[k]);
+        row = micap_pools_commit(world, pool, entities[k]);
     }
     if (pool->staged)
         release_staged(pool, count);
+    return row;
 }
 
 uint32_t micap_pooled_add_row(mica_world *world, mica_pool *pool, mica_entity entity, const void *from)
 {
-    const char *value = from;
-    uint32_t row;
-    if (MICAP_UNLIKELY(is_in_the_way(pool, &entity, 1))) {
-        if (!make_values(world, pool, value, &entity, 1))
-            return MICAP_ROW_NONE;
-        commit_values(world, pool, &entity, 1);
-        row = micap_pool_row(pool, entity);
-    } else {
-        if (!make_room(world, pool, &entity, 1, &value))
-            return MICAP_ROW_NONE;
-        if (!micap_pool_make_value(pool, micap_pool_next_row(pool, entity), value)) {
-            fail_value(world, pool);
-            return MICAP_ROW_NONE;
-        }
-        row = micap_pools_commit(world, pool, entity);
-    }
+    if (!make_values(world, pool, (source){from, 1}, &entity, 1))
+        return MICAP_ROW_NONE;
+    uint32_t row = commit_values(world, pool, &entity, 1);
     if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_ADD))
         micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
     return row;
@@ -159,32 +157,35 @@ static mica_pool *pool_of_value(const mica_world *world, const mica_value *value
     return micap_is_pooled(value->component) ? micap_pool_of(world, value->component) : NULL;
 }
 
-static bool make_all(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
-                     uint32_t count)
+static bool make_all(mica_world *world, const micap_creation *what, const mica_entity *entities, uint32_t count)
 {
-    for (uint32_t i = 0; i < value_count; ++i) {
-        mica_pool *pool = pool_of_value(world, &values[i]);
-        if (!pool || make_values(world, pool, values[i].data, entities, count))
+    for (uint32_t i = 0; i < what->value_count; ++i) {
+        mica_pool *pool = pool_of_value(world, &what->values[i]);
+        if (!pool || make_values(world, pool, (source){what->values[i].data, what->period}, entities, count))
             continue;
         while (i-- > 0)
-            if ((pool = pool_of_value(world, &values[i])))
+            if ((pool = pool_of_value(world, &what->values[i])))
                 drop_values(pool, entities, count);
         return false;
     }
     return true;
 }
 
-bool micap_pooled_create(mica_world *world, const mica_value *values, uint32_t value_count, const mica_entity *entities,
-                         uint32_t count)
+bool micap_pooled_create(mica_world *world, const micap_creation *what, const mica_entity *entities, uint32_t count)
 {
-    if (MICAP_LIKELY(!world->pools.count))
-        return true;
-    if (!make_all(world, values, value_count, entities, count))
+    if (!make_all(world, what, entities, count))
         return false;
-    for (uint32_t i = 0; i < value_count; ++i)
-        if (pool_of_value(world, &values[i]))
-            commit_values(world, pool_of_value(world, &values[i]), entities, count);
+    for (uint32_t i = 0; i < what->value_count; ++i)
+        if (pool_of_value(world, &what->values[i]))
+            commit_values(world, pool_of_value(world, &what->values[i]), entities, count);
     return true;
+}
+
+void micap_pooled_take_back(mica_world *world, const micap_creation *what, mica_entity entity)
+{
+    for (uint32_t i = what->value_count; i-- > 0;)
+        if (micap_is_pooled(what->values[i].component))
+            micap_pools_take_back(world, micap_pool_of(world, what->values[i].component), entity);
 }
 
 void micap_pooled_created(mica_world *world, const mica_value *values, uint32_t value_count,

@@ -1,14 +1,15 @@
-/* Adding to and removing from a pool without a look left or right: packed rows of plain values found by a map, or bits of a tag;
- * no hooks, no groups, no dead, no snapshots. What is not that simple is a call at the end, so that the short way keeps nothing on
- * the stack. */
+/* Everything that is not simple is a call at the end of a function, so that the fast path saves nothing on the stack. */
+#include "core/entity/pool_fast_path.h"
+
 #include "core/entity/change.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
 
 static inline bool is_short(const mica_world *world, const mica_pool *pool)
 {
-    return MICAP_LIKELY(pool && pool->is_short && !world->keeper.before);
+    return MICAP_LIKELY(pool && pool->changes_fast && !world->keeper.before);
 }
 
 static inline bool is_living(const mica_world *world, mica_entity entity)
@@ -50,7 +51,7 @@ static MICAP_INLINE char *add_row(mica_world *world, mica_pool *pool, mica_entit
     pool->row_limit = row + 1;
     ++pool->count;
     ++pool->stamp;
-    micap_pool_stamps(pool, row)[0] = micap_version(world);
+    micap_pool_stamps(pool, row)[0] = micap_version(world); /* without snapshots there is nothing to copy */
     ++world->structure;
     return pool->values + (size_t)row * pool->value_bytes;
 }
@@ -167,7 +168,7 @@ bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity 
 static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
-    micap_pool_stamp(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
     micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 

@@ -6,6 +6,8 @@
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
+#include "core/storage/singleton.h"
 
 /* Where one entity that the query shows has its rows. */
 typedef struct found_rows {
@@ -275,7 +277,7 @@ static void show_driven(mica_view *view, const mica_query *query, uint32_t at, c
     view->private_.cursor = at + count;
 }
 
-/* Plain arrays: whole runs of rows without a look at them. */
+/* All rows match: whole runs without looking at single rows. */
 static bool next_plain(mica_view *view, const mica_query *query)
 {
     uint32_t at = micap_pool_next_used(view->private_.driver, view->private_.cursor);
@@ -330,7 +332,7 @@ static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities,
     return run;
 }
 
-/* How far a run goes on that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
+/* How long a run is that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
  * one. */
 static uint32_t quick_run(const mica_query *query, const found_rows *first, const mica_entity *entities, uint32_t count)
 {
@@ -412,7 +414,7 @@ static bool next_in_chunks(mica_view *view, const mica_query *query)
     return false;
 }
 
-/* A driver whose rows match as they lie, with components of the owners in chunks: one look-up per owner. Runs are often single rows,
+/* A driver whose pools match row by row, with components of the owners in chunks: one look-up per owner. Runs are often single rows,
  * so that a step has to be short. */
 /* The same chunk as before: columns only move on. */
 static inline void move_columns(mica_view *view, const mica_query *query, int64_t chunk_rows, int64_t pool_rows)
@@ -530,7 +532,7 @@ void *micap_join_write(mica_view *view, uint32_t term)
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(view->world, component);
         if (pool->values)
-            micap_pool_stamp(pool, 0, micap_join_row(view, term), view->count, version);
+            micap_pool_touch(pool, 0, micap_join_row(view, term), view->count, version);
     } else if (view->private_.query->chunk_steps[term]) {
         micap_touch_column(view->world, view->private_.chunk, micap_chunk_find(view->private_.chunk, component)->column,
                            view->private_.row, view->count, version);

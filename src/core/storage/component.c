@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -136,6 +137,12 @@ bool micap_value_fits(const mica_world *world, const micap_type *type, const mic
     return false;
 }
 
+bool micap_fail_value(const mica_world *world, const micap_type *type)
+{
+    micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0}, "a value of %s can't be created", type->type.name);
+    return false;
+}
+
 void micap_components_free(mica_world *world)
 {
     micap_components *components = &world->components;
@@ -157,6 +164,8 @@ void micap_components_free(mica_world *world)
 
 mica_component mica_component_define(mica_world *world, const mica_type *type)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     if (micap_refuse_inside(world, "component") != MICA_OK)
         return 0;
     const char *problem;
@@ -171,6 +180,8 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
 
 mica_component mica_component_next(const mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     while ((component = micap_component_after(&world->components, component)))
         if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
             return component;
@@ -179,6 +190,8 @@ mica_component mica_component_next(const mica_world *world, mica_component compo
 
 mica_component mica_component_find(const mica_world *world, const char *name)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
+        return 0;
     mica_component id = 0;
     while (name && (id = micap_component_after(&world->components, id))) {
         const micap_type *type = micap_component_of(&world->components, id)->type;

@@ -7,6 +7,10 @@
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_check.h"
+#include "pool/pool_group.h"
 
 static bool list_pool(mica_world *world, uint32_t number)
 {
@@ -28,7 +32,7 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
-    micap_pools_update_short(pool);
+    micap_pools_update_fast_paths(pool);
     pools->by_number[number] = pool;
     uint32_t at = pools->count++;
     for (; at && pools->all[at - 1]->type->id > type->id; --at)
@@ -60,7 +64,7 @@ static uint64_t *mask_of(const micap_pools *pools, uint32_t entity_index)
 
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
-    micap_map_keep(&world->pools.masks, entity_index);
+    micap_map_touch(&world->pools.masks, entity_index);
     if (world->pools.count <= 64)
         *mask_of(&world->pools, entity_index) &= ~((uint64_t)1 << pool->bit);
 }
@@ -88,7 +92,7 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
 {
     uint32_t row = micap_pool_next_row(pool, entity);
     micap_pool_append(pool, entity, micap_version(world));
-    micap_map_keep(&world->pools.masks, entity.index);
+    micap_map_touch(&world->pools.masks, entity.index);
     *mask_of(&world->pools, entity.index) |= (uint64_t)1 << pool->bit;
     ++world->structure;
     return pool->group ? micap_pool_row(pool, entity) : row;
@@ -106,7 +110,7 @@ void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *po
         event.entities = &owner;
     }
     if (pool->owners)
-        micap_pool_keep(pool, row, count); /* the hook may write to the values */
+        micap_pool_preserve(pool, row, count); /* the hook may write to the values */
     event.values = pool->values ? micap_pool_value(pool, row) : NULL;
     micap_hooks_call(world, used, &event);
 }
@@ -116,23 +120,24 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
     const micap_component *used = micap_component_of(&world->components, component);
     mica_pool *pool = micap_pool_of(world, component);
     pool->hook_mask = (uint8_t)micap_component_awaits(used);
-    micap_pools_update_short(pool);
+    micap_pools_update_fast_paths(pool);
 }
 
-void micap_pools_update_short(mica_pool *pool)
+void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
-    pool->is_quick = !pool->may_hold_dead && !pool->type->leaves &&
-                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
-    pool->is_short = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
-                     !type->track_added && !pool->type->leaves && pool->type->trivial &&
-                     (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
+    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
+                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
+    pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
+                         !type->track_added && !pool->type->leaves && pool->type->trivial &&
+                         (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
 }
 
 static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
     if (pool->kind != MICAP_POOL_TAG)
-        micap_pool_keep(pool, row, 1);
+        micap_pool_preserve(pool, row, 1);
     if (MICAP_UNLIKELY(pool->group != NULL)) /* while its value can be moved */
         row = micap_group_leave(pool, row, micap_version(world));
     micap_pool_destruct_value(pool, row);
@@ -142,11 +147,8 @@ static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
 
 void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row)
 {
-    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE)) {
-        if (pool->kind != MICAP_POOL_TAG) /* while its value is what it was */
-            micap_pool_keep(pool, row, 1);
+    if (MICAP_UNLIKELY(pool->hook_mask & 1 << MICA_EVENT_REMOVE))
         micap_pools_run_hook(world, MICA_EVENT_REMOVE, pool, row, 1);
-    }
     drop_row(world, pool, row);
 }
 
@@ -230,7 +232,7 @@ void micap_pools_entity_dies(mica_world *world, mica_entity entity)
             pool->dead_count += rows_left(world, pool, entity);
         at_flush |= pool->type->type.dying == MICA_DYING_AT_FLUSH;
     }
-    micap_map_keep(&pools->masks, entity.index);
+    micap_map_touch(&pools->masks, entity.index);
     *mask_of(pools, entity.index) = 0;
     if (at_flush)
         note_dead(world, entity, mask);

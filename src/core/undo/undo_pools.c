@@ -1,6 +1,8 @@
 #include "core/undo/undo_pools.h"
 
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_group.h"
 
 typedef struct pool_state {
     const mica_pool *pool;
@@ -59,16 +61,16 @@ void micap_pools_drop_state(mica_world *world, micap_pools_state *state)
 
 static mica_pool *pool_of(const mica_world *world, const micap_kept *kept)
 {
-    return micap_pool_of(world, (mica_component)(kept->location >> 32));
+    return micap_pool_of(world, (mica_component)(kept->key >> 32));
 }
 
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 {
-    uint32_t part = (uint32_t)kept->location;
+    uint32_t part = (uint32_t)kept->key;
     if (kept->kind == MICAP_KEEP_MASKS)
-        micap_map_keep(&world->pools.masks, part * MICAP_MAP_BLOCK);
+        micap_map_touch(&world->pools.masks, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_MAP)
-        micap_map_keep(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
+        micap_map_touch(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_BITS)
         micap_pool_keep_bit(pool_of(world, kept), part * 64 * 64);
     else
@@ -77,7 +79,7 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 
 static void restore_block(const micap_index *index, const micap_kept *kept)
 {
-    uint64_t *block = micap_map_at(index, (uint32_t)kept->location * MICAP_MAP_BLOCK);
+    uint64_t *block = micap_map_at(index, (uint32_t)kept->key * MICAP_MAP_BLOCK);
     MICAP_ASSERT(block, "blocks stay while a snapshot lives");
     memcpy(block, kept->data, kept->bytes);
 }
@@ -104,7 +106,7 @@ static void restore_counts(mica_pool *pool, const pool_state *old)
     pool->group = old->group; /* one that was created since is disbanded: it had moved rows */
     if (pool->group)
         pool->group->count = old->group_count;
-    micap_pools_update_short(pool);
+    micap_pools_update_fast_paths(pool);
 }
 
 static void restore_counts_of_all(mica_world *world, const micap_pools_state *state)
@@ -171,7 +173,7 @@ static bool clone_groups(mica_world *to, const mica_world *from)
     return true;
 }
 
-/* Who is in which pool: bits are given out in the order in which pools were first used, which may differ. */
+/* Which entity is in which pool: the bit of a pool depends on the order of first use, which may differ. */
 static bool clone_masks(mica_world *to)
 {
     for (uint32_t i = 0; i < to->pools.count; ++i) {

@@ -1,4 +1,5 @@
-/* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+/* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
+#include "base/argument.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -38,7 +39,7 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
     if (index < archetype->tail && chunk->count != chunk->capacity)
         return broken(world, "chunks before the tail are full", chunk->count, chunk->capacity);
     if (index > archetype->tail && chunk->count)
-        return broken(world, "chunks behind the tail are empty", chunk->count, index);
+        return broken(world, "chunks after the tail are empty", chunk->count, index);
     for (uint32_t row = 0; row < chunk->count; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i < chunk->stride; ++i)
             if (micap_chunk_stamps(chunk, row)[i] > micap_version(world))
@@ -187,6 +188,8 @@ static bool check_slots(const mica_world *world)
 
 mica_result mica_world_validate(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (!check_archetype(world, world->archetypes.by_id[i]))
             return MICA_ERROR_INVALID;

@@ -1,5 +1,5 @@
-/* The records of a resource file as they lie, in the byte order of the target machine. docs/format.md is the law; this
- * is its transcript. Fixed-size fields first, offsets never pointers, payloads aligned to 64. */
+/* The records of a resource file, in the byte order of the target machine. docs/format.md is the specification.
+ * Fixed-size fields first, offsets never pointers, payloads aligned to 64. */
 #ifndef MICAP_RESOURCE_FORMAT_FORMAT_H
 #define MICAP_RESOURCE_FORMAT_FORMAT_H
 
@@ -54,7 +54,7 @@ typedef enum micap_section_kind {
 
 enum {
     MICAP_SECTION_ZSTD = 1,   /* the stored bytes are a zstd frame */
-    MICAP_SECTION_NEEDED = 2, /* who does not know the kind must refuse the file */
+    MICAP_SECTION_NEEDED = 2, /* a reader that does not know the kind must refuse the file */
 };
 
 typedef struct micap_section {

@@ -12,7 +12,7 @@ static inline mica_kind micap_field_kind(const mica_field *field)
     return field->type ? field->type->kind : field->kind;
 }
 
-/* How values lie, without what a program makes of them: where they are kept, who makes and moves them. */
+/* The layout of values, without storage and functions. */
 static inline mica_type micap_plain_type(const mica_type *type, mica_storage storage)
 {
     return (mica_type){.name = type->name,

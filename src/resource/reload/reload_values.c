@@ -22,7 +22,7 @@ static char *read_value(const micap_entry *entry, const void *from, const mica_e
     return out;
 }
 
-/* Text is compared up to its end: what lies behind it is nobody's. */
+/* Text is compared up to its terminating zero; bytes after it have no meaning. */
 static bool is_same(const micap_scalar *scalar, const char *a, const char *b)
 {
     size_t bytes = scalar->element_bytes;

@@ -1,7 +1,8 @@
-/* Saving beside: a world of the saver's own follows by deltas, and is saved in a thread of its own. The owner touches that world only
- * while the thread sleeps, so that one lock and two flags are all there is to share. */
+/* Saving in another thread: a second world, the shadow, follows the saved one by deltas, and is saved by that thread. The owner uses
+ * the shadow only while the thread sleeps, so that one lock and two flags are all they share. */
 #include "mica/saver.h"
 
+#include "base/argument.h"
 #include "base/memory.h"
 #include "mica/component.h"
 #include "mica/delta.h"
@@ -78,6 +79,8 @@ static void *run(void *context)
 
 bool mica_saver_is_busy(mica_saver *saver)
 {
+    if (MICAP_MISSING(NULL, saver))
+        return false;
     pthread_mutex_lock(&saver->lock);
     bool is_busy = saver->is_busy;
     pthread_mutex_unlock(&saver->lock);
@@ -86,12 +89,14 @@ bool mica_saver_is_busy(mica_saver *saver)
 
 mica_result mica_saver_wait(mica_saver *saver)
 {
+    if (MICAP_MISSING(NULL, saver))
+        return MICA_ERROR_INVALID;
     pthread_mutex_lock(&saver->lock);
     while (saver->is_busy)
         pthread_cond_wait(&saver->changed, &saver->lock);
     mica_result result = saver->result;
     pthread_mutex_unlock(&saver->lock);
-    /* What the shadow has is what the next delta begins with, whatever became of the file. */
+    /* The next delta starts from what the shadow has, whether the file was written or not. */
     saver->version = mica_replica_version(saver->replica);
     if (saver->bytes && result != MICA_OK)
         mica_world_report(saver->world, result, saver->error[0] ? saver->error : "save: it failed");
@@ -99,7 +104,7 @@ mica_result mica_saver_wait(mica_saver *saver)
     return result;
 }
 
-/* The shadow knows what the world knows, or it is refused. */
+/* Defines in the shadow what the world has defined; refused for components that deltas do not carry. */
 static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
@@ -118,9 +123,11 @@ static mica_result define_all(mica_saver *saver)
 
 mica_result mica_saver_begin(mica_saver *saver, const char *path)
 {
+    if (MICAP_MISSING(NULL, saver) || MICAP_MISSING(saver->world, path))
+        return MICA_ERROR_INVALID;
     if (mica_saver_is_busy(saver))
         return mica_world_report(saver->world, MICA_ERROR_REFUSED, "saver: a save is under way");
-    mica_saver_wait(saver); /* reports what became of the last one, if nobody asked */
+    mica_saver_wait(saver); /* reports the result of the last one, if the program has not asked for it */
     mica_result result = define_all(saver);
     mica_delta delta = {0};
     if (result == MICA_OK)
@@ -159,6 +166,8 @@ static void free_saver(mica_saver *saver)
 
 mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return NULL;
     micap_memory memory;
     mica_saver *saver = micap_memory_init(&memory, def ? def->allocator : (mica_allocator){0})
                             ? micap_allocate_zeroed(&memory, sizeof *saver, MICAP_ARRAY_ALIGNMENT)

@@ -46,9 +46,9 @@ struct mica_draft {
     micap_draft_part *parts;
     uint32_t part_count;
     uint32_t part_capacity;
-    uint32_t *parents; /* NULL as long as nobody has one */
+    uint32_t *parents; /* NULL while no entity has one */
     uint32_t parent_capacity;
-    uint32_t *names; /* string by entity, 0 for none; NULL as long as nobody has one */
+    uint32_t *names; /* string by entity, 0 for none; NULL while no entity has one */
     uint32_t name_capacity;
     uint32_t entity_count;
     uint32_t name_count;

@@ -1,6 +1,6 @@
 /* Sorting entities into groups of equal component sets. Sets are nodes of a tree that grows by one component at a time,
  * in rank order: entities walk down it as their instances come by, and end at their set. Those that no run of any component
- * tells apart go together. Exact, and linear in runs but for a bit per entity. */
+ * tells apart go together. Exact, and linear in runs, plus one bit per entity. */
 #include "base/hash.h"
 #include "resource/save/file_groups.h"
 

@@ -18,7 +18,7 @@ typedef struct micap_grouping {
     uint64_t *begins;         /* a bit by entity: a stretch begins with it */
     uint32_t *begun;          /* by word of these bits: how many begin before it */
     uint32_t word_count;      /* one more than is full of entities */
-    micap_stretch *stretches; /* and one behind the last */
+    micap_stretch *stretches; /* and one after the last */
     uint32_t stretch_count;
     bool in_order;        /* places are the numbers of the draft */
     uint32_t group_count; /* in order of first appearance */

@@ -103,7 +103,7 @@ bool micap_instance_source_list(const micap_instance_source *source, uint32_t *o
     return true;
 }
 
-/* Each stretch of a group has its piece, behind those of earlier groups. */
+/* Each stretch of a group has its run, after those of earlier groups. */
 static void lay_run(const micap_instance_source *source, const micap_draft_run *run, const char *values)
 {
     const micap_stretch *stretch = micap_stretch_of(source->grouping, run->entity);

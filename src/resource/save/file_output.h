@@ -38,7 +38,7 @@ bool micap_output_add_source(micap_output *output, micap_instance_source *source
 bool micap_output_add_nones(micap_output *output, mica_draft *draft, micap_section_kind kind, uint32_t count);
 void micap_output_free(micap_output *output, mica_draft *draft);
 
-/* Turns and compresses what is to be, and finds out where everything goes: the header is complete but for its hash. */
+/* Converts the byte order, compresses sections and assigns offsets: the header is complete except for its checksum. */
 bool micap_output_lay_out(micap_output *output, mica_draft *draft, const mica_draft_finish_def *def);
 
 /* How large the buffer of a sink must be at least. */

@@ -22,10 +22,10 @@ typedef struct micap_saved_view {
     bool is_known;
 } micap_saved_view;
 
-/* Who is saved, by slot of the handle. */
+/* The entities that are saved, by index of the handle. */
 typedef struct micap_saved_slot {
     uint32_t generation;
-    uint32_t index; /* 1 + that of the draft; 0 for who is not */
+    uint32_t index; /* 1 + that of the draft; 0: not saved */
 } micap_saved_slot;
 
 typedef struct micap_saving {
@@ -41,9 +41,9 @@ typedef struct micap_saving {
     uint32_t column_capacity;
     uint32_t count;        /* entities of all views: they are collected in this order, */
     uint32_t *order;       /* and have this one in the draft; NULL: the same */
-    mica_entity *entities; /* as they were collected; NULL unless somebody needs them so */
+    mica_entity *entities; /* as they were collected; NULL until they are needed as one array */
     uint32_t capacity;
-    micap_saved_slot *slots; /* NULL unless somebody is to be found */
+    micap_saved_slot *slots; /* NULL until an entity has to be found */
     uint32_t slot_count;
     uint32_t *part_of; /* by component id: 1 + draft component */
     uint32_t part_capacity;

@@ -131,7 +131,7 @@ static void append_child(family family, uint32_t child)
     family.last_child[parent] = child;
 }
 
-/* Returns whether anybody has one. */
+/* Returns whether any entity has one. */
 static bool find_parents(const micap_saving *work, uint32_t *parents)
 {
     bool has_any = false;

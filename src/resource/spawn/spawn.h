@@ -1,4 +1,7 @@
-/* Spawning inside: how what lies in a file becomes values of a world. */
+/* Spawning: the instances of a file become values of a world.
+ *
+ *     spawn_prepare.c      what is known before the world changes   layout_migration.c   values of another layout, by field name
+ *     spawn.c              creates entities and fills their columns */
 #ifndef MICAP_RESOURCE_SPAWN_SPAWN_H
 #define MICAP_RESOURCE_SPAWN_SPAWN_H
 
@@ -14,7 +17,7 @@ typedef struct micap_entry {
     const mica_type *recipe;   /* the program's, of what lies in the file: another one only with a spawn function */
     mica_component component;  /* 0: unknown, passed over */
     bool has_spawn;            /* the rule has a spawn function */
-    bool is_column;            /* copied as it lies, by creating */
+    bool is_column;            /* copied without conversion when the entities are created */
     bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
     micap_migration migration; /* otherwise, from block->type to the recipe */
     char *scratch;             /* room for one value of a separate component, or of a singleton with a spawn function */
@@ -37,12 +40,12 @@ typedef struct micap_spawning {
     char *repeated; /* columns of groups that are copied many times, repeated a few hundred times */
     size_t repeated_bytes;
     uint32_t copies;
-    const mica_entity *entities; /* by index in the file, copy after copy; NULL when nobody asks */
+    const mica_entity *entities; /* by index in the file, copy after copy; NULL when they are not needed */
     mica_entity *kept;           /* owned, unless the caller gave room */
     mica_result result;
 } micap_spawning;
 
-/* References in values that were copied from the file as they lie become handles. */
+/* References in values that were copied without conversion become handles. */
 void micap_spawn_remap(const micap_scalars *references, uint32_t size_bytes, void *values, uint64_t count,
                        const mica_entity *entities);
 

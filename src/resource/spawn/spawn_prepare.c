@@ -68,7 +68,7 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
     if (block->role == MICAP_ROLE_TAG)
         return true;
-    /* A split component has no values to complete in place: unless its columns are fine as they lie, it comes later. */
+    /* A split component has no values to complete in place: unless its columns need no conversion, it is added later. */
     entry->is_separate =
         !is_singleton && (block->owners || outlives || (entry->type->split && (!is_direct || block->references.count)));
     entry->is_column = is_direct && !entry->is_separate && !is_singleton;

@@ -1,5 +1,10 @@
-/* A loaded resource: the file where it lies, and small tables that say where what is. Everything in here is proven:
- * who has a mica_resource need not check again. */
+/* A loaded resource: the mapped file, and small tables of what is where. Everything in it was verified when it was loaded:
+ * bounds, counts, indices and values need not be checked again.
+ *
+ *     load.c             maps a file and runs the steps        verify_components.c   components, instances and their values
+ *     verify_sections.c  header, bounds and checksums          verify_entities.c     groups, parents, order, names
+ *     verify_types.c     strings and descriptions of types     verify_assets.c       paths of other resources
+ *     resource.c         the public functions that read it     load_error.c          why a file is not accepted */
 #ifndef MICAP_RESOURCE_VERIFY_RESOURCE_H
 #define MICAP_RESOURCE_VERIFY_RESOURCE_H
 
@@ -48,7 +53,7 @@ struct mica_resource {
     mica_type *types;
     mica_field *fields;
     mica_constant *constants;
-    uint32_t type_count; /* of the file; behind them, one per component for tags */
+    uint32_t type_count; /* of the file; after them, one per component for tags */
     uint32_t type_capacity;
     uint32_t field_count;
     uint32_t constant_count;

@@ -145,7 +145,7 @@ bool micap_verify_components(mica_resource *resource)
     return check_unique(resource);
 }
 
-/* A bool that is neither 0 nor 1 is undefined behaviour for whoever reads it. */
+/* A bool that is neither 0 nor 1 is undefined behaviour for its readers. */
 static bool check_bools(mica_resource *resource, const micap_component_block *block, const micap_scalars *scalars)
 {
     uint32_t size_bytes = block->type->size_bytes;

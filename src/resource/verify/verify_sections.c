@@ -29,7 +29,7 @@ static bool read_header(mica_resource *resource)
         return micap_load_fail(resource, 24, "the header or its section table has an impossible size");
     uint64_t end = header->header_bytes + (uint64_t)section_count * header->section_bytes;
     if (end > resource->byte_count)
-        return micap_load_fail(resource, 28, "the section table ends behind the file");
+        return micap_load_fail(resource, 28, "the section table ends after the file");
     micap_header zero_hash;
     memcpy(&zero_hash, resource->bytes, sizeof zero_hash);
     zero_hash.hash = 0;
@@ -49,7 +49,7 @@ static uint64_t record_offset(const mica_resource *resource, uint32_t index)
     return resource->header.header_bytes + (uint64_t)index * resource->header.section_bytes;
 }
 
-/* Sections follow each other without a gap but for padding, which is zero: so no two overlap, and no byte goes
+/* Sections follow each other without a gap except for padding, which is zero: so no two overlap, and no byte goes
  * unchecked. */
 static bool place_section(mica_resource *resource, uint32_t index, uint64_t *end)
 {
@@ -60,7 +60,7 @@ static bool place_section(mica_resource *resource, uint32_t index, uint64_t *end
         micap_swap_section(section);
     if (section->offset != begin || begin > resource->byte_count ||
         section->stored_bytes > resource->byte_count - begin)
-        return micap_load_fail(resource, at + 8, "section %u does not begin at %llu, or ends behind the file", index,
+        return micap_load_fail(resource, at + 8, "section %u does not begin at %llu, or ends after the file", index,
                                (unsigned long long)begin);
     for (uint64_t i = *end; i < begin; ++i)
         if (resource->bytes[i])
@@ -129,7 +129,7 @@ bool micap_verify_sections(mica_resource *resource)
         if (!place_section(resource, i, &end))
             return false;
     if (end != resource->byte_count)
-        return micap_load_fail(resource, end, "there are bytes behind the last section");
+        return micap_load_fail(resource, end, "there are bytes after the last section");
     for (uint32_t i = 0; i < resource->header.section_count; ++i)
         if (!read_section(resource, i, &unpacked_bytes))
             return false;

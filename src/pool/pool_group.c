@@ -1,0 +1,38 @@
+/* Groups: pools whose first rows belong to the same entities, in the same order. */
+#include "pool/pool_group.h"
+#include "pool/pool_rows.h"
+
+static bool has_all(const micap_pool_group *group, mica_entity entity)
+{
+    for (uint32_t i = 0; i < group->pool_count; ++i)
+        if (micap_pool_row(group->pools[i], entity) == MICAP_ROW_NONE)
+            return false;
+    return true;
+}
+
+void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version)
+{
+    if (!has_all(group, entity))
+        return;
+    for (uint32_t i = 0; i < group->pool_count; ++i)
+        micap_pool_swap_rows(group->pools[i], micap_pool_row(group->pools[i], entity), group->count, version);
+    ++group->count;
+}
+
+uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version)
+{
+    micap_pool_group *group = pool->group;
+    if (row >= group->count) /* not at the front */
+        return row;
+    --group->count;
+    for (uint32_t i = 0; i < group->pool_count; ++i)
+        micap_pool_swap_rows(group->pools[i], row, group->count, version);
+    return group->count;
+}
+
+void micap_group_fill(micap_pool_group *group, mica_version version)
+{
+    const mica_pool *first = group->pools[0];
+    for (uint32_t row = 0; row < first->row_limit; ++row) /* the front never grows beyond it */
+        micap_group_enter(group, first->owners[row], version);
+}

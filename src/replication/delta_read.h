@@ -1,0 +1,108 @@
+/* A delta that was read: lists that point into its bytes, every word checked. What is planned for it is stored beside. */
+#ifndef MICAP_REPLICATION_DELTA_READ_H
+#define MICAP_REPLICATION_DELTA_READ_H
+
+#include "core/storage/archetype.h"
+#include "replication/delta_format.h"
+
+#define MICAP_DELTA_LIST(type, name)                                                                                   \
+    type *name;                                                                                                        \
+    uint32_t name##_count;                                                                                             \
+    uint32_t name##_capacity
+
+/* A slice of a table or pool, in the bytes of the delta. */
+typedef struct micap_delta_slice {
+    uint32_t row;
+    uint32_t row_count;
+    const char *owners; /* handles of the sender's; NULL: the same as before */
+    uint32_t column_count;
+    const char *columns; /* of a table: their numbers */
+    const char *values;  /* NULL when there are none */
+    const char *toggles; /* of a pool */
+} micap_delta_slice;
+
+typedef struct micap_delta_table {
+    uint64_t key;           /* of a table */
+    const micap_type *type; /* of a pool */
+    bool is_direct;         /* of a pool there: a row is the index of its owner, and no rows are listed */
+    uint32_t row_count;
+    uint32_t column; /* the first of its columns */
+    uint32_t column_count;
+    uint32_t slice;
+    uint32_t slice_count;
+    /* What was planned: */
+    uint32_t location;   /* among the tables or pools of the replica */
+    bool is_moved;       /* its rows are others, or in another order; else what follows is empty */
+    mica_entity *rows;   /* as they are to be, the sender's handles */
+    mica_entity *locals; /* and those of this world; empty where they are the same */
+    uint32_t capacity;
+    uint32_t local_capacity;
+} micap_delta_table;
+
+typedef struct micap_delta_tags {
+    const micap_type *type;
+    uint32_t word_count;
+    const char *words;
+} micap_delta_tags;
+
+typedef struct micap_delta_value {
+    const micap_type *type;
+    const char *value;
+} micap_delta_value;
+
+typedef struct micap_delta_name {
+    mica_entity entity;
+    mica_entity scope;
+    uint32_t length;
+    const char *text;
+} micap_delta_name;
+
+typedef struct micap_delta_links {
+    uint32_t page;
+    uint32_t parent_count;
+    const char *parents;
+} micap_delta_links;
+
+/* An entity that gets its components, or others. */
+typedef struct micap_delta_change {
+    mica_entity sender;
+    mica_entity local;
+    uint32_t table;
+    bool is_new;
+    micap_archetype *from; /* NULL for a new one */
+    micap_archetype *to;
+} micap_delta_change;
+
+/* A delta that was read, and what is to be done about it. */
+typedef struct micap_delta_work {
+    mica_world *world;
+    struct mica_replica *replica;
+    mica_version base;
+    mica_version version;
+    bool has_names;
+    MICAP_DELTA_LIST(const micap_type *, columns);
+    MICAP_DELTA_LIST(micap_delta_slice, slices);
+    MICAP_DELTA_LIST(micap_delta_table, tables);
+    MICAP_DELTA_LIST(micap_delta_table, pools);
+    MICAP_DELTA_LIST(micap_delta_tags, tags);
+    MICAP_DELTA_LIST(micap_delta_value, singletons);
+    MICAP_DELTA_LIST(micap_delta_name, names);
+    MICAP_DELTA_LIST(micap_delta_links, links);
+    MICAP_DELTA_LIST(mica_entity, deaths); /* the sender's */
+    MICAP_DELTA_LIST(micap_delta_change, changes);
+    uint32_t twins_added;
+    uint32_t handles_taken; /* of the changes that are new, when mapped */
+} micap_delta_work;
+
+static inline mica_entity micap_handle_at(const char *handles, uint32_t index)
+{
+    mica_entity entity;
+    memcpy(&entity, handles + (size_t)index * sizeof entity, sizeof entity);
+    return entity;
+}
+
+/* Reads and verifies a delta; an error with a report for bytes that are not a valid one. Free the work in either case. */
+mica_result micap_delta_read(micap_delta_work *work, const char *bytes, size_t byte_count);
+void micap_delta_work_free(micap_delta_work *work);
+
+#endif
