@@ -134,13 +134,13 @@ static void write_text(FILE *file, const char *text)
 {
     fputc('"', file);
     for (; *text; ++text) {
-        unsigned char letter = (unsigned char)*text;
-        if (letter == '"' || letter == '\\')
-            fprintf(file, "\\%c", letter);
-        else if (letter < 0x20)
-            fprintf(file, "\\u%04x", letter);
+        unsigned char character = (unsigned char)*text;
+        if (character == '"' || character == '\\')
+            fprintf(file, "\\%c", character);
+        else if (character < 0x20)
+            fprintf(file, "\\u%04x", character);
         else
-            fputc(letter, file);
+            fputc(character, file);
     }
     fputc('"', file);
 }
