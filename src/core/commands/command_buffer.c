@@ -1,4 +1,5 @@
 /* Command buffers: making, emptying and dropping them. */
+#include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/command_buffer.h"
@@ -19,6 +20,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world)
 
 mica_commands *mica_commands_create(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (micap_refuse_inside(world, "commands") != MICA_OK)
         return NULL;
     uint32_t lane = world->entities.lane_count;
@@ -108,6 +111,8 @@ void micap_target_unlink(micap_target *target, const micap_command *command)
 
 void mica_commands_set_label(mica_commands *commands, const char *label)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return;
     commands->label = label;
 }
 

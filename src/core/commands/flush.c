@@ -1,6 +1,7 @@
 /* The flush: gather what the buffers recorded, one target per entity; find where each goes; make room; then apply, in
  * batches of equal (from, to). Everything that can fail only reads the recordings and comes before the first change, so
  * that a flush is whole, and one that runs out of memory can be tried again. */
+#include "base/argument.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "core/events/hooks.h"
@@ -410,6 +411,8 @@ static mica_result flush_inside(const mica_world *world, micap_here *here)
 
 mica_result mica_flush(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_here *here = micap_here_of(world);
     if (here)
         return flush_inside(world, here);
@@ -440,6 +443,8 @@ mica_result mica_flush(mica_world *world)
 
 void mica_defer(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return;
     micap_here *here = micap_here_of(world);
     if (here)
         ++here->defers;

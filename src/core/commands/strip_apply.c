@@ -7,6 +7,7 @@
 #include "core/storage/rows.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/pool_lookup.h"
+#include "core/entity/pool_fast_path.h"
 
 /* The first buffer from here on that has something to apply, or NULL. */
 static const mica_commands *next_used(const mica_commands *commands)
