@@ -1,5 +1,6 @@
 #include "hierarchy/cascade_delete.h"
 
+#include "core/commands/module_notes.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"
 #include "hierarchy/link_change.h"

@@ -1,4 +1,5 @@
 /* Setting parents, at once or recorded, and creating children. */
+#include "core/commands/module_notes.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"
