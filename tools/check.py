@@ -57,6 +57,7 @@ STAGES = {
                  ["python3", "tools/coverage.py", "build/coverage", "--gate"]],
     "clang": preset("clang"),
     "asan": preset("asan"),
+    "clang-asan": preset("clang-asan"),
     "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"], ["sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }

@@ -7,9 +7,9 @@
 
 enum { BLOCK_BYTES_FIRST = 4 << 10, BLOCK_BYTES = 64 << 10, TABLE_FIRST = 32 };
 
-static uint64_t hash_of(uint32_t kind, uint64_t location, uint32_t part)
+static uint64_t hash_of(uint32_t kind, uint64_t key, uint32_t part)
 {
-    return micap_hash_mix(location * 0x9e3779b97f4a7c15u + ((uint64_t)part << 8 | kind));
+    return micap_hash_mix(key * 0x9e3779b97f4a7c15u + ((uint64_t)part << 8 | kind));
 }
 
 static uint32_t stripe_of(uint64_t hash)
@@ -84,21 +84,20 @@ bool micap_log_is_lost(const micap_log *log)
     return false;
 }
 
-static micap_kept **slot_of(const micap_keep_stripe *stripe, uint64_t hash, uint32_t kind, uint64_t location,
-                            uint32_t part)
+static micap_kept **slot_of(const micap_keep_stripe *stripe, uint64_t hash, uint32_t kind, uint64_t key, uint32_t part)
 {
     for (uint64_t at = hash;; ++at) {
         micap_kept **slot = &stripe->table[at & (stripe->capacity - 1)];
-        if (!*slot || ((*slot)->location == location && (*slot)->part == part && (*slot)->kind == kind))
+        if (!*slot || ((*slot)->key == key && (*slot)->part == part && (*slot)->kind == kind))
             return slot;
     }
 }
 
-micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t location, uint32_t part)
+micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t key, uint32_t part)
 {
-    uint64_t hash = hash_of(kind, location, part);
+    uint64_t hash = hash_of(kind, key, part);
     const micap_keep_stripe *stripe = &log->stripes[stripe_of(hash)];
-    return stripe->capacity ? *slot_of(stripe, hash, kind, location, part) : NULL;
+    return stripe->capacity ? *slot_of(stripe, hash, kind, key, part) : NULL;
 }
 
 static bool reserve_table(micap_keeper *keeper, micap_keep_stripe *stripe)
@@ -113,8 +112,7 @@ static bool reserve_table(micap_keeper *keeper, micap_keep_stripe *stripe)
     stripe->table = table;
     stripe->capacity = capacity;
     for (micap_kept *kept = stripe->first; kept; kept = kept->next)
-        *slot_of(stripe, hash_of(kept->kind, kept->location, kept->part), kept->kind, kept->location, kept->part) =
-            kept;
+        *slot_of(stripe, hash_of(kept->kind, kept->key, kept->part), kept->kind, kept->key, kept->part) = kept;
     return true;
 }
 
@@ -143,7 +141,7 @@ static void *allocate(micap_keeper *keeper, micap_keep_stripe *stripe, size_t by
 /* A new entry of a stripe, with room for its bytes; NULL when memory is short. */
 static micap_kept *insert(micap_keeper *keeper, micap_log *log, const micap_kept *like)
 {
-    uint64_t hash = hash_of(like->kind, like->location, like->part);
+    uint64_t hash = hash_of(like->kind, like->key, like->part);
     micap_keep_stripe *stripe = &log->stripes[stripe_of(hash)];
     if (!reserve_table(keeper, stripe))
         return NULL;
@@ -156,23 +154,23 @@ static micap_kept *insert(micap_keeper *keeper, micap_log *log, const micap_kept
     kept->next = stripe->first;
     stripe->first = kept;
     ++stripe->count;
-    *slot_of(stripe, hash, like->kind, like->location, like->part) = kept;
+    *slot_of(stripe, hash, like->kind, like->key, like->part) = kept;
     atomic_fetch_add_explicit(&log->bytes, sizeof *kept + like->bytes, memory_order_relaxed);
     return kept;
 }
 
-micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part, size_t bytes,
+micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part, size_t bytes,
                             size_t alignment)
 {
     micap_log *log = keeper->newest;
-    uint64_t hash = hash_of(kind, location, part);
+    uint64_t hash = hash_of(kind, key, part);
     uint32_t index = stripe_of(hash);
     micap_kept *kept = NULL;
     pthread_mutex_lock(&keeper->locks[index]);
     const micap_keep_stripe *stripe = &log->stripes[index];
     if (!atomic_load_explicit(&log->is_lost, memory_order_relaxed) &&
-        !(stripe->capacity && *slot_of(stripe, hash, kind, location, part))) {
-        micap_kept like = {.location = location, .part = part, .kind = (uint16_t)kind, .bytes = bytes};
+        !(stripe->capacity && *slot_of(stripe, hash, kind, key, part))) {
+        micap_kept like = {.key = key, .part = part, .kind = (uint16_t)kind, .bytes = bytes};
         like.alignment = alignment > MICAP_ARRAY_ALIGNMENT ? alignment : MICAP_ARRAY_ALIGNMENT;
         kept = insert(keeper, log, &like);
         if (!kept)
@@ -185,7 +183,7 @@ micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t
 
 void micap_keep_close(micap_keeper *keeper, const micap_kept *kept)
 {
-    pthread_mutex_unlock(&keeper->locks[stripe_of(hash_of(kept->kind, kept->location, kept->part))]);
+    pthread_mutex_unlock(&keeper->locks[stripe_of(hash_of(kept->kind, kept->key, kept->part))]);
 }
 
 void micap_keep_give_up(micap_keeper *keeper, micap_kept *kept)
@@ -195,10 +193,10 @@ void micap_keep_give_up(micap_keeper *keeper, micap_kept *kept)
     micap_keep_close(keeper, kept);
 }
 
-void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part, const void *data,
+void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part, const void *data,
                       size_t bytes)
 {
-    micap_kept *kept = micap_keep_open(keeper, kind, location, part, bytes, MICAP_ARRAY_ALIGNMENT);
+    micap_kept *kept = micap_keep_open(keeper, kind, key, part, bytes, MICAP_ARRAY_ALIGNMENT);
     if (!kept)
         return;
     memcpy(kept->data, data, bytes);
@@ -218,8 +216,8 @@ static void gather(const micap_log *log, micap_keep_stripe *seen)
 {
     for (uint32_t i = 0; i < MICAP_KEEP_STRIPES; ++i)
         for (micap_kept *kept = log->stripes[i].first; kept; kept = kept->next) {
-            uint64_t hash = hash_of(kept->kind, kept->location, kept->part);
-            micap_kept **slot = slot_of(seen, hash, kept->kind, kept->location, kept->part);
+            uint64_t hash = hash_of(kept->kind, kept->key, kept->part);
+            micap_kept **slot = slot_of(seen, hash, kept->kind, kept->key, kept->part);
             *slot = *slot ? *slot : kept;
         }
 }
@@ -258,7 +256,7 @@ static bool hand_down(micap_keeper *keeper, micap_log *from, micap_log *to)
 {
     for (uint32_t i = 0; i < MICAP_KEEP_STRIPES; ++i)
         for (micap_kept *kept = from->stripes[i].first; kept; kept = kept->next) {
-            if (micap_log_find(to, kept->kind, kept->location, kept->part))
+            if (micap_log_find(to, kept->kind, kept->key, kept->part))
                 continue;
             micap_kept *copy = insert(keeper, to, kept);
             if (!copy)

@@ -1,16 +1,16 @@
-/* What was there before: the old bytes of places that have changed since a snapshot.
+/* Undo logs: the old bytes of everything that changed since a snapshot.
  *
- * A keeper has a log for each snapshot that lives, oldest to newest. Whoever is about to change a place keeps its bytes first,
- * in the newest log, unless they are there already. So a log says what its snapshot had in all places that changed before
- * the next one was taken:
+ * There is one log per snapshot, from oldest to newest. Before a place in memory changes, its bytes are saved in the newest log,
+ * unless that log has the place already. A log therefore holds the state of its snapshot for all places that changed before the
+ * next snapshot was taken:
  *
- *     snapshot 1 ---- log 1 ----> snapshot 2 ---- log 2 ----> now          what snapshot 1 had: log 1, else log 2, else now
+ *     snapshot 1 ---- log 1 ----> snapshot 2 ---- log 2 ----> now      state of snapshot 1: log 1, else log 2, else now
  *
- * Taking a snapshot is a new log. Dropping one hands what it kept to the one before, which takes what it lacks.
+ * Taking a snapshot adds a log. Dropping a snapshot moves the entries of its log to the next older log, unless that has them.
  *
- * A place is a kind, a number and a part. The keeper knows nothing about what they mean. Threads may keep at once: places are
- * spread over stripes, each with a lock, and a place is kept under the lock of its stripe, so that nobody writes to it before
- * its old bytes are safe. When memory is short the log is lost, with all before it, since they need it; the write goes on. */
+ * An entry is found by kind, key and part, whose meaning this file does not know. Several threads may save at once: entries are
+ * spread over stripes with a lock each, and a place is saved under the lock of its stripe, so that no thread writes to it before
+ * its old bytes are saved. If memory is short, the log is lost, with all older ones, which depend on it; the write continues. */
 #ifndef MICAP_BASE_UNDO_LOG_H
 #define MICAP_BASE_UNDO_LOG_H
 
@@ -35,10 +35,10 @@ typedef enum micap_keep_kind {
 
 typedef struct micap_kept {
     struct micap_kept *next; /* of its stripe */
-    uint64_t location;
+    uint64_t key;
     uint32_t part;
     uint16_t kind;
-    bool is_owned;  /* the bytes own something: see micap_keep_ops */
+    bool is_owned;  /* the values are not trivial: see micap_keep_ops */
     uint32_t count; /* as its kind likes: rows */
     uint64_t stamp; /* likewise */
     size_t bytes;
@@ -73,9 +73,9 @@ typedef struct micap_log {
     micap_keep_stripe stripes[MICAP_KEEP_STRIPES];
 } micap_log;
 
-/* For bytes that own something. */
+/* For values that are not trivial. */
 typedef struct micap_keep_ops {
-    bool (*copy)(micap_kept *to, const micap_kept *from); /* false when memory is short: `to` is raw */
+    bool (*copy)(micap_kept *to, const micap_kept *from); /* false if memory is short: `to` stays uninitialized */
     void (*move)(micap_kept *to, micap_kept *from);
     void (*release)(micap_kept *kept);
 } micap_keep_ops;
@@ -96,23 +96,24 @@ typedef struct micap_keeper {
 
 void micap_keeper_init(micap_keeper *keeper, micap_memory *memory, const micap_keep_ops *ops);
 void micap_keeper_free(micap_keeper *keeper);
-/* Drops all logs. */
+/* Removes all logs. */
 void micap_keeper_clear(micap_keeper *keeper);
 
-/* A log behind the newest: stamps below `before` are older than it. NULL when memory is short. For the owner, as all below. */
+/* Adds a log after the newest: stamps below `before` are older than it. NULL if memory is short. Threads: owner, as for all
+ * functions below that do not say otherwise. */
 micap_log *micap_keeper_add(micap_keeper *keeper, uint64_t before);
 
-/* Takes a log away; what it kept goes to the one before. */
+/* Removes a log; its entries move to the next older one. */
 void micap_keeper_drop(micap_keeper *keeper, micap_log *log);
 
-/* Forgets all that a log kept. */
+/* Removes all entries of a log. */
 void micap_log_clear(micap_keeper *keeper, micap_log *log);
 
-/* Whether something that this log or a newer one should have kept was lost. */
+/* Whether memory was short for an entry of this log or a newer one. */
 bool micap_log_is_lost(const micap_log *log);
 
-/* Lists what a log kept, and what newer ones kept of places that those before them did not. The list has `capacity` entries, for
- * MICAP_RELEASE_ARRAY. False when memory is short. */
+/* Lists the entries of a log, and those of newer logs for places that older logs lack. Release the list with
+ * MICAP_RELEASE_ARRAY and its capacity. False if memory is short. */
 typedef struct micap_kept_list {
     micap_kept **all;
     uint32_t count;
@@ -121,19 +122,19 @@ typedef struct micap_kept_list {
 
 bool micap_log_gather(micap_keeper *keeper, const micap_log *log, micap_kept_list *out_list);
 
-/* Opens a place to be kept in the newest log: room for its bytes, for the caller to fill; its stripe is locked until it is closed. NULL
- * when it is kept already, or can't be. Any thread. */
-micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part, size_t bytes,
+/* Adds an entry to the newest log, for the caller to fill. Its stripe is locked until the entry is closed. NULL if the log has the
+ * entry already, or memory is short. Threads: any. */
+micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part, size_t bytes,
                             size_t alignment);
 void micap_keep_close(micap_keeper *keeper, const micap_kept *kept);
-/* The open place could not be filled. */
+/* Closes an entry that could not be filled: the log is lost. */
 void micap_keep_give_up(micap_keeper *keeper, micap_kept *kept);
 
-/* Keeps bytes as they lie. */
-MICAP_COLD void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t location, uint32_t part,
+/* Saves trivial bytes. */
+MICAP_COLD void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part,
                                  const void *data, size_t bytes);
 
-/* What a log kept of a place, or NULL. */
-micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t location, uint32_t part);
+/* The entry of a log, or NULL. */
+micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t key, uint32_t part);
 
 #endif

@@ -15,7 +15,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 {
     (void)world;
     const micap_hierarchy *hierarchy = state;
-    uint32_t first = (uint32_t)kept->location * MICAP_LINKS_SAVED;
+    uint32_t first = (uint32_t)kept->key * MICAP_LINKS_SAVED;
     micap_link *links = micap_link_at(hierarchy, first);
     hierarchy->pages[first >> MICAP_LINK_PAGE_SHIFT].used_count += used_in(kept->data) - used_in(links);
     memcpy(links, kept->data, kept->bytes);
@@ -24,7 +24,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
 void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_kept *kept)
 {
     (void)world;
-    micap_links_save(state, (uint32_t)kept->location * MICAP_LINKS_SAVED);
+    micap_links_save(state, (uint32_t)kept->key * MICAP_LINKS_SAVED);
 }
 
 typedef struct saved_hierarchy {

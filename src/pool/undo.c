@@ -5,7 +5,7 @@ enum { BLOCK_WORDS = 64 };
 
 static uint32_t first_row(const micap_kept *kept)
 {
-    return (uint32_t)kept->location * MICA_SLICE_ROWS;
+    return (uint32_t)kept->key * MICA_SLICE_ROWS;
 }
 
 /* How many rows of a slice lie below the limit. */
@@ -111,7 +111,7 @@ void micap_pool_keep_bit(const mica_pool *pool, uint32_t row)
 
 void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept)
 {
-    uint32_t first = (uint32_t)kept->location * BLOCK_WORDS;
+    uint32_t first = (uint32_t)kept->key * BLOCK_WORDS;
     memset(pool->present + first, 0, words_in(pool, first) * sizeof *pool->present);
     memcpy(pool->present + first, kept->data, kept->bytes);
 }

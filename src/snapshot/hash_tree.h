@@ -1,11 +1,11 @@
-/* Trees of hashes, flat: sorted leaves, and the texts behind the hashes of names. */
+/* Hash trees, stored flat: sorted leaves, and the texts of hashed names. */
 #ifndef MICAP_SNAPSHOT_HASH_TREE_H
 #define MICAP_SNAPSHOT_HASH_TREE_H
 
 #include "base/memory.h"
 #include "mica/hash.h"
 
-/* What a hash stands for: the name of a component, or the words for an archetype or pool. */
+/* The text of a hash: the name of a component, or a description of an archetype or pool. */
 typedef struct micap_hash_name {
     uint64_t hash;
     char text[96];
@@ -39,7 +39,7 @@ mica_hash_tree *micap_hash_tree_of_world(const mica_world *world, const micap_ha
 int micap_hash_leaf_compare(const mica_hash_leaf *a, const mica_hash_leaf *b);
 
 bool micap_hash_tree_add_name(mica_hash_tree *tree, uint64_t hash, const char *text);
-/* NULL when nobody has said. */
+/* NULL if the tree has no text for it. */
 const char *micap_hash_tree_name(const mica_hash_tree *tree, uint64_t hash);
 
 #endif

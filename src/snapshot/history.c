@@ -68,7 +68,7 @@ mica_result mica_history_take(mica_history *history, uint64_t tick)
 {
     if (history->count && tick <= mica_history_last(history))
         return micap_fail(history->world, MICA_ERROR_INVALID, (mica_location){0},
-                          "history_take: tick %llu is not behind the last one, %llu", (unsigned long long)tick,
+                          "history_take: tick %llu is not after the last one, %llu", (unsigned long long)tick,
                           (unsigned long long)mica_history_last(history));
     mica_snapshot snapshot = mica_snapshot_take(history->world);
     if (!snapshot.id)

@@ -59,7 +59,7 @@ uint32_t micap_snapshot_newer_count(const mica_world *world, mica_snapshot snaps
     return count;
 }
 
-/* Between frames, with nothing on its way to be applied. */
+/* Refuses while changes are recorded, flushed or waiting to be applied. */
 static mica_result refuse(mica_world *world, const char *what)
 {
     mica_result result = micap_refuse_while_recording(world, what);
@@ -70,7 +70,7 @@ static mica_result refuse(mica_world *world, const char *what)
             micap_recording_drop(world, &commands->recording);
         else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,
-                                "%s: refused while recorded changes wait: apply them first, with mica_flush", what);
+                                "%s: refused while recorded changes wait: call mica_flush first", what);
     if (result == MICA_OK)
         micap_commands_fall_out(world);
     return result;
@@ -83,7 +83,7 @@ bool micap_can_copy_all(const mica_world *world, const char *what)
         const micap_type *type = micap_component_of(&world->components, id)->type;
         if (micap_can_copy(type))
             continue;
-        micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: component %s owns something and has no copy function",
+        micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: component %s has a destruct function and no copy function",
                    what, type->type.name);
         return false;
     }
@@ -143,7 +143,7 @@ size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot)
     return found ? atomic_load_explicit(&found->log->bytes, memory_order_relaxed) : 0;
 }
 
-/* Values that own something are used up when they are put back: newer snapshots still need theirs. */
+/* Values that are not trivial are moved out of the log when they are restored. Newer snapshots need them too: copies are restored. */
 static bool copy_owned(mica_world *world, micap_kept_list *list)
 {
     uint32_t i = 0;
@@ -156,7 +156,7 @@ static bool copy_owned(mica_world *world, micap_kept_list *list)
         if (copy && data) {
             *copy = *from;
             copy->data = data;
-            copy->next = copy; /* tells it from those of a log */
+            copy->next = copy; /* marks a copy, which no log has */
             if (world->keeper.ops->copy(copy, from)) {
                 list->all[i] = copy;
                 continue;
@@ -183,7 +183,7 @@ static void drop_copies(mica_world *world, micap_kept_list *list)
     MICAP_RELEASE_ARRAY(&world->memory, list->all, list->capacity);
 }
 
-/* Everything that can fail. With newer snapshots, what is about to be overwritten is kept for the newest. */
+/* Everything that can fail. If there are newer snapshots, what is about to be overwritten is saved for the newest. */
 static bool prepare(micap_restoring *restoring, micap_snapshot *snapshot, bool forget)
 {
     mica_world *world = restoring->world;
@@ -196,7 +196,7 @@ static bool prepare(micap_restoring *restoring, micap_snapshot *snapshot, bool f
     for (uint32_t i = 0; i < list->count; ++i)
         micap_keep_again(world, list->all[i]);
     micap_handles_keep(world, &snapshot->saved.handles);
-    /* Nothing has changed yet: what could not be kept is no loss. */
+    /* Nothing has changed yet: if saving failed, no log is lost. */
     bool is_kept = !atomic_exchange_explicit(&world->keeper.newest->is_lost, false, memory_order_relaxed);
     return is_kept && copy_owned(world, list);
 }
@@ -207,7 +207,7 @@ static void forget_newer(mica_world *world, micap_snapshot *snapshot)
     while (snapshots->newest != snapshot) {
         micap_snapshot *newer = snapshots->newest;
         snapshots->newest = newer->older;
-        micap_log_clear(&world->keeper, newer->log); /* nothing is handed down: it was put back, or is not wanted */
+        micap_log_clear(&world->keeper, newer->log); /* its entries are restored, or not needed */
         micap_keeper_drop(&world->keeper, newer->log);
         free_snapshot(world, newer);
     }
@@ -224,7 +224,7 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
                           (unsigned long long)snapshot.id);
     if (micap_log_is_lost(found->log))
         return micap_fail(world, MICA_ERROR_MEMORY, no_place,
-                          "snapshot_restore: snapshot %llu was lost when there was no memory to keep what changed",
+                          "snapshot_restore: snapshot %llu is lost: memory was short when something changed",
                           (unsigned long long)snapshot.id);
     micap_restoring restoring = {.world = world, .handles = &found->saved.handles, .pools = found->saved.pools};
     if (!prepare(&restoring, found, forget)) {
@@ -241,10 +241,10 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
         micap_chunks_sweep(world);
         micap_archetypes_forget(world, found->saved.archetype_count);
     }
-    /* The rest are changes since the snapshot like others: what exists now and did not then has to go somewhere. */
+    /* From here on there are changes since the snapshot: things that did not exist then are reset. */
     micap_saved_restore(world, &found->saved);
     world->restored = mica_world_mark(world);
-    micap_lend_end(world); /* pointers to components are void */
+    micap_lend_end(world); /* pointers to components are invalid */
     return MICA_OK;
 }
 

@@ -243,11 +243,11 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
     }
     for (uint32_t i = 0; i < saved->stock_count; ++i) {
         const micap_saved_stock *stock = &saved->stocks[i];
-        bool is_gone = !is_buffer(world, stock->buffer);
+        bool is_destroyed = !is_buffer(world, stock->buffer);
         for (uint32_t k = 0; k < stock->count; ++k) {
             mica_entity handle = stock->handles[k];
             micap_entity_take_back(&world->entities, handle);
-            if (is_gone)
+            if (is_destroyed)
                 micap_entity_give_unused(&world->entities, handle);
         }
     }

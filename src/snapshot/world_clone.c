@@ -1,4 +1,4 @@
-/* A world like another: the same entities with the same handles, in rows that lie as theirs do. */
+/* Clones a world: the same entities with the same handles, in the same rows. */
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"

@@ -45,7 +45,7 @@ static const step steps[] = {
     {"run -m m/unresolved.so level.mica", 2, "m/unresolved.so: undefined symbol: absent_everywhere"},
     {"run -m m/without_info.so level.mica", 2, "m/without_info.so has no mica_module_info: write its entry point with"},
     {"run -m m/without_main.so level.mica", 2, "m/without_main.so has no mica_module_main: write its entry point with"},
-    {"run -m m/wrong_version.so level.mica", 2, "m/wrong_version.so was built for Mica 0.2, and this is 0.1: build it"},
+    {"run -m m/wrong_version.so level.mica", 2, "m/wrong_version.so was built for Mica 0.3, and this is 0.2: build it"},
     {"run -m m/wrong_checked.so level.mica", 2, "MICA_CHECKED, and this tool with"},
     {"run -m m/own_mica.so level.mica", 2, "m/own_mica.so brings a Mica of its own: link it with mica::module"},
     {"run -m m/fails.so level.mica", 2, "mica: run: mica_module_main of m/fails.so failed: "},

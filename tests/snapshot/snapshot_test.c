@@ -237,7 +237,7 @@ START_TEST(a_component_that_cannot_be_copied_is_named)
     mica_world *world = open_world(&heard);
     ck_assert_ptr_nonnull(mica_add(world, mica_create(world), Handle));
     ck_assert_uint_eq(mica_snapshot_take(world).id, 0);
-    expect_report(&heard, MICA_ERROR_REFUSED, "component Handle owns something");
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Handle has a destruct function");
     close_world(world, &heard);
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(a_history_keeps_the_last_ticks)
     ck_assert_uint_eq(mica_get(world, entity, Number)->value, 7);
     ck_assert(mica_history_has(history, 8) && !mica_history_has(history, 9));
     ck_assert_int_eq(mica_history_take(history, 8), MICA_ERROR_INVALID);
-    expect_report(&heard, MICA_ERROR_INVALID, "not behind the last one");
+    expect_report(&heard, MICA_ERROR_INVALID, "not after the last one");
     ck_assert_int_eq(mica_history_take(history, 9), MICA_OK);
     /* A snapshot of somebody else stays. */
     mica_snapshot other = mica_snapshot_take(world);

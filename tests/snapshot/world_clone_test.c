@@ -58,7 +58,7 @@ START_TEST(what_can_not_be_cloned_is_refused)
     mica_flush(world);
     ck_assert_ptr_nonnull(mica_add(world, mica_create(world), Handle));
     ck_assert_ptr_null(mica_world_clone(world));
-    expect_report(&heard, MICA_ERROR_REFUSED, "world_clone: component Handle owns something");
+    expect_report(&heard, MICA_ERROR_REFUSED, "world_clone: component Handle has a destruct function");
     close_world(world, &heard);
 }
 END_TEST

@@ -1,24 +1,30 @@
-/* Running hooks. The world records while a hook runs, so that nothing moves under the operation that called it. */
+/* Events: hooks, watches and lists of removals of components. The world records while one of them runs, so that rows do not move during
+ * the operation that called it.
+ *
+ *     hooks.c      the one hook of the program per component and event, and the order in which all are called
+ *     watch.c      lists of functions of the layers above: observers
+ *     removals.c   lists of entities that lost a component */
 #ifndef MICAP_CORE_EVENTS_HOOKS_H
 #define MICAP_CORE_EVENTS_HOOKS_H
 
 #include "core/world/world.h"
 
-/* The hook, then the watches, of a run of rows in one chunk. The world records while they run; micap_hooks_end applies that. */
+/* Calls the hook, then the watches, for consecutive rows of one chunk. micap_hooks_end applies what they record. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
                      uint32_t count);
 /* Calls the hook and the watches of a component and fills its lists of removals. */
 void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event);
-/* For the one component with add hooks that creating these rows calls: see lone_add of the archetype. */
+/* The same for the only component of these new rows that has add hooks: see lone_add of the archetype. */
 void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count);
-/* How many of these living entities, from the first on, lie one after the other in one chunk. */
+/* How many of these living entities, from the first on, have consecutive rows of one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
-/* The same for entities in any places: called with runs of those that lie one after the other. */
+/* micap_hooks_run for entities anywhere: calls it for each run of consecutive rows. */
 void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
                           const mica_entity *entities, uint32_t count);
-/* The add hook for each component of the row's archetype that `from` (NULL: the empty set) does not have. */
+/* Calls the add hooks of the components that the archetype of the rows has and `from` does not; NULL is the empty set. */
 void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
-/* The remove hook for each component that `to` (NULL: none, with the destroy hook) will not have. */
+/* Calls the remove hooks of the components that `to` does not have. NULL: the entities are destroyed, and the destroy hook is called
+ * first. */
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
 /* Before and after the world calls a function of the program or of a module: until it returns, changes through the world are
  * recorded, and micap_hooks_end applies them. A mica_defer or mica_flush inside it ends with it: `depth`, which the first
@@ -36,7 +42,7 @@ static inline void micap_callback_end(mica_world *world, uint32_t depth)
     world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
 }
 
-/* Applies what hooks recorded, unless something outside records or flushes. */
+/* Applies what hooks recorded, unless an outer operation records or flushes. */
 static inline void micap_hooks_end(mica_world *world)
 {
     if (MICAP_LIKELY(!world->hooks_recorded) || world->recording_depth || world->flushing)

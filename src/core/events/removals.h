@@ -1,4 +1,4 @@
-/* Lists of entities that lost a component. They are filled where remove hooks run. */
+/* Lists of entities that lost a component. They are filled when remove hooks run. */
 #ifndef MICAP_CORE_EVENTS_REMOVALS_H
 #define MICAP_CORE_EVENTS_REMOVALS_H
 
@@ -18,7 +18,7 @@ struct mica_removals {
     uint64_t missed;
 };
 
-/* Notes on all lists of a component that these entities lose it. */
+/* Adds these entities to all lists of a component. */
 void micap_removals_note(mica_world *world, mica_removals *removals, const mica_entity *entities, uint32_t count);
 
 /* Releases all lists of a component. */

@@ -1,4 +1,8 @@
-/* A query: terms, compiled into what an archetype must have, and the list of archetypes that match. */
+/* Queries: terms, compiled into what an archetype must have, and the list of archetypes that match.
+ *
+ *     query.c          create, compile, match archetypes      query_filter.c   toggles, ADDED and CHANGED: which rows pass
+ *     view.c           loops and their columns                query_join.c     terms on pools
+ *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match */
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
 
@@ -7,12 +11,12 @@
 #include "mica/query.h"
 
 enum {
-    MICAP_COLUMN_SINGLETON = 0xFFFD, /* the term is the one value of the world */
-    MICAP_COLUMN_UNKNOWN = 0xFFFC,   /* first of a match: its columns were not looked up yet */
+    MICAP_COLUMN_SINGLETON = 0xFFFD, /* the term is a singleton */
+    MICAP_COLUMN_UNKNOWN = 0xFFFC,   /* in the first term: the columns of the match were not looked up yet */
     MICAP_FILTERS_MAX = 2 * MICA_TERMS_MAX,
 };
 
-/* A test of single rows or slices that remains once an archetype matches. */
+/* A test of rows or slices of a matching archetype. */
 typedef enum micap_filter_kind {
     MICAP_FILTER_ENABLED, /* companion byte is 1 */
     MICAP_FILTER_DISABLED,
@@ -33,7 +37,7 @@ typedef struct micap_join {
     bool has_column;
 } micap_join;
 
-/* One place in a sorted query. */
+/* One row of a sorted query. */
 typedef struct micap_order {
     micap_chunk *chunk;
     uint32_t row;
@@ -42,7 +46,7 @@ typedef struct micap_order {
 
 struct mica_query {
     mica_world *world;
-    /* What a loop reads: the matching archetypes, and per match a column per term. */
+    /* Read by loops: the matching archetypes, and for each of them a column per term. */
     micap_archetype **archetypes;
     uint16_t *columns;
     uint32_t match_count;
@@ -62,13 +66,13 @@ struct mica_query {
     bool is_marked;                    /* some term asks what changed or was added */
     bool is_row_level[MICA_TERMS_MAX]; /* a term of a group with a pool in it */
     bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
-    mica_component instances_of;       /* the pool whose instances are shown one by one, or 0 */
-    bool special;                      /* it has filters, joins or an order: not the plain loop over chunks */
-    uint64_t signature;                /* of what must be there, */
-    uint64_t banned;                   /* and of what must not */
+    mica_component instances_of;       /* the pool whose instances are shown individually, or 0 */
+    bool special;                      /* it has filters, joins or an order: the general path */
+    uint64_t signature;                /* of components that must be there, */
+    uint64_t banned;                   /* and of those that must not */
     mica_version last_mark;
     uint32_t index; /* in the world's list of queries */
-    uint64_t id;    /* of no other query of this world */
+    uint64_t id;    /* unique among all queries of this world, destroyed ones included */
     char *name;
     mica_location location;
 
@@ -80,7 +84,7 @@ struct mica_query {
     uint32_t order_capacity;
     micap_order *order_scratch;
     uint32_t order_scratch_capacity;
-    uint64_t order_structure; /* the world's when the order was made */
+    uint64_t order_structure; /* of the world when the order was computed */
     mica_version order_version;
     bool order_valid;
 };
@@ -92,11 +96,11 @@ typedef struct micap_queries {
     uint64_t made; /* so far */
 } micap_queries;
 
-/* Tells all queries about a new archetype. False when memory is short: no query knows it then. */
+/* Adds a new archetype to all queries that it matches. False if memory is short: no query has it then. */
 bool micap_queries_announce(mica_world *world, micap_archetype *archetype);
 void micap_queries_free(mica_world *world);
 
-/* Whether what the term names must be there. */
+/* Whether the component of the term must be there. */
 static inline bool micap_access_demands(mica_access access)
 {
     return access <= MICA_ACCESS_HAS || access >= MICA_ACCESS_CHANGED;
@@ -104,10 +108,10 @@ static inline bool micap_access_demands(mica_access access)
 
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype);
 
-/* Looks up the columns of a match. Threads that loop at once may do so twice, with the same result. */
+/* Looks up the columns of a match. Threads may do so at once, with the same result. */
 MICAP_COLD void micap_query_find_columns(mica_query *query, uint32_t match);
 
-/* The columns of a match by term. */
+/* The columns of a match, by term. */
 static inline const uint16_t *micap_query_columns(mica_query *query, uint32_t match)
 {
     uint16_t *columns = query->columns + (size_t)match * query->term_count;

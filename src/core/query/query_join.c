@@ -275,7 +275,7 @@ static void show_driven(mica_view *view, const mica_query *query, uint32_t at, c
     view->private_.cursor = at + count;
 }
 
-/* Plain arrays: whole runs of rows without a look at them. */
+/* All rows match: whole runs without looking at single rows. */
 static bool next_plain(mica_view *view, const mica_query *query)
 {
     uint32_t at = micap_pool_next_used(view->private_.driver, view->private_.cursor);
@@ -330,7 +330,7 @@ static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities,
     return run;
 }
 
-/* How far a run goes on that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
+/* How long a run is that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
  * one. */
 static uint32_t quick_run(const mica_query *query, const found_rows *first, const mica_entity *entities, uint32_t count)
 {
@@ -412,7 +412,7 @@ static bool next_in_chunks(mica_view *view, const mica_query *query)
     return false;
 }
 
-/* A driver whose rows match as they lie, with components of the owners in chunks: one look-up per owner. Runs are often single rows,
+/* A driver whose pools match row by row, with components of the owners in chunks: one look-up per owner. Runs are often single rows,
  * so that a step has to be short. */
 /* The same chunk as before: columns only move on. */
 static inline void move_columns(mica_view *view, const mica_query *query, int64_t chunk_rows, int64_t pool_rows)

@@ -1,12 +1,11 @@
-/* The rows of a query in parts, for those who share them out: a cursor walks over (archetype, chunk, row) and shows a few rows at a
- * time as a view. Reading only, so that any number of threads may walk at once with cursors of their own, as long as
- * nothing changes the structure. */
+/* Views of a query: the columns of consecutive rows of one chunk. Systems share the rows of a query between threads by showing parts of
+ * it as views; any number of threads may do so at once, as long as nothing changes the structure. */
 #ifndef MICAP_CORE_QUERY_VIEW_H
 #define MICAP_CORE_QUERY_VIEW_H
 
 #include "core/world/world.h"
 
-/* Fills in a view of rows that lie in one chunk of a match. */
+/* Points a view at consecutive rows of a chunk of a match. */
 static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
 {
     view->count = count;
@@ -29,23 +28,23 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     }
 }
 
-/* The first terms of a view that stays the same from frame to frame: with these it is used without a look at its query or
- * chunk, which for many small systems are what does not fit into the nearest cache. */
+/* The first terms of a view that stays the same from frame to frame. Reading them needs neither the query nor the chunk, which for
+ * many small systems do not fit into the first-level cache. */
 enum { MICAP_READY_TERMS = 4 };
 typedef struct micap_ready {
     struct micap_ready_term {
-        void *values;        /* that may be read; or NULL */
-        mica_version *stamp; /* of what is written, in a single slice; or NULL */
+        void *values;        /* NULL if they may not be read */
+        mica_version *stamp; /* of the only slice that is written; NULL if there are several, or none */
     } terms[MICAP_READY_TERMS];
     mica_component components[MICAP_READY_TERMS];
 } micap_ready;
 
 void micap_ready_fill(micap_ready *ready, mica_view *view);
 
-/* The structure that a view remembers which is shown part by part, and can't be stepped. */
+/* The structure of a view that is shown part by part: mica_view_next refuses it. */
 #define MICAP_STRUCTURE_NONE UINT64_MAX
 
-/* A view that shows nothing yet, for micap_view_show. */
+/* Initializes a view that shows nothing yet, for micap_view_show. */
 static inline void micap_view_init(mica_view *view, mica_query *query, mica_version since, mica_version version)
 {
     memset(view, 0, offsetof(mica_view, private_.columns));
@@ -56,14 +55,14 @@ static inline void micap_view_init(mica_view *view, mica_query *query, mica_vers
     view->private_.version = version;
 }
 
-/* What is stamped on what is written through a view: the version of the piece of work it is for, else that of the world by
- * now, since a mark may have been placed after the loop began. */
+/* The version that writes through a view are stamped with: that of the system it belongs to, else the current version of the world,
+ * since a mark may have been placed after the loop began. */
 static inline mica_version micap_view_version(const mica_view *view)
 {
     return view->private_.version ? view->private_.version : micap_version(view->world);
 }
 
-/* The column of a term of a view, to write: stamps its rows. */
+/* The column of a term, to be written: stamps its rows. */
 void *micap_view_write_term(mica_view *view, uint32_t term);
 
 #endif

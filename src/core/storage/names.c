@@ -301,7 +301,7 @@ void micap_name_give_up(mica_world *world, micap_kept *kept)
 
 static mica_entity owner_of(const micap_kept *kept)
 {
-    return (mica_entity){(uint32_t)kept->location, (uint32_t)(kept->location >> 32)};
+    return (mica_entity){(uint32_t)kept->key, (uint32_t)(kept->key >> 32)};
 }
 
 void micap_name_clear(mica_world *world, const micap_kept *kept)

@@ -91,7 +91,7 @@ void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, u
 
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept)
 {
-    const micap_chunk *chunk = world->chunks.by_number[kept->location >> 32];
+    const micap_chunk *chunk = world->chunks.by_number[kept->key >> 32];
     return !((uintptr_t)chunk & 1) && chunk->born == kept->part ? chunk : NULL;
 }
 
@@ -99,21 +99,21 @@ void micap_keep_again(mica_world *world, const micap_kept *kept)
 {
     const micap_chunk *chunk;
     switch ((micap_keep_kind)kept->kind) {
-    case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->location]); break;
+    case MICAP_KEEP_ARCHETYPE: micap_keep_archetype(world, world->archetypes.by_id[kept->key]); break;
     case MICAP_KEEP_ROWS:
     case MICAP_KEEP_COLUMN:
         /* A retired one has no rows. It may come back. */
         chunk = micap_place_chunk(world, kept);
         if (chunk)
-            micap_keep_rows(world, chunk, micap_place_row(kept->location), 1);
+            micap_keep_rows(world, chunk, micap_place_row(kept->key), 1);
         break;
     case MICAP_KEEP_RECORDS:
     case MICAP_KEEP_PAGE:
         micap_keep_record(&world->entities,
-                          (uint32_t)kept->location << (kept->kind == MICAP_KEEP_PAGE ? MICAP_PAGE_SHIFT : 6));
+                          (uint32_t)kept->key << (kept->kind == MICAP_KEEP_PAGE ? MICAP_PAGE_SHIFT : 6));
         break;
     case MICAP_KEEP_NAME:
-        micap_keep_name(world, (mica_entity){(uint32_t)kept->location, (uint32_t)(kept->location >> 32)});
+        micap_keep_name(world, (mica_entity){(uint32_t)kept->key, (uint32_t)(kept->key >> 32)});
         break;
     case MICAP_KEEP_POOL:
     case MICAP_KEEP_MAP:

@@ -21,14 +21,14 @@ static inline uint64_t micap_slice_place(const micap_chunk *chunk, uint32_t row,
     return (uint64_t)chunk->number << 32 | (uint64_t)(row / MICA_SLICE_ROWS) << 16 | column;
 }
 
-static inline uint32_t micap_place_row(uint64_t location)
+static inline uint32_t micap_place_row(uint64_t key)
 {
-    return (uint32_t)(location >> 16 & 0xFFFF) * MICA_SLICE_ROWS;
+    return (uint32_t)(key >> 16 & 0xFFFF) * MICA_SLICE_ROWS;
 }
 
-static inline uint32_t micap_place_column(uint64_t location)
+static inline uint32_t micap_place_column(uint64_t key)
 {
-    return location & 0xFFFF;
+    return key & 0xFFFF;
 }
 
 /* The chunk of a place; NULL if it was destroyed. No archetype has it while it is retired: see micap_chunk_in_use. */

@@ -19,15 +19,15 @@ static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!kept->is_owned || !chunk)
         return;
-    uint32_t row = micap_place_row(kept->location);
+    uint32_t row = micap_place_row(kept->key);
     if (micap_slice_count(chunk, row))
-        micap_values_destruct(kept->type, micap_chunk_value(chunk, micap_place_column(kept->location), row),
+        micap_values_destruct(kept->type, micap_chunk_value(chunk, micap_place_column(kept->key), row),
                               micap_slice_count(chunk, row));
 }
 
 static void restore_records(const micap_restoring *restoring, micap_kept *kept)
 {
-    uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->location * count;
+    uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->key * count;
     uint64_t *records = micap_record_at(&restoring->world->entities, first);
     memcpy(records, kept->data, kept->bytes);
     micap_handles_clear_fresh(restoring->handles, first, records, count);
@@ -35,7 +35,7 @@ static void restore_records(const micap_restoring *restoring, micap_kept *kept)
 
 static void restore_page(const micap_restoring *restoring, micap_kept *kept)
 {
-    micap_page *page = &restoring->world->entities.pages[kept->location];
+    micap_page *page = &restoring->world->entities.pages[kept->key];
     const micap_page *old = kept->data;
     page->next = old->next;
     page->first_free = old->first_free;
@@ -44,7 +44,7 @@ static void restore_page(const micap_restoring *restoring, micap_kept *kept)
 static void restore_archetype(const micap_restoring *restoring, micap_kept *kept)
 {
     mica_world *world = restoring->world;
-    micap_archetype *archetype = world->archetypes.by_id[kept->location];
+    micap_archetype *archetype = world->archetypes.by_id[kept->key];
     micap_chunk *const *chunks = kept->data;
     uint32_t same = 0;
     while (same < kept->count && same < archetype->chunk_count && chunks[same] == archetype->chunks[same])
@@ -72,7 +72,7 @@ static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
         return;
-    uint32_t first = micap_place_row(kept->location);
+    uint32_t first = micap_place_row(kept->key);
     const mica_entity *entities = kept->data;
     /* Also if it is retired now: when another restore brings it back, a newer stamp would say that the log has its rows. */
     micap_chunk_stamps(chunk, first)[0] = kept->stamp;
@@ -89,7 +89,7 @@ static void restore_column(const micap_restoring *restoring, micap_kept *kept)
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
         return;
-    uint32_t first = micap_place_row(kept->location), column = micap_place_column(kept->location);
+    uint32_t first = micap_place_row(kept->key), column = micap_place_column(kept->key);
     micap_chunk_stamps(chunk, first)[1 + column] = kept->stamp;
     if (!kept->count || !micap_chunk_in_use(restoring->world, chunk->number))
         return;

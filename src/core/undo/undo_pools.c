@@ -59,12 +59,12 @@ void micap_pools_drop_state(mica_world *world, micap_pools_state *state)
 
 static mica_pool *pool_of(const mica_world *world, const micap_kept *kept)
 {
-    return micap_pool_of(world, (mica_component)(kept->location >> 32));
+    return micap_pool_of(world, (mica_component)(kept->key >> 32));
 }
 
 void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 {
-    uint32_t part = (uint32_t)kept->location;
+    uint32_t part = (uint32_t)kept->key;
     if (kept->kind == MICAP_KEEP_MASKS)
         micap_map_touch(&world->pools.masks, part * MICAP_MAP_BLOCK);
     else if (kept->kind == MICAP_KEEP_MAP)
@@ -77,7 +77,7 @@ void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
 
 static void restore_block(const micap_index *index, const micap_kept *kept)
 {
-    uint64_t *block = micap_map_at(index, (uint32_t)kept->location * MICAP_MAP_BLOCK);
+    uint64_t *block = micap_map_at(index, (uint32_t)kept->key * MICAP_MAP_BLOCK);
     MICAP_ASSERT(block, "blocks stay while a snapshot lives");
     memcpy(block, kept->data, kept->bytes);
 }
@@ -171,7 +171,7 @@ static bool clone_groups(mica_world *to, const mica_world *from)
     return true;
 }
 
-/* Who is in which pool: bits are given out in the order in which pools were first used, which may differ. */
+/* Which entity is in which pool: the bit of a pool depends on the order of first use, which may differ. */
 static bool clone_masks(mica_world *to)
 {
     for (uint32_t i = 0; i < to->pools.count; ++i) {

@@ -1,4 +1,4 @@
-/* Walks every invariant of a world. The main tool of the tests: a bug shows where it happens, not where it hurts. */
+/* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -38,7 +38,7 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
     if (index < archetype->tail && chunk->count != chunk->capacity)
         return broken(world, "chunks before the tail are full", chunk->count, chunk->capacity);
     if (index > archetype->tail && chunk->count)
-        return broken(world, "chunks behind the tail are empty", chunk->count, index);
+        return broken(world, "chunks after the tail are empty", chunk->count, index);
     for (uint32_t row = 0; row < chunk->count; row += MICA_SLICE_ROWS)
         for (uint32_t i = 0; i < chunk->stride; ++i)
             if (micap_chunk_stamps(chunk, row)[i] > micap_version(world))

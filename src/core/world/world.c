@@ -50,7 +50,10 @@ mica_world *mica_world_create(const mica_world_def *def)
     mica_world_def chosen = def ? *def : mica_world_def_default();
     micap_memory memory;
     if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
-        micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID, "world: its def makes no sense", {0}});
+        micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID,
+                                                "world: invalid def: chunk sizes are powers of two from 256 bytes to 1 "
+                                                "GiB, and the allocator is complete or zero",
+                                                {0}});
         return NULL;
     }
     mica_world *world = micap_allocate_zeroed(&memory, sizeof *world, MICAP_CACHE_LINE);
@@ -63,7 +66,7 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->pools.masks.keeper = &world->keeper;
     world->pools.masks.keep_kind = MICAP_KEEP_MASKS;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
-    static atomic_uint_fast64_t worlds; /* a reference that is used in another world must not take it for its own */
+    static atomic_uint_fast64_t worlds; /* a mica_ref that is used with another world must notice it */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
     micap_keeper_init(&world->keeper, &world->memory, &micap_keep_value_ops);
     micap_arena_init(&world->arena, &world->memory);
@@ -78,8 +81,8 @@ mica_world *mica_world_create(const mica_world_def *def)
     return world;
 }
 
-/* Destroys a chunk at the end of its archetype whose values need no farewell: slots become free in the order in which
- * rows that are destroyed one by one, the last one first, would free them. */
+/* Destroys the entities of the last chunk of an archetype, whose values are trivial. Slots become free in the same order as if rows were
+ * destroyed one by one from the end. */
 static void destroy_chunk(mica_world *world, micap_chunk *chunk)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
@@ -124,7 +127,7 @@ void mica_world_destroy(mica_world *world)
 {
     if (!world)
         return;
-    world->flushing = true; /* what hooks still record is dropped */
+    world->flushing = true; /* changes that hooks record are dropped */
     micap_keeper_clear(&world->keeper);
     micap_chunks_sweep(world);
     destroy_all(world);
@@ -136,7 +139,7 @@ void mica_world_destroy(mica_world *world)
 
 size_t mica_world_trim(mica_world *world)
 {
-    if (world->recording_depth || world->flushing) /* what a flush has reserved is not unused */
+    if (world->recording_depth || world->flushing) /* memory that a flush has reserved is in use */
         return 0;
     size_t before = atomic_load(&world->memory.bytes);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)

@@ -156,7 +156,7 @@ uint32_t micap_pool_limit(const mica_pool *pool)
     return pool->owners ? pool->row_limit : pool->present_words * 64;
 }
 
-/* Rows in the order they lie, but not those that the dead left behind; and nothing for a pool that nobody is in. */
+/* Rows in order, without those of dead entities; 0 for a pool without living owners. */
 static uint64_t hash_pool(const mica_world *world, const mica_pool *pool)
 {
     micap_hasher hasher;
