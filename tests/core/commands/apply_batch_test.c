@@ -283,5 +283,5 @@ START_TEST(something_else_behind_the_same_for_many_is_not_lost)
 }
 END_TEST
 
-TEST_SUITE(flush_apply_batch, something_else_behind_the_same_for_many_is_not_lost,
+TEST_SUITE(apply_batch, something_else_behind_the_same_for_many_is_not_lost,
            a_flush_of_neighbours_ends_like_single_changes, a_flush_of_neighbours_stamps_what_single_changes_stamp)
