@@ -29,7 +29,7 @@ TESTED = ("base", "type", "pool", "core", "flow", "hierarchy", "snapshot", "repl
 # Programs that let malloc fail, for which they are linked with the library's objects: with those of the mutant, when it is one of this folder.
 STATIC = {"type/type_test.c": "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free"}
 # The validators are tools of the tests: a fault in one is seen when something else is broken, too.
-SPARED = ("src/core/world/validate.c", "src/pool/check.c")
+SPARED = ("src/core/world/validate.c", "src/pool/pool_check.c")
 # Faults that change nothing in this build, as `path | the line | what | why`: they are passed over, as those are that compile to the same code.
 EQUAL = ROOT / "tools/mutate_equal.txt"
 # Those that look at speed or at compilers.

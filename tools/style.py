@@ -20,14 +20,14 @@ from style_source import Source, Violation, NAME_BEFORE_PARENTHESIS
 
 # How many violations of a rule are allowed. The goal is 0 for all rules but public-macro, which counts macros.
 RATCHETS = {
-    "unique-name": 9,
-    "subfolder": 7,
+    "unique-name": 0,
+    "subfolder": 3,
     "public-macro": 209,
-    "words": 597,
-    "test-words": 453,
+    "words": 185,
+    "test-words": 297,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
-HOME_PERCENTAGE_MIN = 72.0
+HOME_PERCENTAGE_MIN = 93.5
 
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70

@@ -4,6 +4,16 @@
  *   Threads: any     may be called from any thread at any time.
  *   Threads: reader  from any thread, as long as no thread changes the same world meanwhile.
  *   Threads: owner   from one thread at a time, while no other thread uses the same world.
+ *
+ * Invalid arguments. A call with an invalid argument changes nothing, returns a harmless result (nil, NULL, 0, false, a struct
+ * of zeros, or an error) and makes a report that names the argument. Invalid are NULL, a dead entity, an unknown id or enum
+ * value, a value of the wrong size, and a count that does not fit. The report goes to the handler of the world that the other
+ * arguments belong to, or into the error struct that the function fills in; if there is neither, it is printed to stderr.
+ * Exceptions:
+ *   - NULL is valid where the function says so, and for every function that destroys or frees something.
+ *   - A function that looks something up (get, has, find, count) or removes it does not report that it is not there.
+ *   - A NULL query matches nothing: creating it has reported the error.
+ * A pointer to something that was destroyed can't be recognized and must not be used.
  */
 #ifndef MICA_BASE_H
 #define MICA_BASE_H

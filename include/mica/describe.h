@@ -149,7 +149,7 @@ enum {
 /* Returns the id of a described component. Threads: any. */
 static inline mica_component mica_type_id(mica_type *type)
 {
-    uint32_t id = __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE);
+    uint32_t id = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
     return id ? id : mica_type_intern(type);
 }
 

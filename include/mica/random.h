@@ -35,6 +35,10 @@ MICA_API mica_random mica_random_of_frame(const mica_frame *frame);
 /* Returns the next 32 bits. Threads: one per generator, any. */
 static inline uint32_t mica_random_next(mica_random *random)
 {
+    if (!random) {
+        mica_world_report(0, MICA_ERROR_INVALID, "mica_random_next: random must not be NULL");
+        return 0;
+    }
     uint64_t old = random->state;
     random->state = old * 6364136223846793005u + random->stream;
     uint32_t word = (uint32_t)(((old >> 18) ^ old) >> 27);
@@ -47,6 +51,8 @@ static inline uint32_t mica_random_below(mica_random *random, uint32_t limit)
 {
     if (limit == 0)
         return 0;
+    if (!random)
+        return mica_random_next(random); /* which reports it */
     uint64_t product = (uint64_t)mica_random_next(random) * limit;
     if ((uint32_t)product < limit) { /* Lemire 2019: nearly always decided without a division */
         uint32_t uneven = (0u - limit) % limit;
@@ -65,7 +71,7 @@ static inline float mica_random_unit(mica_random *random)
 /* Returns a number in [low, high). Threads: one per generator, any. */
 static inline float mica_random_range(mica_random *random, float low, float high)
 {
-    return low + (high - low) * mica_random_unit(random);
+    return random ? low + (high - low) * mica_random_unit(random) : mica_random_unit(random);
 }
 
 MICA_END

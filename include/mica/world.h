@@ -68,7 +68,7 @@ MICA_API mica_result mica_world_validate(mica_world *world);
 MICA_API mica_result mica_world_take_error(mica_world *world);
 
 /* Reports an error as the world itself does: to its report handler and to mica_world_take_error. For modules built on the
- * world. Returns the result. Threads: any. */
+ * world. Without a world (NULL) it prints the text to stderr. Returns the result. Threads: any. */
 MICA_API mica_result mica_world_report(const mica_world *world, mica_result result, const char *text);
 
 typedef struct mica_world_stats {

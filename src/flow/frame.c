@@ -1,4 +1,5 @@
 /* Running a frame: phases in order, fixed steps, rates and conditions of systems, pause. Where the parts are: schedule/flow.h. */
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -174,11 +175,15 @@ static mica_result step(mica_world *world, const char *what, mica_system from, f
 
 mica_result mica_step(mica_world *world, float dt)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     return step(world, "step", (mica_system){0}, dt);
 }
 
 mica_result mica_step_from(mica_world *world, mica_system system, float dt)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     if (!system.id)
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0}, "step_from: there is no such system");
     return step(world, "step_from", system, dt);
@@ -186,6 +191,8 @@ mica_result mica_step_from(mica_world *world, mica_system system, float dt)
 
 mica_result mica_system_run(mica_world *world, mica_system system, float dt)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result;
     micap_flow *flow = prepare(world, "system_run", dt, &result);
     if (!flow)

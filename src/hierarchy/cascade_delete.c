@@ -1,5 +1,6 @@
 #include "hierarchy/cascade_delete.h"
 
+#include "base/argument.h"
 #include "core/commands/module_notes.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"
@@ -61,10 +62,17 @@ void micap_cascade_each_dependent(mica_world *world, void *state, mica_entity en
     }
 }
 
+static const char orphans_expected[] = "must be MICA_ORPHANS_DIE or MICA_ORPHANS_STAY";
+
+static bool is_orphans(mica_orphans orphans)
+{
+    return orphans == MICA_ORPHANS_DIE || orphans == MICA_ORPHANS_STAY;
+}
+
 mica_result mica_set_orphans(mica_world *world, mica_orphans orphans)
 {
-    if ((uint32_t)orphans > MICA_ORPHANS_STAY)
-        return micap_fail(world, MICA_ERROR_INVALID, no_location, "set_orphans: the value is not one of mica_orphans");
+    if (MICAP_MISSING(NULL, world) || MICAP_INVALID(world, !is_orphans(orphans), orphans, orphans_expected))
+        return MICA_ERROR_INVALID;
     micap_hierarchy *hierarchy = micap_hierarchy_require(world);
     if (!hierarchy)
         return MICA_ERROR_MEMORY;
@@ -79,6 +87,8 @@ static uint32_t flags_of(mica_orphans orphans)
 
 bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orphans)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_INVALID(world, !is_orphans(orphans), orphans, orphans_expected))
+        return false;
     if (world->recording_depth)
         return mica_command_destroy_with_id(micap_recorder(world), entity, orphans, no_location);
     micap_hierarchy *hierarchy = micap_hierarchy_of(world);
@@ -89,6 +99,10 @@ bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orphans orpha
 
 uint32_t mica_destroy_children(mica_world *world, mica_entity parent)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
+    if (!mica_is_alive(world, parent))
+        return micap_fail_dead(world, parent, "destroy_children"), 0;
     uint32_t count = mica_child_count(world, parent), died = 0;
     mica_entity *children = count ? micap_links_copy_children(world, parent, count, 0) : NULL;
     if (!children)
@@ -103,6 +117,9 @@ uint32_t mica_destroy_children(mica_world *world, mica_entity parent)
 bool mica_command_destroy_with_id(mica_commands *commands, mica_entity entity, mica_orphans orphans,
                                   mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands) ||
+        MICAP_INVALID(commands->world, !is_orphans(orphans), orphans, orphans_expected))
+        return false;
     micap_change change = {.entity = entity, .kind = MICAP_CHANGE_ORPHANS, .flags = flags_of(orphans)};
     micap_note *last = commands->recording.last_note;
     if (!micap_change_record(commands, &change, location))

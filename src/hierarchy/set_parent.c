@@ -1,4 +1,5 @@
 /* Setting parents, at once or recorded, and creating children. */
+#include "base/argument.h"
 #include "core/commands/module_notes.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
@@ -28,6 +29,8 @@ static mica_result make_change(mica_world *world, micap_change *change)
 
 mica_result mica_set_parent(mica_world *world, mica_entity child, mica_entity parent)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_change change = {.entity = child, .other = parent, .kind = MICAP_CHANGE_PARENT};
     return make_change(world, &change);
 }
@@ -44,11 +47,15 @@ static mica_result place_beside(mica_world *world, mica_entity child, mica_entit
 
 mica_result mica_place_before(mica_world *world, mica_entity child, mica_entity sibling)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     return place_beside(world, child, sibling, MICAP_CHANGE_BEFORE);
 }
 
 mica_result mica_place_after(mica_world *world, mica_entity child, mica_entity sibling)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     return place_beside(world, child, sibling, MICAP_CHANGE_AFTER);
 }
 
@@ -68,6 +75,9 @@ static mica_result make_changes(mica_world *world, micap_change *changes, uint32
 
 mica_result mica_set_parents(mica_world *world, const mica_entity *children, const mica_entity *parents, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, children, count) ||
+        MICAP_MISSING_ARRAY(world, parents, count))
+        return MICA_ERROR_INVALID;
     if (world->recording_depth) {
         mica_result result = MICA_OK;
         micap_recording *recording = &micap_recorder(world)->recording;
@@ -91,6 +101,10 @@ mica_result mica_set_parents(mica_world *world, const mica_entity *children, con
 
 mica_result mica_detach_children(mica_world *world, mica_entity parent)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
+    if (!mica_is_alive(world, parent))
+        return micap_fail_dead(world, parent, "detach_children");
     uint32_t count = mica_child_count(world, parent);
     if (!count)
         return MICA_OK;
@@ -122,6 +136,8 @@ static mica_entity record_child(mica_commands *commands, mica_entity parent, con
 
 mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mica_value *values, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
+        return mica_nil();
     if (MICAP_UNLIKELY(world->recording_depth))
         return record_child(micap_recorder(world), parent, values, count);
     micap_hierarchy *hierarchy = expect_row(world, parent) ? micap_hierarchy_require(world) : NULL;
@@ -146,6 +162,8 @@ mica_entity mica_create_child_id(mica_world *world, mica_entity parent, const mi
 
 bool mica_command_set_parent_id(mica_commands *commands, mica_entity child, mica_entity parent, mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return false;
     micap_change change = {.entity = child, .other = parent, .kind = MICAP_CHANGE_PARENT};
     return micap_change_record(commands, &change, location);
 }
@@ -153,6 +171,8 @@ bool mica_command_set_parent_id(mica_commands *commands, mica_entity child, mica
 bool mica_command_place_id(mica_commands *commands, mica_entity child, mica_entity sibling, bool after,
                            mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return false;
     if (!micap_commands_expect_living(commands, sibling, location, "set_parent"))
         return false;
     micap_change change = {.entity = child, .other = sibling, .kind = after ? MICAP_CHANGE_AFTER : MICAP_CHANGE_BEFORE};

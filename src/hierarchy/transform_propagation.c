@@ -1,5 +1,6 @@
 #include "hierarchy/transform_propagation.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
@@ -297,6 +298,8 @@ void micap_transforms_restore(micap_hierarchy *hierarchy, mica_version seen)
 
 mica_result mica_transform_update(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     if (world->hook_depth)
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "transform_update: called inside a hook");
     micap_hierarchy *hierarchy = micap_hierarchy_require(world);
@@ -327,6 +330,8 @@ static void update_transforms(const mica_frame *frame)
 
 mica_system mica_transform_add_system(mica_world *world, mica_phase phase)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_system){0};
     micap_hierarchy *hierarchy = micap_hierarchy_require(world); /* now, because a system can't create queries */
     if (!hierarchy || !use_transforms(hierarchy))
         return (mica_system){0};

@@ -1,4 +1,5 @@
 /* Compiles a file to a resource: builds the tree of entities, then a draft from it. */
+#include "base/argument.h"
 #include "json/compile_error.h"
 #include "json/compiler.h"
 #include "json/entity_tree.h"
@@ -266,6 +267,8 @@ static void copy_dependencies(mica_compiler *compiler, mica_compiled *out)
 
 void mica_compiled_free(mica_compiled *compiled)
 {
+    if (!compiled)
+        return;
     mica_allocator *allocator = &compiled->private_allocator;
     for (uint32_t i = 0; i < compiled->dependency_count; ++i)
         allocator->release(compiled->dependencies[i], strlen(compiled->dependencies[i]) + 1, MICAP_ARRAY_ALIGNMENT,
@@ -282,7 +285,9 @@ static mica_result compile(const char *path, const char *text, size_t byte_count
 {
     mica_compiler compiler = {.def = def};
     *out = (mica_compiled){0};
-    if (!micap_memory_init(&compiler.memory, def->allocator))
+    if (MICAP_MISSING(NULL, def->schema) || MICAP_MISSING_ARRAY(NULL, def->rules, def->rule_count) ||
+        MICAP_INVALID(NULL, !micap_memory_init(&compiler.memory, def->allocator), def->allocator,
+                      "must have both functions, or none"))
         return MICA_ERROR_INVALID;
     micap_source_file *source = micap_source_get(&compiler, path, text, byte_count, (micap_context){0});
     compiler.draft = mica_draft_create(&compiler.memory.allocator);
@@ -308,11 +313,15 @@ static mica_result compile(const char *path, const char *text, size_t byte_count
 
 mica_result mica_compile_file(const char *path, const mica_compile_def *def, mica_compiled *out_compiled)
 {
+    if (MICAP_MISSING(NULL, path) || MICAP_MISSING(NULL, def) || MICAP_MISSING(NULL, out_compiled))
+        return MICA_ERROR_INVALID;
     return compile(path, NULL, 0, def, out_compiled);
 }
 
 mica_result mica_compile_text(const char *name, const char *text, size_t byte_count, const mica_compile_def *def,
                               mica_compiled *out_compiled)
 {
+    if (MICAP_MISSING(NULL, name) || MICAP_MISSING(NULL, def) || MICAP_MISSING(NULL, out_compiled))
+        return MICA_ERROR_INVALID;
     return compile(name, text, byte_count, def, out_compiled);
 }

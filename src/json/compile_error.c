@@ -1,5 +1,6 @@
 #include "json/compile_error.h"
 
+#include "base/argument.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,8 @@ bool micap_json_error_memory(mica_compiler *compiler)
 
 bool mica_compile_fail(mica_compiler *compiler, const char *field, const char *text)
 {
+    if (MICAP_MISSING(NULL, compiler))
+        return false;
     micap_context context = compiler->current;
     micap_step_in step = {context.path, field, 0};
     if (field)

@@ -1,4 +1,5 @@
 /* Dependency files of make and ninja. */
+#include "base/argument.h"
 #include "json/json_writer.h"
 #include "mica/compile.h"
 
@@ -17,6 +18,9 @@ static void write_path(micap_json_writer *writer, const char *path)
 mica_result mica_write_depfile(const char *path, const char *target, const char *const *files, uint32_t file_count,
                                mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, path) || MICAP_MISSING_INTO(out_error, target) ||
+        (file_count && MICAP_MISSING_INTO(out_error, files)))
+        return MICA_ERROR_INVALID;
     micap_json_writer writer;
     mica_blob text;
     micap_writer_init(&writer);

@@ -1,6 +1,7 @@
 /* Writes a resource as JSON that compiles to the same bytes. */
 #include "json/dump.h"
 
+#include "base/argument.h"
 #include "json/value_compile.h"
 #include "resource/format/scalar_fields.h"
 
@@ -335,6 +336,8 @@ void micap_dump_end(micap_dump *dump)
 
 mica_result mica_dump(const mica_resource *resource, mica_blob *out_text)
 {
+    if (MICAP_MISSING(NULL, resource) || MICAP_MISSING(NULL, out_text))
+        return MICA_ERROR_INVALID;
     micap_dump dump;
     *out_text = (mica_blob){0};
     mica_result result = micap_dump_begin(&dump, resource);

@@ -1,5 +1,6 @@
 #include "json/schema.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "resource/format/scalar_fields.h"
 
@@ -137,11 +138,19 @@ mica_result micap_schema_add(mica_schema *schema, const char *name, const mica_t
 
 mica_result mica_schema_add(mica_schema *schema, const mica_type *type, int32_t spawn_order)
 {
-    return type && type->name ? micap_schema_add(schema, type->name, type, spawn_order) : MICA_ERROR_INVALID;
+    if (MICAP_MISSING(NULL, schema) || MICAP_MISSING(NULL, type))
+        return MICA_ERROR_INVALID;
+    if (MICAP_MISSING(NULL, type->name))
+        return MICA_ERROR_INVALID;
+    mica_result result = micap_schema_add(schema, type->name, type, spawn_order);
+    (void)MICAP_INVALID(NULL, result == MICA_ERROR_INVALID, type, "must be a valid description: see mica_type_problem");
+    return result;
 }
 
 mica_result mica_schema_add_world(mica_schema *schema, const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, schema) || MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = MICA_OK;
     for (mica_component id = 0; result == MICA_OK && (id = mica_component_next(world, id)) != 0;)
         result = mica_schema_add(schema, mica_component_type(id), 0);
@@ -150,6 +159,8 @@ mica_result mica_schema_add_world(mica_schema *schema, const mica_world *world)
 
 mica_result mica_schema_add_resource(mica_schema *schema, const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, schema) || MICAP_MISSING(NULL, resource))
+        return MICA_ERROR_INVALID;
     mica_result result = MICA_OK;
     for (uint32_t i = 0; result == MICA_OK && i < mica_resource_component_count(resource); ++i) {
         mica_resource_component component = mica_resource_component_at(resource, i);
@@ -163,15 +174,21 @@ mica_result mica_schema_add_resource(mica_schema *schema, const mica_resource *r
 
 uint32_t mica_schema_count(const mica_schema *schema)
 {
+    if (MICAP_MISSING(NULL, schema))
+        return 0;
     return schema->count;
 }
 
 const mica_type *mica_schema_type(const mica_schema *schema, uint32_t index)
 {
+    if (MICAP_MISSING(NULL, schema))
+        return NULL;
     return index < schema->count ? &schema->entries[index]->type : NULL;
 }
 
 const char *mica_schema_name(const mica_schema *schema, uint32_t index)
 {
+    if (MICAP_MISSING(NULL, schema))
+        return NULL;
     return index < schema->count ? schema->entries[index]->name : NULL;
 }

@@ -1,4 +1,5 @@
 /* Reads and writes schemas as JSON. */
+#include "base/argument.h"
 #include "base/bits.h"
 #include "json/schema.h"
 #include "json/compile_error.h"
@@ -195,6 +196,8 @@ static void read_one(reading *work, const micap_step_in *path, const json_t *jso
 mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_compile_error_fn error,
                                  void *error_context)
 {
+    if (MICAP_MISSING(NULL, schema) || MICAP_MISSING(NULL, path))
+        return MICA_ERROR_INVALID;
     mica_compile_def def = {.error = error, .error_context = error_context};
     mica_compiler compiler = {.def = &def};
     micap_memory_init(&compiler.memory, def.allocator);
@@ -315,6 +318,8 @@ static void write_nested(micap_json_writer *writer, written *known, const mica_t
 
 mica_result mica_schema_write(const mica_schema *schema, mica_blob *out_text)
 {
+    if (MICAP_MISSING(NULL, schema) || MICAP_MISSING(NULL, out_text))
+        return MICA_ERROR_INVALID;
     micap_json_writer writer;
     written known = {0};
     micap_writer_init(&writer);

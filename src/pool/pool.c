@@ -274,22 +274,6 @@ micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset)
     return NULL;
 }
 
-void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
-{
-    if (!count)
-        return;
-    uint32_t stride = 1 + pool->data_lane_count;
-    const mica_version *last = micap_pool_stamps(pool, row + count - 1);
-    for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
-        uint32_t begin = lane == MICAP_ALL_LANES ? 1 : 1 + lane, end = lane == MICAP_ALL_LANES ? stride : 2 + lane;
-        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->keeper->before))
-            micap_pool_keep_slices(pool, row, 1);
-        for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
-            __atomic_store_n(&stamps[i], version, __ATOMIC_RELEASE);
-        row += MICA_SLICE_ROWS;
-    }
-}
-
 bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version since)
 {
     const mica_version *stamps = micap_pool_stamps(pool, row);

@@ -3,7 +3,12 @@
  * owners, but not whether an owner lives: that is the world's business.
  *
  * Rows are packed: the last one fills the hole of one that goes. With a direct index the row is the entity's index, and
- * there are holes. A pool of tags has neither rows nor a buffer, only the bits of who is in it. */
+ * there are holes. A pool of tags has neither rows nor a buffer, only the bits of who is in it.
+ *
+ * pool_rows   adds, removes and swaps rows; creates, moves and destroys values
+ * pool_undo   writes: copy-on-write for snapshots and stamps; restores copies
+ * pool_group, pool_sort   the order of rows
+ * index       from an entity to its row;   pool_check   the invariants */
 #ifndef MICAP_POOL_POOL_H
 #define MICAP_POOL_POOL_H
 
@@ -38,8 +43,9 @@ typedef struct micap_pool_group {
 struct mica_pool {
     /* What a look-up reads. */
     micap_pool_kind kind;
-    bool reads_fast;    /* whole values, a map or direct index, and no rows of the dead: the index alone tells */
-    uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
+    micap_pool_kind fast_kind; /* the same for whole values without rows of the dead, where a map or direct index alone
+                                   tells; else MICAP_POOL_TAG */
+    uint32_t row_limit;        /* rows in use lie below it; all of them are, but with a direct index */
     micap_index index;
     mica_entity *owners;
     char *values; /* of a component that is not split */
@@ -47,8 +53,9 @@ struct mica_pool {
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
 
-    bool changes_fast; /* packed, with a map, plain whole values, and nothing else to see to: see mica_add_id */
-    uint32_t count;    /* rows in use */
+    bool
+        changes_fast; /* packed, with a map, trivial whole values, and nothing else to do: see core/entity/pool_fast_path.h */
+    uint32_t count; /* rows in use */
     uint32_t capacity;
     uint32_t stamp;         /* counts changes after which instances are void */
     uint32_t incoming;      /* rows that are about to be added */
@@ -143,26 +150,6 @@ static inline uint32_t micap_pool_next_row(const mica_pool *pool, mica_entity en
     return pool->kind == MICAP_POOL_DIRECT || pool->kind == MICAP_POOL_TAG ? entity.index : pool->row_limit;
 }
 
-/* Makes the row at micap_pool_next_row exist, switched on and added now. No other row has this entity's index, unless it is
- * an instance of the very entity. */
-void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version);
-
-/* Takes away a row whose value is gone already, and that left its group: the last row fills the hole. */
-void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
-
-/* Exchanges two rows. */
-void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version);
-
-/* Raw value <- the given one or, from NULL, the default; false when it can't. */
-bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from);
-/* Raw value <- moved out of `from`, which is raw afterwards. */
-void micap_pool_move_value_in(mica_pool *pool, uint32_t row, void *from);
-void micap_pool_destruct_value(mica_pool *pool, uint32_t row);
-/* Copies the bytes of a value, split or not. */
-void micap_pool_read_value(const mica_pool *pool, uint32_t row, void *out);
-/* Overwrites plain bytes, split or not. */
-void micap_pool_write_value(mica_pool *pool, uint32_t row, const void *from);
-
 static inline mica_version *micap_pool_stamps(const mica_pool *pool, uint32_t row)
 {
     return pool->stamps + (size_t)(row / MICA_SLICE_ROWS) * (1 + pool->data_lane_count);
@@ -174,51 +161,6 @@ static inline uint64_t micap_pool_place(const mica_pool *pool, uint32_t part)
     return (uint64_t)pool->type->id << 32 | part;
 }
 
-/* Writes. Every write to a pool goes through one of these functions first. They make the copy that the newest snapshot needs
- * (copy-on-write) and stamp the change; the fast path, core/entity/pool_fast_path.c, is only for worlds without snapshots. */
-
-/* The copies: of the slices of rows [row, row + count), and of the block of a bit. */
-MICAP_COLD void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count);
-MICAP_COLD void micap_pool_keep_bit(const mica_pool *pool, uint32_t row);
-
-/* Makes the copies of rows without stamping them: for rows that are about to be removed, for what has no stamp (links between
- * instances, switches), and for values that are passed to a hook, which may write to them. */
-static inline void micap_pool_preserve(const mica_pool *pool, uint32_t row, uint32_t count)
-{
-    if (MICAP_UNLIKELY(pool->keeper->before))
-        micap_pool_keep_slices(pool, row, count);
-}
-
-/* A row is about to be added, or to be replaced by another row. */
-static inline void micap_pool_touch_row(const mica_pool *pool, uint32_t row, mica_version version)
-{
-    micap_pool_preserve(pool, row, 1);
-    micap_pool_stamps(pool, row)[0] = version;
-}
-
-/* Values of rows [row, row + count) of a data lane are about to be written, of all with MICAP_ALL_LANES. */
-#define MICAP_ALL_LANES UINT32_MAX
-void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
-
-/* A whole value is about to be written. */
-static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, mica_version version)
-{
-    mica_version *stamp = &micap_pool_stamps(pool, row)[1];
-    if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->keeper->before))
-        micap_pool_keep_slices(pool, row, 1);
-    __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
-}
-
-/* Puts back what was kept. In this order for all pools: values that own something and are about to be overwritten are destroyed;
- * bits, and how many rows there are; rows; then the index. */
-void micap_pool_destruct_kept(mica_pool *pool, const micap_kept *kept);
-void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept);
-void micap_pool_restore_slice(mica_pool *pool, micap_kept *kept);
-void micap_pool_restore_index(mica_pool *pool);
-
-/* Gives an empty pool the rows of another of the same type; false when memory is short. */
-bool micap_pool_clone(mica_pool *to, const mica_pool *from);
-
 /* Whether a slice was written or moved since a mark. */
 bool micap_pool_slice_changed(const mica_pool *pool, uint32_t row, mica_version since);
 
@@ -229,23 +171,5 @@ uint32_t micap_pool_run_end(const mica_pool *pool, uint32_t row);
 /* Gives unused memory back; returns how many bytes. */
 size_t micap_pool_trim(mica_pool *pool);
 size_t micap_pool_bytes(const mica_pool *pool);
-
-/* Group: after a row was added for an entity to one of the pools, and before one is taken away, which returns where it is
- * now. */
-void micap_group_enter(micap_pool_group *group, mica_entity entity, mica_version version);
-uint32_t micap_group_leave(mica_pool *pool, uint32_t row, mica_version version);
-/* Whether the pools of a group are kept in step: restoring a snapshot disbands groups that were created after it. */
-static inline bool micap_group_is_active(const micap_pool_group *group)
-{
-    return group->pools[0]->group == group;
-}
-/* Brings the rows of all that have everything to the front. */
-void micap_group_fill(micap_pool_group *group, mica_version version);
-
-/* Sorts the rows, in a group the shared ones together with those of the other pools. False when memory is short. */
-bool micap_pool_sort_rows(mica_pool *pool, mica_compare_fn compare, void *context, mica_version version);
-
-/* Says which invariant is broken, or NULL. */
-const char *micap_pool_check(const mica_pool *pool);
 
 #endif

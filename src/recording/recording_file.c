@@ -1,6 +1,7 @@
 /* Reading recordings: everything is checked before anything is used, so that the rest of the code need not. */
 #include "recording/recording_file.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "base/byte_stream.h"
 #include "base/hash.h"
@@ -244,11 +245,15 @@ mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes
 
 mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
 {
+    if (byte_count && MICAP_MISSING_INTO(out_error, bytes))
+        return NULL;
     return micap_recording_open((mica_allocator){0}, bytes, byte_count, out_error);
 }
 
 mica_recording *mica_recording_load(const char *path, mica_recording_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, path))
+        return NULL;
     micap_mapping mapping;
     int problem = micap_file_map(path, &mapping);
     if (problem) {
@@ -278,11 +283,15 @@ void mica_recording_free(mica_recording *recording)
 
 mica_recording_info mica_recording_get_info(const mica_recording *recording)
 {
+    if (MICAP_MISSING(NULL, recording))
+        return (mica_recording_info){0};
     return recording->info;
 }
 
 mica_recorded_tick mica_recording_tick(const mica_recording *recording, uint32_t tick)
 {
+    if (MICAP_MISSING(NULL, recording))
+        return (mica_recorded_tick){0};
     return tick && tick <= recording->frame_count ? recording->frames[tick - 1].tick : (mica_recorded_tick){0};
 }
 
@@ -300,6 +309,8 @@ const micap_run_record *micap_recording_find_record(const mica_recording *record
 
 const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index, size_t *out_byte_count)
 {
+    if (MICAP_MISSING(NULL, recording) || MICAP_MISSING(NULL, out_byte_count))
+        return NULL;
     const micap_run_record *record = micap_recording_find_record(recording, tick, MICAP_RECORD_INPUT, index);
     *out_byte_count = record ? record->byte_count : 0;
     return record ? record->bytes : NULL;

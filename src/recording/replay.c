@@ -1,6 +1,7 @@
 /* Running a recording again, and comparing recordings. */
 #include "recording/replay.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "mica/frame.h"
@@ -132,6 +133,8 @@ static bool replay(micap_run_recorder *recorder, mica_difference *out)
 
 bool mica_replay(mica_world *world, const mica_recording *recording, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, recording))
+        return false;
     mica_difference unheard;
     out = out ? out : &unheard;
     memset(out, 0, sizeof *out);
@@ -222,6 +225,8 @@ static void explain_frames(const mica_recording *a, const mica_recording *b, uin
 
 bool mica_recording_diff(const mica_recording *a, const mica_recording *b, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, a) || MICAP_MISSING(NULL, b))
+        return false;
     mica_difference unheard;
     out = out ? out : &unheard;
     memset(out, 0, sizeof *out);

@@ -4,6 +4,7 @@
  * stays valid when the world goes back. */
 #include "recording/run_recorder.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
@@ -273,6 +274,8 @@ mica_result micap_run_recorder_refuse_inside(mica_world *world, const char *what
 
 mica_result mica_input_handle(mica_world *world, mica_input_fn fn, void *context)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "input");
     micap_run_recorder *recorder = result == MICA_OK ? micap_run_recorder_of(world) : NULL;
     if (!recorder)
@@ -291,6 +294,8 @@ void micap_run_recorder_input(micap_run_recorder *recorder, const void *bytes, s
 
 mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, bytes, byte_count))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "input");
     if (result != MICA_OK)
         return result;
@@ -335,6 +340,8 @@ static bool write_header(micap_run_recorder *recorder)
 
 mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     static const mica_record_def defaults = {0};
     mica_result result = micap_run_recorder_refuse_inside(world, "record");
     if (result != MICA_OK)
@@ -361,6 +368,8 @@ mica_result mica_record_begin(mica_world *world, const char *path, const mica_re
 
 mica_result mica_record_end(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_run_recorder_refuse_inside(world, "record");
     if (result != MICA_OK)
         return result;

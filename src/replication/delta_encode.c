@@ -1,9 +1,11 @@
 /* Writes deltas. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
  * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
+#include "base/argument.h"
 #include "base/hash.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
+#include "pool/pool_rows.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
 #include "replication/delta_checksum.h"
@@ -438,6 +440,8 @@ static void finish(mica_sender *sender)
 
 mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta)
 {
+    if (MICAP_MISSING(NULL, sender) || MICAP_MISSING(sender->world, out_delta))
+        return MICA_ERROR_INVALID;
     mica_world *world = sender->world;
     *out_delta = (mica_delta){0};
     mica_result result = micap_refuse_while_recording(world, "delta");
@@ -474,6 +478,8 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
 
 mica_sender *mica_sender_create(mica_world *world, const mica_sender_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->excluded, def->excluded_count)))
+        return NULL;
     mica_sender *sender = micap_allocate_zeroed(&world->memory, sizeof *sender, MICAP_ARRAY_ALIGNMENT);
     uint32_t count = def ? def->excluded_count : 0;
     if (sender) {

@@ -1,5 +1,6 @@
 #include "replication/replica.h"
 
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -16,22 +17,30 @@ mica_entity micap_replica_living(const mica_replica *replica, mica_entity sender
 
 mica_entity mica_replica_local(const mica_replica *replica, mica_entity sender_entity)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return mica_nil();
     return micap_replica_living(replica, sender_entity);
 }
 
 mica_entity mica_replica_remote(const mica_replica *replica, mica_entity local_entity)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return mica_nil();
     const micap_twin *twin = micap_entity_map_find(replica->mapped ? &replica->remotes : &replica->twins, local_entity);
     return twin ? twin->other : mica_nil();
 }
 
 mica_version mica_replica_version(const mica_replica *replica)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return 0;
     return replica->version;
 }
 
 mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     mica_replica *replica = micap_allocate_zeroed(&world->memory, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
     if (!replica)
         return micap_fail_memory(world, "replica"), NULL;
@@ -82,6 +91,8 @@ static mica_result apply(micap_delta_work *work)
 
 mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t byte_count)
 {
+    if (MICAP_MISSING(NULL, replica))
+        return MICA_ERROR_INVALID;
     mica_world *world = replica->world;
     mica_result result = micap_refuse_while_recording(world, "delta");
     if (result != MICA_OK)

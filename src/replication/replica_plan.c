@@ -4,6 +4,7 @@
 #include "core/storage/component_set.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/singleton.h"
 #include "replication/replica_plan.h"
 
 #include <stdlib.h>

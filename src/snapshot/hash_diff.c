@@ -2,6 +2,7 @@
  * its value, comparing field by field tells which field. */
 #include "snapshot/hash_diff.h"
 
+#include "base/argument.h"
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "snapshot/hash_tree.h"
@@ -90,6 +91,8 @@ static const mica_hash_leaf *first_difference(const mica_hash_tree *a, const mic
 
 bool mica_hash_tree_diff(const mica_hash_tree *a, const mica_hash_tree *b, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, a) || MICAP_MISSING(NULL, b))
+        return false;
     const mica_hash_leaf *leaf = first_difference(a, b);
     if (leaf && out)
         describe(a, b, leaf, out);
@@ -156,6 +159,8 @@ static void find_entity(const mica_world *a, const mica_world *b, const mica_has
 
 bool mica_hash_diff(const mica_world *a, const mica_world *b, mica_difference *out)
 {
+    if (MICAP_MISSING(NULL, a) || MICAP_MISSING(a, b))
+        return false;
     mica_difference unheard;
     out = out ? out : &unheard;
     memset(out, 0, sizeof *out);

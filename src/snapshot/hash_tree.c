@@ -1,6 +1,7 @@
 /* From a world to the leaves of its hash tree. */
 #include "snapshot/hash_tree.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
 #include "core/storage/rows.h"
@@ -294,6 +295,8 @@ mica_hash_tree *micap_hash_tree_of_world(const mica_world *world, const micap_ha
 
 mica_hash_tree *mica_hash_tree_take(const mica_world *world, uint32_t leaf_rows)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (leaf_rows != MICA_HASH_ROWS && leaf_rows != MICA_HASH_SLICES) {
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "hash tree: leaves have %d rows or 1, not %u",
                    MICA_HASH_SLICES, leaf_rows);
@@ -304,6 +307,8 @@ mica_hash_tree *mica_hash_tree_take(const mica_world *world, uint32_t leaf_rows)
 
 mica_hash_tree *mica_hash_tree_from_leaves(const mica_hash_leaf *leaves, uint32_t count)
 {
+    if (MICAP_MISSING_ARRAY(NULL, leaves, count))
+        return NULL;
     mica_hash_tree *tree = micap_hash_tree_create((mica_allocator){0});
     bool fine = tree && MICAP_RESERVE(&tree->memory, tree->leaves, &tree->capacity, count);
     if (fine && count) {
@@ -320,6 +325,8 @@ mica_hash_tree *mica_hash_tree_from_leaves(const mica_hash_leaf *leaves, uint32_
 
 uint64_t mica_hash_tree_root(const mica_hash_tree *tree)
 {
+    if (MICAP_MISSING(NULL, tree))
+        return 0;
     uint64_t root = tree->count;
     for (uint32_t i = 0; i < tree->count; ++i) {
         const mica_hash_leaf *leaf = &tree->leaves[i];
@@ -330,6 +337,8 @@ uint64_t mica_hash_tree_root(const mica_hash_tree *tree)
 
 const mica_hash_leaf *mica_hash_tree_leaves(const mica_hash_tree *tree, uint32_t *out_count)
 {
+    if (MICAP_MISSING(NULL, tree) || MICAP_MISSING(NULL, out_count))
+        return NULL;
     *out_count = tree->count;
     return tree->leaves;
 }

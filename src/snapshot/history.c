@@ -1,5 +1,6 @@
 #include "snapshot/history.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/world/report.h"
 #include "snapshot/snapshot.h"
@@ -26,6 +27,8 @@ static moment *moment_at(const mica_history *history, uint32_t at)
 
 mica_history *mica_history_create(mica_world *world, uint32_t capacity)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     micap_snapshots *snapshots = micap_snapshots_of(world);
     if (!snapshots)
         return NULL;
@@ -66,6 +69,8 @@ void mica_history_destroy(mica_history *history)
 
 mica_result mica_history_take(mica_history *history, uint64_t tick)
 {
+    if (MICAP_MISSING(NULL, history))
+        return MICA_ERROR_INVALID;
     if (history->count && tick <= mica_history_last(history))
         return micap_fail(history->world, MICA_ERROR_INVALID, (mica_location){0},
                           "history_take: tick %llu is not after the last one, %llu", (unsigned long long)tick,
@@ -98,6 +103,8 @@ static uint32_t place_of(const mica_history *history, uint64_t tick)
 
 mica_result mica_history_restore(mica_history *history, uint64_t tick)
 {
+    if (MICAP_MISSING(NULL, history))
+        return MICA_ERROR_INVALID;
     uint32_t location = place_of(history, tick);
     if (location == history->count)
         return micap_fail(history->world, MICA_ERROR_UNKNOWN, (mica_location){0},
@@ -117,26 +124,36 @@ mica_result mica_history_restore(mica_history *history, uint64_t tick)
 
 bool mica_history_has(const mica_history *history, uint64_t tick)
 {
+    if (MICAP_MISSING(NULL, history))
+        return false;
     return place_of(history, tick) < history->count;
 }
 
 uint32_t mica_history_count(const mica_history *history)
 {
+    if (MICAP_MISSING(NULL, history))
+        return 0;
     return history->count;
 }
 
 uint64_t mica_history_first(const mica_history *history)
 {
+    if (MICAP_MISSING(NULL, history))
+        return 0;
     return history->count ? moment_at(history, 0)->tick : 0;
 }
 
 uint64_t mica_history_last(const mica_history *history)
 {
+    if (MICAP_MISSING(NULL, history))
+        return 0;
     return history->count ? moment_at(history, history->count - 1)->tick : 0;
 }
 
 size_t mica_history_bytes(const mica_history *history)
 {
+    if (MICAP_MISSING(NULL, history))
+        return 0;
     size_t bytes = 0;
     for (uint32_t i = 0; i < history->count; ++i)
         bytes += mica_snapshot_bytes(history->world, moment_at(history, i)->snapshot);

@@ -1,5 +1,6 @@
 #include "snapshot/snapshot.h"
 
+#include "base/argument.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/stale_pointers.h"
@@ -92,6 +93,8 @@ bool micap_can_copy_all(const mica_world *world, const char *what)
 
 mica_snapshot mica_snapshot_take(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_snapshot){0};
     const mica_snapshot none = {0};
     if (refuse(world, "snapshot_take") != MICA_OK || !micap_can_copy_all(world, "snapshot"))
         return none;
@@ -123,6 +126,8 @@ mica_snapshot mica_snapshot_take(mica_world *world)
 
 bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     micap_snapshot *found = micap_snapshot_find(world, snapshot);
     if (!found || micap_refuse_inside(world, "snapshot_drop") != MICA_OK)
         return false;
@@ -139,6 +144,8 @@ bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot)
 
 size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     micap_snapshot *found = micap_snapshot_find(world, snapshot);
     return found ? atomic_load_explicit(&found->log->bytes, memory_order_relaxed) : 0;
 }
@@ -250,6 +257,8 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
 
 mica_result mica_snapshot_restore(mica_world *world, mica_snapshot snapshot)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     return restore(world, snapshot, false);
 }
 

@@ -1,4 +1,5 @@
 /* Clones a world: the same entities with the same handles, in the same rows. */
+#include "base/argument.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -119,6 +120,8 @@ static bool clone_modules(mica_world *to, const mica_world *from)
 
 mica_world *mica_world_clone(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (micap_refuse_while_recording(world, "world_clone") != MICA_OK || !micap_can_copy_all(world, "world_clone"))
         return NULL;
     mica_world *clone = mica_world_create(&world->def);

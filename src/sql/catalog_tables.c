@@ -104,8 +104,9 @@ static uint64_t row_count(mica_world *world, mica_component component)
     const mica_type *type = mica_component_type(component);
     if (type->storage == MICA_STORAGE_SINGLETON)
         return mica_singleton_is_used(world, component);
-    if (type->many)
-        return mica_pool_count(mica_pool_of_id(world, component));
+    const mica_pool *pool = type->many ? mica_pool_of_id(world, component) : NULL;
+    if (pool)
+        return mica_pool_count(pool);
     return micap_sql_scan_estimate(world, component);
 }
 

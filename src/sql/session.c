@@ -1,5 +1,6 @@
 #include "mica/sql.h"
 
+#include "base/argument.h"
 #include "mica/world.h"
 #include "sql/session.h"
 #include "sql/catalog_tables.h"
@@ -198,6 +199,8 @@ static int register_tables(micap_sql_session *session)
 
 mica_result mica_sql_attach(struct sqlite3 *database, mica_world *world, const mica_sql_def *def)
 {
+    if (MICAP_MISSING(NULL, database) || MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_sql_session *session = make_session(database, world, def);
     int result = session ? register_tables(session) : SQLITE_NOMEM;
     if (result == SQLITE_OK)
@@ -208,6 +211,8 @@ mica_result mica_sql_attach(struct sqlite3 *database, mica_world *world, const m
 
 struct sqlite3 *mica_sql_open(mica_world *world, const mica_sql_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     sqlite3 *database = NULL;
     if (sqlite3_open(":memory:", &database) != SQLITE_OK)
         mica_world_report(world, MICA_ERROR_MEMORY, "SQL: could not open a connection");

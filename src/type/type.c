@@ -1,5 +1,6 @@
 #include "type/type.h"
 
+#include "base/argument.h"
 #include "base/hash.h"
 #include "mica/component.h"
 #include "type/describe.h"
@@ -281,6 +282,9 @@ const char *mica_type_problem(const mica_type *type)
 
 uint64_t mica_type_layout_hash(const mica_type *type)
 {
+    if (MICAP_MISSING(NULL, type) || MICAP_MISSING_ARRAY(NULL, type->fields, type->field_count) ||
+        MICAP_MISSING_ARRAY(NULL, type->constants, type->constant_count))
+        return 0;
     return micap_describe_layout_hash(type);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/commands/command_buffer.h"
 #include "core/entity/pool_component.h"
+#include "core/entity/pool_fast_path.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/row_batch.h"

@@ -11,6 +11,9 @@
 #include "core/storage/touch.h"
 #include "core/storage/split_row.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "core/entity/pool_fast_path.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)

@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/command_buffer.h"
@@ -18,6 +19,8 @@ void micap_commands_init(mica_commands *commands, mica_world *world)
 
 mica_commands *mica_commands_create(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (micap_refuse_inside(world, "commands") != MICA_OK)
         return NULL;
     uint32_t lane = world->entities.lane_count;
@@ -94,6 +97,8 @@ void micap_commands_unpark(mica_commands *commands)
 
 void mica_commands_set_label(mica_commands *commands, const char *label)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return;
     commands->label = label;
 }
 

@@ -3,6 +3,7 @@
  * that a flush is whole, and one that runs out of memory can be tried again. */
 #include "core/commands/flush.h"
 
+#include "base/argument.h"
 #include "core/commands/apply_batch.h"
 #include "core/commands/apply_parallel.h"
 #include "core/commands/apply_single.h"
@@ -158,6 +159,8 @@ static mica_result flush_inside(const mica_world *world, micap_here *here)
 
 mica_result mica_flush(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_here *here = micap_here_of(world);
     if (here)
         return flush_inside(world, here);
@@ -188,6 +191,8 @@ mica_result mica_flush(mica_world *world)
 
 void mica_defer(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return;
     micap_here *here = micap_here_of(world);
     if (here)
         ++here->defers;

@@ -4,12 +4,14 @@
  * else 417. */
 #include "core/commands/record.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
+#include "pool/pool_rows.h"
 #include "mica/split.h"
 
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
@@ -218,6 +220,8 @@ void micap_command_forget_create(mica_commands *commands, mica_entity entity)
 mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
                                    mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
+        return mica_nil();
     micap_check_buffer(commands);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = 0; j < i; ++j)
@@ -248,6 +252,8 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
 
 bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return false;
     micap_check_buffer(commands);
     micap_target *target = living_target(commands, entity, location, "destroy");
     if (!target)
@@ -338,6 +344,8 @@ static bool stage_present(mica_commands *commands, const micap_target *target, m
 
 void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return NULL;
     micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, location);
     micap_target *target = type ? living_target(commands, entity, location, "add") : NULL;
@@ -365,14 +373,12 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     return command && stage_value(commands, command, value.data, true);
 }
 
-bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
+/* Called last, so that the batch keeps nothing on the stack. */
+static __attribute__((noinline)) bool set_outside_batch(mica_commands *commands, mica_entity entity, mica_value value,
+                                                        mica_location location)
 {
-    micap_check_buffer(commands);
-    char *staged = NULL;
-    if (MICAP_LIKELY(value.data && commands->recording.batch.bytes == value.size_bytes))
-        staged = record_in_batch(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
-    if (MICAP_LIKELY(staged != NULL))
-        return micap_copy_words(staged, value.data, value.size_bytes), true;
+    if (MICAP_MISSING_IN("mica_command_set_id", commands))
+        return false;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
     if (type && value.data && micap_fits_batch(type) && type->type.size_bytes == value.size_bytes)
@@ -384,9 +390,24 @@ bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value
     return micap_copy_words(recorded->command.value, value.data, value.size_bytes), true;
 }
 
+bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
+{
+    if (MICAP_UNLIKELY(!commands))
+        return set_outside_batch(commands, entity, value, location);
+    micap_check_buffer(commands);
+    char *staged = NULL;
+    if (MICAP_LIKELY(value.data && commands->recording.batch.bytes == value.size_bytes))
+        staged = record_in_batch(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
+    if (MICAP_UNLIKELY(!staged))
+        return set_outside_batch(commands, entity, value, location);
+    return micap_copy_words(staged, value.data, value.size_bytes), true;
+}
+
 void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,
                                    mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return NULL;
     const micap_type *type = type_to_record(commands, component, location);
     if (type && !type->type.many) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
@@ -464,6 +485,8 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
 bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
                             mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return false;
     micap_check_buffer(commands);
     if (MICAP_LIKELY(record_in_batch(commands, entity, component, MICAP_OPERATION_REMOVE, location) != NULL))
         return mica_has_id(commands->world, entity, component);
@@ -478,6 +501,8 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
 bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
                             mica_location location)
 {
+    if (MICAP_MISSING(NULL, commands))
+        return false;
     micap_check_buffer(commands);
     const micap_type *type = type_to_record(commands, component, location);
     if (type && !type->type.toggle) {

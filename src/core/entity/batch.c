@@ -1,5 +1,6 @@
 #include "mica/batch.h"
 
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
@@ -194,7 +195,13 @@ static void take_back(mica_batch *batch, uint32_t group_count, bool reuse)
 mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                              mica_batch **out_batch)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, groups, group_count) ||
+        MICAP_MISSING(world, out_batch))
+        return MICA_ERROR_INVALID;
     *out_batch = NULL;
+    for (uint32_t i = 0; i < group_count; ++i)
+        if (MICAP_MISSING_ARRAY(world, groups[i].columns, groups[i].column_count))
+            return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "batch");
     if (result != MICA_OK)
         return result;
@@ -219,6 +226,8 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
 
 void mica_batch_entities(mica_batch *batch, mica_entity *out_entities)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING(batch->world, out_entities))
+        return;
     for (mica_batch_run run = {0}; mica_batch_next(batch, &run);)
         memcpy(out_entities + run.first, run.entities, run.count * sizeof *out_entities);
 }
@@ -249,6 +258,8 @@ static bool has_column(const batch_group *group, mica_component component)
 
 bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING(batch->world, run))
+        return false;
     mica_pool *pool = micap_is_pooled(run->component) ? micap_pool_of(batch->world, run->component) : NULL;
     for (; run->group < batch->group_count; ++run->group, run->private_done = 0) {
         batch_group *group = &batch->groups[run->group];
@@ -340,6 +351,8 @@ static void run_hooks(mica_batch *batch, const mica_component *order, uint32_t o
 
 mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, uint32_t order_count)
 {
+    if (MICAP_MISSING(NULL, batch) || MICAP_MISSING_ARRAY(batch->world, order, order_count))
+        return MICA_ERROR_INVALID;
     mica_world *world = batch->world;
     run_hooks(batch, order, order_count);
     micap_callback_end(world, batch->depth);
@@ -349,6 +362,8 @@ mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, ui
 
 void mica_batch_cancel(mica_batch *batch)
 {
+    if (MICAP_MISSING(NULL, batch))
+        return;
     mica_world *world = batch->world;
     ++world->structure;
     /* The program has seen these handles: they are not given out again. */

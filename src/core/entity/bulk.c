@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
@@ -10,6 +11,8 @@
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
                              mica_entity *out_entities)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, columns, column_count))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "create_many");
     if (result != MICA_OK || count == 0)
         return result;
@@ -27,6 +30,8 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
 
 uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count))
+        return 0;
     uint32_t died = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (world->recording_depth) {
@@ -71,6 +76,8 @@ static void prefetch_records(const mica_world *world, const mica_entity *entitie
 uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, uint32_t count,
                           mica_component component, const void **out_pointers)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count) || MICAP_MISSING(world, out_pointers))
+        return 0;
     uint32_t found = 0;
     prefetch_records(world, entities, count < BLOCK ? count : BLOCK);
     for (uint32_t begin = 0; begin < count; begin += BLOCK) {

@@ -1,4 +1,5 @@
 /* What is done to one entity at once, outside of recording. */
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/world/access_check.h"
 #include "core/events/hooks.h"
@@ -11,6 +12,7 @@
 #include "core/storage/touch.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
+#include "core/entity/pool_fast_path.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
@@ -92,12 +94,14 @@ static inline const micap_edge *short_edge(micap_spot spot, mica_component compo
 
 static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING_IN("mica_add_id", world))
+        return NULL;
     return mica_command_add_id(micap_recorder(world), entity, component, no_place);
 }
 
 void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
+    if (MICAP_UNLIKELY(!world || world->recording_depth))
         return add_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_add_or_any(world, entity, component);
@@ -164,6 +168,8 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
 
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     return world->recording_depth ? mica_command_set_id(micap_recorder(world), entity, value, no_place)
                                   : set_now(world, entity, value);
 }
@@ -200,12 +206,14 @@ bool micap_remove_any(mica_world *world, mica_entity entity, mica_component comp
 
 static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING_IN("mica_remove_id", world))
+        return false;
     return mica_command_remove_id(micap_recorder(world), entity, component, no_place);
 }
 
 bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component)
 {
-    if (MICAP_UNLIKELY(world->recording_depth))
+    if (MICAP_UNLIKELY(!world || world->recording_depth))
         return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_remove_or_any(world, entity, component);
@@ -229,6 +237,8 @@ static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_comp
 
 bool mica_enable_id(mica_world *world, mica_entity entity, mica_component component, bool enabled)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     if (MICAP_UNLIKELY(world->recording_depth))
         return mica_command_enable_id(micap_recorder(world), entity, component, enabled, no_place);
     micap_spot spot = micap_locate(world, entity);
@@ -259,6 +269,8 @@ bool mica_enable_id(mica_world *world, mica_entity entity, mica_component compon
 
 bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     if (micap_is_pooled(component))
         return micap_pooled_is_enabled(world, entity, component);
     micap_spot spot = micap_locate(world, entity);

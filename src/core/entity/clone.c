@@ -1,10 +1,12 @@
 /* A copy of an entity, with everything it has, at once or recorded: all of it or nothing. */
+#include "base/argument.h"
 #include "base/bits.h"
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
 #include "mica/split.h"
 
 /* What cloning needs, in one allocation. */
@@ -201,6 +203,8 @@ static mica_entity record_clone(mica_world *world, mica_entity entity, const clo
 
 mica_entity mica_clone(mica_world *world, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, world))
+        return mica_nil();
     if (!micap_is_row(micap_locate(world, entity))) {
         micap_fail_dead(world, entity, "clone");
         return mica_nil();

@@ -1,4 +1,5 @@
 /* Creating entities, one at a time. */
+#include "base/argument.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/events/hooks.h"
@@ -94,6 +95,8 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
 
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
+        return mica_nil();
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
     if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || plan->known != count + 1 ||
                        !is_ready(world, plan)))

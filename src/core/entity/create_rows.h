@@ -1,4 +1,9 @@
-/* Creating rows: what mica_create, mica_create_many, mica_batch_begin, mica_clone and the flush share. */
+/* Creating rows: what mica_create, mica_create_many, mica_batch_begin, mica_clone, the flush and replicas share.
+ *
+ * create, create_plan   mica_create: the fast path, and the plans it works by
+ * bulk, batch, clone    the other functions that create entities
+ * pool_create           the rows of new entities in pools
+ * change, destroy, get  what happens to an entity afterwards */
 #ifndef MICAP_CORE_ENTITY_CREATE_ROWS_H
 #define MICAP_CORE_ENTITY_CREATE_ROWS_H
 

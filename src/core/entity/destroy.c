@@ -1,5 +1,6 @@
 #include "core/entity/destroy.h"
 
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -75,6 +76,8 @@ uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
 
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
+    if (MICAP_MISSING_IN("mica_destroy", world))
+        return false;
     if (world->recording_depth)
         return mica_command_destroy_id(micap_recorder(world), entity, no_place);
     micap_spot spot = micap_locate(world, entity);
@@ -89,6 +92,8 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 
 bool mica_destroy(mica_world *world, mica_entity entity)
 {
+    if (MICAP_UNLIKELY(!world))
+        return destroy_any(world, entity);
     micap_spot spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||

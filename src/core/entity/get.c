@@ -1,4 +1,5 @@
 /* Reading and writing the components of one entity. */
+#include "base/argument.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
@@ -11,6 +12,8 @@ static const mica_location no_place = {0};
 
 bool mica_is_alive(const mica_world *world, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     return micap_record_chunk(micap_record_of(&world->entities, entity)) != MICAP_CHUNK_NONE;
 }
 
@@ -48,24 +51,28 @@ static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_co
 
 const void *mica_get_id(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
         return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
-    if (MICAP_UNLIKELY(finder->component != component))
+    if (MICAP_UNLIKELY(finder->component != (uint16_t)component))
         return micap_lend(world, entity, component, get_any(world, entity, component), 1);
     return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 void *mica_write_id(mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
         return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
     micap_spot spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
-    if (MICAP_UNLIKELY(finder->component != component || !component))
+    if (MICAP_UNLIKELY(finder->component != (uint16_t)component || !component))
         return micap_lend(world, entity, component, write_any(world, entity, component), 1);
     mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
     if (!micap_touch_without_copy(world, stamp, micap_version(world)))
@@ -75,6 +82,8 @@ void *mica_write_id(mica_world *world, mica_entity entity, mica_component compon
 
 bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     if (micap_is_pooled(component))
         return micap_pooled_has(world, entity, component);
     return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);
@@ -82,6 +91,8 @@ bool mica_has_id(const mica_world *world, mica_entity entity, mica_component com
 
 uint32_t mica_get_components(const mica_world *world, mica_entity entity, mica_component *out, uint32_t capacity)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, out, capacity))
+        return 0;
     const micap_archetype *archetype = micap_locate(world, entity).chunk->archetype;
     uint32_t count = 0;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {

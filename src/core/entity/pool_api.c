@@ -1,4 +1,5 @@
 /* The functions of mica/pool.h: what only pools can do. */
+#include "base/argument.h"
 #include "core/world/access_check.h"
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
@@ -7,6 +8,9 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "core/world/stale_pointers.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_sort.h"
+#include "pool/pool_group.h"
 #include "mica/pool.h"
 
 #include <stdio.h>
@@ -17,6 +21,8 @@ static const mica_instance nil = {0, 0};
 
 mica_pool *mica_pool_of_id(mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     const micap_component *used = micap_component_use(world, component);
     if (!used)
         return NULL;
@@ -30,16 +36,22 @@ mica_pool *mica_pool_of_id(mica_world *world, mica_component component)
 
 uint32_t mica_pool_row_count(const mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return 0;
     return pool ? pool->row_limit : 0;
 }
 
 uint32_t mica_pool_count(const mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return 0;
     return pool ? pool->count - pool->dead_count : 0;
 }
 
 const mica_entity *mica_pool_owners(const mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     return pool ? pool->owners : NULL;
 }
 
@@ -53,6 +65,8 @@ static void fail_array(const mica_pool *pool, const char *why)
 
 const void *mica_pool_read_id(const mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
         fail_array(pool, is_split);
     return pool ? micap_lend(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
@@ -60,6 +74,8 @@ const void *mica_pool_read_id(const mica_pool *pool)
 
 void *mica_pool_write_id(mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     void *values = (void *)mica_pool_read_id(pool);
     if (values)
         micap_pool_touch(pool, 0, 0, pool->row_limit, micap_version(pool->world));
@@ -76,6 +92,8 @@ static const micap_pool_lane *lane_at(const mica_pool *pool, size_t offset)
 
 const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     const micap_pool_lane *lane = lane_at(pool, offset);
     return lane ? lane->data : NULL;
 }
@@ -87,6 +105,8 @@ static void stamp_lane(mica_pool *pool, const micap_pool_lane *lane, uint32_t ro
 
 void *mica_pool_write_field_id(mica_pool *pool, size_t offset)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     const micap_pool_lane *lane = lane_at(pool, offset);
     if (!lane)
         return NULL;
@@ -120,17 +140,23 @@ static uint32_t row_of(const mica_pool *pool, mica_instance instance)
 
 mica_instance mica_pool_find(const mica_pool *pool, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return (mica_instance){0};
     return pool && pool->kind != MICAP_POOL_TAG ? instance_at(pool, micap_pooled_row(pool->world, pool, entity)) : nil;
 }
 
 mica_instance mica_pool_next(const mica_pool *pool, mica_instance instance)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return (mica_instance){0};
     uint32_t row = row_of(pool, instance);
     return row == MICAP_ROW_NONE || !pool->next ? nil : instance_at(pool, pool->next[row]);
 }
 
 mica_entity mica_pool_owner(const mica_pool *pool, mica_instance instance)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return mica_nil();
     uint32_t row = row_of(pool, instance);
     return row == MICAP_ROW_NONE ? mica_nil() : pool->owners[row];
 }
@@ -157,6 +183,8 @@ static bool can_add(mica_pool *pool, mica_entity entity)
 
 mica_instance mica_pool_add(mica_pool *pool, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return (mica_instance){0};
     if (!pool || !can_add(pool, entity))
         return nil;
     uint32_t row = micap_pooled_add_row(pool->world, pool, entity, NULL);
@@ -176,6 +204,8 @@ mica_instance mica_pool_add(mica_pool *pool, mica_entity entity)
 
 bool mica_pool_remove(mica_pool *pool, mica_instance instance)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return false;
     uint32_t row = row_of(pool, instance);
     if (row == MICAP_ROW_NONE || micap_refuse_while_recording(pool->world, "pool_remove") != MICA_OK)
         return false;
@@ -186,6 +216,8 @@ bool mica_pool_remove(mica_pool *pool, mica_instance instance)
 
 const void *mica_instance_read_id(const mica_pool *pool, mica_instance instance)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     uint32_t row = row_of(pool, instance);
     if (row == MICAP_ROW_NONE)
         return NULL;
@@ -197,6 +229,8 @@ const void *mica_instance_read_id(const mica_pool *pool, mica_instance instance)
 
 void *mica_instance_write_id(mica_pool *pool, mica_instance instance)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     void *value = (void *)mica_instance_read_id(pool, instance);
     if (value)
         micap_pool_touch(pool, 0, instance.private_row - 1, 1, micap_version(pool->world));
@@ -205,6 +239,8 @@ void *mica_instance_write_id(mica_pool *pool, mica_instance instance)
 
 const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance instance, size_t offset)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     uint32_t row = row_of(pool, instance);
     const micap_pool_lane *lane = row == MICAP_ROW_NONE ? NULL : lane_at(pool, offset);
     return lane ? lane->data + (size_t)row * lane->bytes : NULL;
@@ -212,6 +248,8 @@ const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance ins
 
 void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size_t offset)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return NULL;
     void *value = (void *)mica_instance_read_field_id(pool, instance, offset);
     if (value)
         stamp_lane(pool, micap_pool_lane_at(pool, offset), instance.private_row - 1, 1);
@@ -284,6 +322,8 @@ static void look_around(mica_pool *pool, uint32_t row, uint32_t *budget)
  * for a thousand lucky numbers. */
 uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return 0;
     if (!pool || pool->kind == MICAP_POOL_TAG || pool->world->recording_depth)
         return 0;
     uint64_t before = pool->removed_count;
@@ -300,6 +340,8 @@ uint32_t mica_pool_gc(mica_pool *pool, uint32_t budget)
 
 uint32_t mica_pool_sweep(mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return 0;
     if (!pool || pool->world->recording_depth)
         return 0;
     uint32_t removed = micap_pools_sweep(pool->world, pool);
@@ -309,6 +351,8 @@ uint32_t mica_pool_sweep(mica_pool *pool)
 
 mica_result mica_pool_sort(mica_pool *pool, mica_compare_fn compare, void *context)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return MICA_ERROR_INVALID;
     if (!pool)
         return MICA_ERROR_INVALID;
     mica_world *world = pool->world;
@@ -378,6 +422,8 @@ static micap_pool_group *add_group(mica_world *world)
 
 mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, components, count))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "group");
     if (result != MICA_OK)
         return result;
@@ -399,6 +445,8 @@ mica_result mica_group_id(mica_world *world, const mica_component *components, u
 
 mica_pool_stats mica_pool_get_stats(const mica_pool *pool)
 {
+    if (MICAP_MISSING(NULL, pool))
+        return (mica_pool_stats){0};
     if (!pool)
         return (mica_pool_stats){0};
     return (mica_pool_stats){.row_count = pool->row_limit,

@@ -7,6 +7,8 @@
 #include "core/events/watch.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
 
 static const mica_location no_place = {0};
 
@@ -41,13 +43,15 @@ static __attribute__((noinline)) const void *get_any(const mica_world *world, mi
 const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_component component)
 {
     const mica_pool *pool = micap_pool_of(world, component);
-    if (MICAP_UNLIKELY(!pool || !pool->reads_fast))
+    if (MICAP_UNLIKELY(!pool))
         return get_any(world, entity, component);
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT, at = entity.index & (MICAP_MAP_PAGE_ENTRIES - 1);
     uint64_t row = entity.index;
-    if (pool->kind == MICAP_POOL_MAP)
+    if (MICAP_LIKELY(pool->fast_kind == MICAP_POOL_MAP))
         row = MICAP_LIKELY(page < pool->index.page_count) ? micap_map_row_of(pool->index.pages[page][at], entity)
                                                           : UINT64_MAX;
+    else if (pool->fast_kind != MICAP_POOL_DIRECT)
+        return get_any(world, entity, component);
     else if (row < pool->row_limit && (!mica_same(pool->owners[row], entity) || mica_is_nil(entity)))
         return NULL;
     return MICAP_LIKELY(row < pool->row_limit) ? pool->values + row * pool->value_bytes : NULL;

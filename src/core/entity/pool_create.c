@@ -5,6 +5,7 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
 
 /* Where in the values of the pool a pointer points, which growing would leave dangling; SIZE_MAX when elsewhere. */
 static size_t offset_in(const mica_pool *pool, const char *from)

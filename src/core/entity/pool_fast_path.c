@@ -1,10 +1,11 @@
-/* Adding to and removing from a pool without a look left or right: packed rows of plain values found by a map, or bits of a tag;
- * no hooks, no groups, no dead, no snapshots. What is not that simple is a call at the end, so that the short way keeps nothing on
- * the stack. */
+/* Everything that is not simple is a call at the end of a function, so that the fast path saves nothing on the stack. */
+#include "core/entity/pool_fast_path.h"
+
 #include "core/entity/change.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
 
 static inline bool is_short(const mica_world *world, const mica_pool *pool)
 {

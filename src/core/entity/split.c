@@ -1,6 +1,7 @@
 /* Components whose fields lie in columns of their own. In chunks a leaf is a hidden component, in a pool a lane. */
 #include "mica/split.h"
 
+#include "base/argument.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
@@ -9,6 +10,8 @@
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
 
 static const mica_location no_place = {0};
 
@@ -28,6 +31,8 @@ static const micap_leaf *find_leaf(const mica_world *world, mica_component compo
 
 const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_component component, size_t offset)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     const micap_leaf *leaf = find_leaf(world, component, offset, no_place);
     if (!leaf)
         return NULL;
@@ -41,6 +46,8 @@ const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_
 
 void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component component, size_t offset)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     void *value = (void *)mica_get_field_id(world, entity, component, offset);
     if (!value)
         return NULL;
@@ -58,8 +65,10 @@ void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component 
 
 bool mica_get_value_id(const mica_world *world, mica_entity entity, mica_component component, void *out_value)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     const micap_type *type = micap_type_of(component);
-    if (!type || !mica_has_id(world, entity, component))
+    if (!type || MICAP_MISSING_ARRAY(world, out_value, type->type.size_bytes) || !mica_has_id(world, entity, component))
         return false;
     if (micap_is_pooled(component)) {
         const mica_pool *pool = micap_pool_of(world, component);
@@ -104,6 +113,8 @@ static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *l
 
 const void *mica_view_read_field_id(const mica_view *view, mica_component component, size_t offset)
 {
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     const micap_leaf *leaf = find_leaf(view->world, component, offset, view->private_.query->location);
     uint32_t term = leaf ? term_of(view, component, false) : view->private_.query->term_count;
     return term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
@@ -111,6 +122,8 @@ const void *mica_view_read_field_id(const mica_view *view, mica_component compon
 
 void *mica_view_write_field_id(mica_view *view, mica_component component, size_t offset)
 {
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     const micap_leaf *leaf = find_leaf(view->world, component, offset, view->private_.query->location);
     uint32_t term = leaf ? term_of(view, component, true) : view->private_.query->term_count;
     void *column = term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;

@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/events/removals.h"
 #include "core/world/report.h"
@@ -8,6 +9,8 @@
 mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind, mica_event_fn fn,
                              void *context)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result refused = micap_refuse_inside(world, "hook");
     if (refused != MICA_OK)
         return refused;

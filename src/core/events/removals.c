@@ -1,5 +1,6 @@
 #include "core/events/removals.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 
@@ -13,6 +14,8 @@ static void update_hooks(mica_world *world, const micap_component *component)
 
 mica_removals *mica_removals_create_id(mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (micap_refuse_inside(world, "removals") != MICA_OK)
         return NULL;
     if (!micap_type_for_entities(world, component))
@@ -93,6 +96,8 @@ void micap_removals_note(mica_world *world, mica_removals *removals, const mica_
 
 uint32_t mica_removals_read(mica_removals *removals, mica_entity *out_entities, uint32_t capacity)
 {
+    if (MICAP_MISSING(NULL, removals) || MICAP_MISSING_ARRAY(removals->world, out_entities, capacity))
+        return 0;
     uint32_t left = removals ? removals->count - removals->first : 0;
     uint32_t count = left < capacity ? left : capacity;
     if (!count)
@@ -106,6 +111,8 @@ uint32_t mica_removals_read(mica_removals *removals, mica_entity *out_entities, 
 
 uint64_t mica_removals_missed(mica_removals *removals)
 {
+    if (MICAP_MISSING(NULL, removals))
+        return 0;
     uint64_t missed = removals ? removals->missed : 0;
     if (removals)
         removals->missed = 0;

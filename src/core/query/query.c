@@ -1,10 +1,12 @@
 #include "core/query/query.h"
 
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/pool_lookup.h"
+#include "core/storage/singleton.h"
 #include "mica/singleton.h"
 
 #include <stdio.h>
@@ -351,6 +353,8 @@ static bool copy_name(mica_query *query, const char *name)
 
 mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (micap_refuse_inside(world, "query") != MICA_OK)
         return NULL;
     if (!check_terms(world, def))

@@ -1,4 +1,5 @@
 /* Changing all entities that a query shows. Everything that can fail is done before the first row moves. */
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/events/hooks.h"
 #include "core/entity/destroy.h"
@@ -10,6 +11,7 @@
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
 #include "mica/bulk.h"
 
 typedef struct micap_selection {
@@ -187,6 +189,8 @@ static void run_hooks(mica_world *world, mica_pool *pool, mica_event_kind kind, 
 
 mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
+    if (MICAP_MISSING(NULL, query))
+        return MICA_ERROR_INVALID;
     if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
@@ -229,6 +233,8 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
 
 mica_result mica_remove_all_id(mica_query *query, mica_component component)
 {
+    if (MICAP_MISSING(NULL, query))
+        return MICA_ERROR_INVALID;
     if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
@@ -276,6 +282,8 @@ static void run_destroy_hooks(mica_world *world, const selection *selected)
 
 mica_result mica_destroy_all(mica_query *query)
 {
+    if (MICAP_MISSING(NULL, query))
+        return MICA_ERROR_INVALID;
     if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;

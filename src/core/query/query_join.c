@@ -6,6 +6,8 @@
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
+#include "core/storage/singleton.h"
 
 /* Where one entity that the query shows has its rows. */
 typedef struct found_rows {

@@ -1,5 +1,6 @@
 #include "core/query/query_sort.h"
 
+#include "base/argument.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -205,6 +206,8 @@ static bool is_in_every_match(const mica_query *query, mica_component component)
 
 mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare, void *context)
 {
+    if (MICAP_MISSING(NULL, query))
+        return MICA_ERROR_INVALID;
     if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;

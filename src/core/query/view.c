@@ -1,4 +1,5 @@
 /* Loops over queries. */
+#include "base/argument.h"
 #include "base/assert.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_sort.h"
@@ -184,6 +185,8 @@ static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *qu
 /* Each way is a call at the end, so that this keeps nothing on the stack. */
 bool mica_view_next(mica_view *view)
 {
+    if (MICAP_MISSING(NULL, view))
+        return false;
     mica_query *query = view->private_.query;
     if (MICAP_UNLIKELY(!query || view->private_.structure != view->world->structure))
         return next_special(view, query);
@@ -258,6 +261,8 @@ static inline void *write_ready(const mica_view *view, uint32_t term)
 
 const void *mica_view_read_id(const mica_view *view, mica_component component)
 {
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     micap_check_view(view);
     const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
@@ -312,6 +317,8 @@ void *micap_view_write_term(mica_view *view, uint32_t term)
 
 void *mica_view_write_id(mica_view *view, mica_component component)
 {
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     micap_check_view(view);
     const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
@@ -323,10 +330,14 @@ void *mica_view_write_id(mica_view *view, mica_component component)
 
 const void *mica_view_read_at(const mica_view *view, uint32_t term)
 {
+    if (MICAP_MISSING(NULL, view))
+        return NULL;
     micap_check_view(view);
     const void *ready = read_ready(view, term);
     if (ready)
         return ready;
+    if (MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     if (MICAP_LIKELY(term < view->private_.query->term_count &&
                      micap_access_reads(view->private_.query->terms[term].access)))
         return micap_lend_column(view, term, read_term(view, term));
@@ -337,10 +348,14 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
 
 void *mica_view_write_at(mica_view *view, uint32_t term)
 {
+    if (MICAP_MISSING(NULL, view))
+        return NULL;
     micap_check_view(view);
     void *ready = write_ready(view, term);
     if (ready)
         return ready;
+    if (MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
     if (MICAP_LIKELY(term < view->private_.query->term_count &&
                      micap_access_writes(view->private_.query->terms[term].access)))
         return micap_lend_column(view, term, write_term(view, term));
@@ -394,6 +409,8 @@ static bool is_singleton_term(const mica_query *query, uint32_t term)
 
 void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
 {
+    if (MICAP_MISSING(NULL, query) || MICAP_MISSING(query->world, fn))
+        return;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
         for (uint32_t term = 0; term < query->term_count; ++term) {

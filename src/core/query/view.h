@@ -4,6 +4,7 @@
 #define MICAP_CORE_QUERY_VIEW_H
 
 #include "core/world/world.h"
+#include "core/storage/singleton.h"
 
 /* Points a view at consecutive rows of a chunk of a match. */
 static inline void micap_view_show(mica_view *view, mica_query *query, micap_chunk *chunk, uint32_t row, uint32_t count)
@@ -12,11 +13,12 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     view->private_.row = row;
     view->private_.chunk = chunk;
     view->entities = micap_chunk_entities(chunk) + row;
-    if (!query->term_count)
+    uint32_t term_count = query->term_count;
+    if (!term_count)
         return;
     const uint16_t *columns = micap_query_columns(query, view->private_.match);
     const micap_lane *lanes = micap_chunk_lanes(chunk);
-    for (uint32_t i = 0; i < query->term_count; ++i) {
+    for (uint32_t i = 0; i < term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))
             view->private_.columns[i] = lanes[column].values + row * lanes[column].bytes;

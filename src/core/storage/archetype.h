@@ -8,10 +8,12 @@
 #include "core/storage/component.h"
 
 enum {
-    MICAP_COLUMN_NONE = 0xFFFF,           /* the archetype does not have the component */
-    MICAP_COLUMN_TAG = 0xFFFE,            /* it does, and the component has no data */
-    MICAP_SLOT_EMPTY = MICAP_COLUMN_NONE, /* component 0, which nothing has */
+    MICAP_COLUMN_NONE = 0xFFFF, /* the archetype does not have the component */
+    MICAP_COLUMN_TAG = 0xFFFE,  /* it does, and the component has no data */
 };
+
+/* The slot of a component that no archetype has: ids from 0x8000 on are those of pools. */
+#define MICAP_SLOT_EMPTY UINT32_MAX
 
 /* What moving a value needs, next to each other. */
 typedef struct micap_column {
@@ -96,9 +98,8 @@ static inline uint32_t micap_archetype_column(const micap_archetype *archetype, 
 static inline bool micap_archetype_has(const micap_archetype *archetype, mica_component component)
 {
     uint32_t slot = archetype->slots[component & archetype->slot_mask];
-    uint32_t is_empty = slot == MICAP_SLOT_EMPTY;
-    uint32_t hit = (slot >> 16 == component) & !is_empty;
-    uint32_t is_known = hit | is_empty;
+    uint32_t hit = slot >> 16 == component;
+    uint32_t is_known = hit | (slot == MICAP_SLOT_EMPTY);
     __asm__("" : "+r"(is_known));
     if (__builtin_expect(is_known != 0, 1))
         return hit;

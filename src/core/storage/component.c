@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "core/events/removals.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -163,6 +164,8 @@ void micap_components_free(mica_world *world)
 
 mica_component mica_component_define(mica_world *world, const mica_type *type)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     if (micap_refuse_inside(world, "component") != MICA_OK)
         return 0;
     const char *problem;
@@ -177,6 +180,8 @@ mica_component mica_component_define(mica_world *world, const mica_type *type)
 
 mica_component mica_component_next(const mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     while ((component = micap_component_after(&world->components, component)))
         if (micap_component_of(&world->components, component)->type->companion == MICAP_COMPANION_NONE)
             return component;
@@ -185,6 +190,8 @@ mica_component mica_component_next(const mica_world *world, mica_component compo
 
 mica_component mica_component_find(const mica_world *world, const char *name)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
+        return 0;
     mica_component id = 0;
     while (name && (id = micap_component_after(&world->components, id))) {
         const micap_type *type = micap_component_of(&world->components, id)->type;

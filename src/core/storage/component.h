@@ -72,18 +72,6 @@ micap_component *micap_component_use(mica_world *world, mica_component id);
 micap_component *micap_component_try(mica_world *world, mica_component id, micap_problem *out_problem);
 /* The type of a component that an entity can have, registered with the world; NULL with a report. */
 const micap_type *micap_type_for_entities(mica_world *world, mica_component component);
-/* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
-micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
-/* Makes a singleton without functions, which exists, zero and missing again. */
-void micap_singleton_forget(mica_world *world, mica_component id);
-/* The value of a singleton that a query shows. This counts as a use: a restored snapshot may have been taken before the first.
- * Any thread. */
-static inline void *micap_singleton_show(micap_component *component)
-{
-    if (MICAP_UNLIKELY(__atomic_load_n(&component->is_unborn, __ATOMIC_RELAXED)))
-        __atomic_store_n(&component->is_unborn, false, __ATOMIC_RELAXED);
-    return component->singleton;
-}
 /* Whether the size that a value is given with is that of its component; a report when not. */
 bool micap_value_fits(const mica_world *world, const micap_type *type, const mica_value *value, mica_location location);
 /* Reports that the construct or copy function of a type failed; returns false. */

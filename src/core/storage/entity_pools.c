@@ -7,6 +7,10 @@
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_check.h"
+#include "pool/pool_group.h"
 
 static bool list_pool(mica_world *world, uint32_t number)
 {
@@ -122,8 +126,9 @@ void micap_pools_update_hooks(mica_world *world, mica_component component)
 void micap_pools_update_fast_paths(mica_pool *pool)
 {
     const mica_type *type = &pool->type->type;
-    pool->reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
-                       (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    bool reads_fast = !pool->may_hold_dead && !pool->type->leaves &&
+                      (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
+    pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !pool->type->leaves && pool->type->trivial &&
                          (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);

@@ -72,7 +72,7 @@ uint32_t micap_pools_sweep(mica_world *world, mica_pool *pool);
 void micap_pools_clear(mica_world *world);
 size_t micap_pools_trim(mica_world *world);
 
-/* Works out anew whether the short ways of adding and removing are open. */
+/* Computes which fast paths a pool has, after a hook or a group was added or removed. */
 void micap_pools_update_fast_paths(mica_pool *pool);
 
 /* Works out hook_mask anew after hooks or lists were set. */

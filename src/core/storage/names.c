@@ -1,5 +1,6 @@
 #include "core/storage/names.h"
 
+#include "base/argument.h"
 #include "base/hash.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
@@ -163,6 +164,8 @@ bool micap_name_copy(mica_world *world, const micap_name *name)
 
 mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result refused = micap_refuse_inside(world, "name");
     if (refused != MICA_OK)
         return refused;
@@ -190,6 +193,8 @@ mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity sco
 
 const char *mica_name_get(const mica_world *world, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     const micap_name *name = find_entity(&world->names, entity);
     return name ? name->text : NULL;
 }
@@ -220,12 +225,16 @@ mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entit
 
 mica_entity mica_name_get_scope(const mica_world *world, mica_entity entity)
 {
+    if (MICAP_MISSING(NULL, world))
+        return mica_nil();
     const micap_name *name = find_entity(&world->names, entity);
     return name ? name->scope : mica_nil();
 }
 
 mica_entity mica_find_from(const mica_world *world, mica_entity scope, const char *path)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, path))
+        return mica_nil();
     if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
         return mica_nil();
     while (path) {

@@ -1,5 +1,9 @@
-/* Rows of an archetype: making room, taking, moving and dropping them. There is one row-move primitive; destroy, flush,
- * sorting and archetype change all use it. */
+/* Rows of an archetype: reserving, appending, moving and removing them.
+ *
+ * touch       writes to chunks: copy-on-write for snapshots, and stamps
+ * row_batch   moves several rows of a chunk along an edge at once
+ * split_row   the columns of split components
+ * chunk, archetype, archetype_graph   where rows are, and which archetype is next */
 #ifndef MICAP_CORE_STORAGE_ROWS_H
 #define MICAP_CORE_STORAGE_ROWS_H
 

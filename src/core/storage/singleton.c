@@ -1,8 +1,10 @@
-#include "mica/singleton.h"
+#include "core/storage/singleton.h"
 
+#include "base/argument.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "mica/singleton.h"
 
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
 {
@@ -42,6 +44,8 @@ void micap_singleton_forget(mica_world *world, mica_component id)
 
 const void *mica_singleton_get_id(mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     micap_check_access(world, mica_nil(), component, false);
     const micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
@@ -49,6 +53,8 @@ const void *mica_singleton_get_id(mica_world *world, mica_component component)
 
 void *mica_singleton_write_id(mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     micap_check_access(world, mica_nil(), component, true);
     micap_component *used = singleton_of(world, component);
     return used ? used->singleton : NULL;
@@ -56,6 +62,8 @@ void *mica_singleton_write_id(mica_world *world, mica_component component)
 
 bool mica_singleton_is_used(const mica_world *world, mica_component component)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     const micap_component *used = micap_component_find(&world->components, component);
     return used && used->singleton && !used->is_unborn;
 }

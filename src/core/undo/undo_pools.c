@@ -1,6 +1,8 @@
 #include "core/undo/undo_pools.h"
 
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_group.h"
 
 typedef struct pool_state {
     const mica_pool *pool;

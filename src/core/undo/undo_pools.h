@@ -1,4 +1,4 @@
-/* Pools and snapshots. Rows, index and bits are saved before they change (pool/undo.c). The counts of each pool, its group, and
+/* Pools and snapshots. Rows, index and bits are saved before they change (pool/pool_undo.c). The counts of each pool, its group, and
  * the list of the dead are copied when a snapshot is taken. */
 #ifndef MICAP_CORE_UNDO_UNDO_POOLS_H
 #define MICAP_CORE_UNDO_UNDO_POOLS_H

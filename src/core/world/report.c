@@ -1,5 +1,6 @@
 #include "core/world/report.h"
 
+#include "base/argument.h"
 #include "core/world/access_check.h"
 #include "core/world/world.h"
 
@@ -66,11 +67,19 @@ mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const c
 
 mica_result mica_world_report(const mica_world *world, mica_result result, const char *text)
 {
-    return micap_fail(world, result, (mica_location){0}, "%s", text);
+    if (MICAP_MISSING(world, text))
+        return MICA_ERROR_INVALID;
+    if (world)
+        return micap_fail(world, result, (mica_location){0}, "%s", text);
+    const mica_world_def no_handler = {0};
+    micap_report_to(&no_handler, &(mica_report){result, text, {0}});
+    return result;
 }
 
 mica_result mica_world_take_error(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     return atomic_exchange_explicit(&world->last_error, MICA_OK, memory_order_relaxed);
 }
 

@@ -1,4 +1,5 @@
 /* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
+#include "base/argument.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -187,6 +188,8 @@ static bool check_slots(const mica_world *world)
 
 mica_result mica_world_validate(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (!check_archetype(world, world->archetypes.by_id[i]))
             return MICA_ERROR_INVALID;

@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "core/world/access_check.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
@@ -115,6 +116,8 @@ static void destroy_all(mica_world *world)
 
 mica_result mica_world_clear(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "clear");
     if (result != MICA_OK)
         return result;
@@ -139,6 +142,8 @@ void mica_world_destroy(mica_world *world)
 
 size_t mica_world_trim(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     if (world->recording_depth || world->flushing) /* memory that a flush has reserved is in use */
         return 0;
     size_t before = atomic_load(&world->memory.bytes);
@@ -155,17 +160,23 @@ size_t mica_world_trim(mica_world *world)
 
 void mica_world_seal(mica_world *world, bool sealed)
 {
+    if (MICAP_MISSING(NULL, world))
+        return;
     world->archetypes.sealed = sealed;
 }
 
 mica_version mica_world_mark(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     const micap_here *here = micap_here_of(world);
     return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 
 mica_version mica_world_structure(const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     return world->structure;
 }
 
@@ -179,6 +190,8 @@ uint64_t micap_entity_count(const mica_world *world)
 
 mica_world_stats mica_world_get_stats(const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_world_stats){0};
     uint32_t components = 0;
     mica_component id = 0;
     while ((id = micap_component_after(&world->components, id)))

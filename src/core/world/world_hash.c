@@ -3,6 +3,7 @@
  * columns are hashed in the order they lie. Fields are hashed, never padding, as little-endian bytes. */
 #include "core/world/world_hash.h"
 
+#include "base/argument.h"
 #include "base/bits.h"
 #include "core/storage/rows.h"
 #include "mica/entity.h"
@@ -201,6 +202,8 @@ uint64_t micap_hash_names(const mica_world *world)
 
 uint64_t mica_world_hash(const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     uint64_t sum = micap_entity_count(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (world->archetypes.by_id[i]->row_count)

@@ -1,4 +1,5 @@
 /* Statistics: each worker counts what it did for each system. The end of a frame adds the counts up into a ring of frames. */
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
@@ -210,6 +211,8 @@ static stats *make_stats(mica_world *world, uint32_t frame_count)
 
 mica_result mica_stats_enable(mica_world *world, uint32_t frame_count)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     const micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return MICA_ERROR_MEMORY;
@@ -234,6 +237,8 @@ static const measured_frame *measured_frame_of(const mica_world *world, uint32_t
 
 bool mica_stats_get_system(const mica_world *world, mica_system system, uint32_t frames_ago, mica_system_stats *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
+        return false;
     const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (!kept || !system.id || system.id >= kept->system_limit)
         return false;
@@ -243,6 +248,8 @@ bool mica_stats_get_system(const mica_world *world, mica_system system, uint32_t
 
 bool mica_stats_get_system_total(const mica_world *world, mica_system system, mica_system_stats *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
+        return false;
     mica_system_stats total = {0}, one;
     bool found = false;
     for (uint32_t ago = 0; measured_frame_of(world, ago); ++ago) {
@@ -264,6 +271,8 @@ bool mica_stats_get_system_total(const mica_world *world, mica_system system, mi
 
 bool mica_stats_get_frame(const mica_world *world, uint32_t frames_ago, mica_frame_stats *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
+        return false;
     const measured_frame *kept = measured_frame_of(world, frames_ago);
     if (kept)
         *out = kept->frame;
@@ -284,6 +293,8 @@ static void print_system(const mica_world *world, const micap_system *system, ui
 
 void mica_stats_print(const mica_world *world, FILE *out)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out))
+        return;
     const micap_flow *flow = micap_flow_get(world);
     const measured_frame *kept;
     mica_frame_stats sum = {0};

@@ -1,5 +1,6 @@
 /* Traces: every job with its thread, begin and end, written as Chrome trace events.
  * Format: docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ("JSON Object Format"). */
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
@@ -109,6 +110,8 @@ static const micap_listener_ops listener = {
 
 mica_result mica_trace_start(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     const micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return MICA_ERROR_MEMORY;
@@ -134,13 +137,13 @@ static void write_text(FILE *file, const char *text)
 {
     fputc('"', file);
     for (; *text; ++text) {
-        unsigned char letter = (unsigned char)*text;
-        if (letter == '"' || letter == '\\')
-            fprintf(file, "\\%c", letter);
-        else if (letter < 0x20)
-            fprintf(file, "\\u%04x", letter);
+        unsigned char character = (unsigned char)*text;
+        if (character == '"' || character == '\\')
+            fprintf(file, "\\%c", character);
+        else if (character < 0x20)
+            fprintf(file, "\\u%04x", character);
         else
-            fputc(letter, file);
+            fputc(character, file);
     }
     fputc('"', file);
 }
@@ -199,6 +202,8 @@ static void write_trace(FILE *file, const trace *trace)
 
 mica_result mica_trace_stop(mica_world *world, const char *path)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     const micap_flow *flow = micap_flow_get(world);
     trace *trace = micap_listener_state(world, MICAP_LISTENER_TRACE);
     if (!trace || flow->is_stepping)

@@ -1,5 +1,6 @@
 #include "flow/messaging/message_handlers.h"
 
+#include "base/argument.h"
 #include "core/storage/component.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -303,6 +304,8 @@ static bool is_refused(const mica_world *world, mica_location location)
 
 mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     mica_location location = handler ? handler->location : (mica_location){0};
     if (!handler || !handler->component || !handler->message || !handler->fn)
         return micap_fail(world, MICA_ERROR_INVALID, location,
@@ -326,6 +329,8 @@ mica_result mica_handler_add(mica_world *world, const mica_handler *handler)
 
 bool mica_handler_remove(mica_world *world, mica_component component, mica_component message, mica_message_fn fn)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, fn))
+        return false;
     micap_messages *messages = micap_listener_state(world, MICAP_LISTENER_MESSAGES);
     const micap_message_kind *kind = messages ? micap_message_kind_of(messages, message) : NULL;
     micap_handler_list *list = kind ? find_list(kind, component) : NULL;
@@ -341,12 +346,17 @@ bool mica_handler_remove(mica_world *world, mica_component component, mica_compo
 
 mica_result mica_message_every_frame_id(mica_world *world, mica_component message, mica_phase phase)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     if (is_refused(world, (mica_location){0}))
         return MICA_ERROR_REFUSED;
     const micap_type *type = micap_type_of(message);
     if (!type || !type->type.size_bytes)
         return micap_fail(world, MICA_ERROR_UNKNOWN, (mica_location){0},
                           "message_every_frame: there is no such message, or it has no data");
+    const micap_flow *flow = micap_flow_of(world);
+    if (flow && MICAP_INVALID(world, !micap_phase_find_id(flow, phase), phase, "must be a phase of this world"))
+        return MICA_ERROR_INVALID;
     micap_messages *messages = micap_messages_of(world);
     if (!messages || !micap_messages_update(messages))
         return micap_failure(world);

@@ -1,4 +1,5 @@
 /* Sending messages, and delivering those that were sent outside of systems: to one entity, or to all, component by component. */
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "flow/messaging/mailbox.h"
@@ -109,6 +110,8 @@ static bool send(mica_world *world, mica_entity target, mica_value message, mica
 
 bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mica_location location)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     if (!mica_is_alive(world, target)) {
         micap_fail(world, MICA_ERROR_DEAD, location, "message: entity %u (generation %u) is not alive", target.index,
                    target.generation);
@@ -119,5 +122,7 @@ bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mic
 
 bool mica_broadcast_id(mica_world *world, mica_value message, mica_location location)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     return send(world, mica_nil(), message, location);
 }

@@ -1,4 +1,5 @@
 /* Observers: watches of the core (core/events/watch.h) with a filter, and user events. */
+#include "base/argument.h"
 #include "core/events/hooks.h"
 #include "core/events/watch.h"
 #include "core/query/query_filter.h"
@@ -252,6 +253,8 @@ static observer *make(mica_world *world, const mica_observer_def *def)
 
 mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, def))
+        return (mica_observer){0};
     mica_observer none = {0};
     observers *observers = NULL;
     if (def && is_valid(world, def))
@@ -269,6 +272,8 @@ mica_observer mica_observer_add(mica_world *world, const mica_observer_def *def)
 
 bool mica_observer_remove(mica_world *world, mica_observer id)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);
     micap_check_door(world, "observer_remove");
     if (world->hook_depth || micap_is_running(world)) {
@@ -294,6 +299,12 @@ bool mica_observer_remove(mica_world *world, mica_observer id)
 bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component component, mica_entity entity,
                      mica_value data)
 {
+    if (MICAP_MISSING(NULL, world) ||
+        MICAP_INVALID(world, component && !micap_type_of(component), component, "must be a component, or 0") ||
+        MICAP_INVALID(world, data.component && !micap_type_of(data.component), data, "must be of a described type"))
+        return false;
+    if (data.component && !micap_value_fits(world, micap_type_of(data.component), &data, (mica_location){0}))
+        return false;
     if (event < MICA_EVENT_USER) {
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                    "observe_emit: event %u is an event of the world; user events begin at MICA_EVENT_USER", event);

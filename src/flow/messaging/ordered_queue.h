@@ -1,7 +1,7 @@
 /* A queue that many jobs write at once, and that is read in the order (system, slice, call), whichever thread wrote when.
  *
  * Each worker fills blocks of its own from front to back. What a worker writes for one job without interruption is a span:
- * one piece of memory. Spans are linked by sequence number (schedule/job_run.h) and, when the phase has ended, to one list. So
+ * contiguous memory. Spans are linked by sequence number (schedule/job_run.h) and, when the phase has ended, to one list. So
  * writing takes no lock, and bringing it into order moves nothing and can't fail.
  *
  *     block of worker 0   | span, sequence 3 | span, sequence 4     | span, sequence 9 |

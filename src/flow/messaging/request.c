@@ -1,5 +1,6 @@
 /* Requests: a stream of questions. When the phase has ended, the questions are sorted by key and answered group by group, and
  * the answers are set in the order in which the questions were asked. */
+#include "base/argument.h"
 #include "base/bits.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -328,6 +329,8 @@ static bool create_streams(mica_requests *requests, const mica_requests_def *def
 
 mica_requests *mica_requests_create(mica_world *world, const mica_requests_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     if (!is_valid(world, def))
         return NULL;
     all_requests *all =
@@ -386,6 +389,8 @@ void mica_requests_destroy(mica_requests *requests)
 bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity asker, mica_value question,
                           mica_location location)
 {
+    if (MICAP_MISSING(NULL, requests))
+        return false;
     if (!requests)
         return false;
     if (!question.data || (question.component && question.component != requests->question->id)) {
@@ -403,6 +408,8 @@ bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity ask
 
 mica_result mica_requests_handle(mica_requests *requests)
 {
+    if (MICAP_MISSING(NULL, requests))
+        return MICA_ERROR_INVALID;
     if (!requests)
         return MICA_ERROR_INVALID;
     micap_check_door(requests->world, "requests_handle");
@@ -415,10 +422,14 @@ mica_result mica_requests_handle(mica_requests *requests)
 
 mica_stream *mica_requests_stream(mica_requests *requests)
 {
+    if (MICAP_MISSING(NULL, requests))
+        return NULL;
     return requests ? requests->questions : NULL;
 }
 
 mica_stream *mica_requests_answers(mica_requests *requests)
 {
+    if (MICAP_MISSING(NULL, requests))
+        return NULL;
     return requests ? requests->answers : NULL;
 }

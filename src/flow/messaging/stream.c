@@ -1,5 +1,6 @@
 #include "flow/messaging/stream.h"
 
+#include "base/argument.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -91,6 +92,8 @@ static bool is_refused(const mica_world *world, mica_location location, const ch
 
 mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     mica_location location = def ? def->location : (mica_location){0};
     if (!def || !def->type || !def->type->size_bytes) {
         micap_fail(world, MICA_ERROR_INVALID, location,
@@ -171,6 +174,8 @@ static MICAP_COLD void miss(mica_stream *stream, uint32_t count)
 
 void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location)
 {
+    if (MICAP_MISSING(NULL, stream))
+        return NULL;
     if (!stream || !count)
         return NULL;
     size_t bytes = (size_t)count * stream->message_bytes;
@@ -207,6 +212,8 @@ static MICAP_COLD bool push_slowly(mica_stream *stream, const void *message, siz
 /* The fast path, a million times in a frame: the job has a span open that has room. */
 bool mica_stream_push_id(mica_stream *stream, const void *message, size_t message_bytes, mica_location location)
 {
+    if (MICAP_MISSING(NULL, stream) || MICAP_MISSING_ARRAY(stream->world, message, message_bytes))
+        return false;
     const micap_here *here = micap_here_now;
     if (MICAP_UNLIKELY(!stream || !here || here->world != stream->world || message_bytes != stream->message_bytes))
         return push_slowly(stream, message, message_bytes, location);
@@ -312,6 +319,8 @@ static const void *read_next(mica_stream *stream, micap_stream_reader *reader, u
 
 const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_location location)
 {
+    if (MICAP_MISSING(NULL, stream) || MICAP_MISSING(stream->world, out_count))
+        return NULL;
     *out_count = 0;
     if (!stream)
         return NULL;
@@ -338,6 +347,8 @@ const void *micap_stream_take(mica_stream *stream, uint32_t *out_count)
 
 uint64_t mica_stream_count(const mica_stream *stream)
 {
+    if (MICAP_MISSING(NULL, stream))
+        return 0;
     uint32_t sequence_limit;
     const micap_stream_reader *reader = stream ? reader_here(stream, &sequence_limit) : NULL;
     if (!reader)
@@ -348,6 +359,8 @@ uint64_t mica_stream_count(const mica_stream *stream)
 
 uint64_t mica_stream_dropped(const mica_stream *stream)
 {
+    if (MICAP_MISSING(NULL, stream))
+        return 0;
     if (!stream)
         return 0;
     uint32_t sequence_limit;

@@ -1,4 +1,5 @@
 /* Writes the dependency graph as text, and for Graphviz. */
+#include "base/argument.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/fusion.h"
 #include "flow/schedule/system.h"
@@ -81,6 +82,10 @@ static void put_dot_phase(writer *to, const micap_phase *phase, uint32_t number)
 
 size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, out, capacity) ||
+        MICAP_INVALID(world, format != MICA_GRAPH_TEXT && format != MICA_GRAPH_DOT, format,
+                      "must be MICA_GRAPH_TEXT or MICA_GRAPH_DOT"))
+        return 0;
     micap_flow *flow = micap_flow_of(world);
     if (!flow || (!flow->is_stepping && micap_dependency_graph_update(flow) != MICA_OK))
         return 0;

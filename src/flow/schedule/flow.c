@@ -1,5 +1,6 @@
 #include "flow/schedule/flow.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/dependency_graph.h"
@@ -152,6 +153,8 @@ static const char *problem_of(const mica_flow_def *def)
 
 mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     const char *problem = problem_of(def);
     if (problem)
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "flow_configure: %s", problem);
@@ -174,6 +177,8 @@ mica_result mica_flow_configure(mica_world *world, const mica_flow_def *def)
 
 uint32_t mica_worker_count(const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return 0;
     const micap_flow *flow = micap_flow_get(world);
     mica_flow_def def = mica_flow_def_default();
     return flow ? flow->worker_pool->worker_count : worker_count_of(&def);

@@ -1,9 +1,12 @@
 /* The time of a world: pause, scale, and what mica_time_get returns. */
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "flow/schedule/flow.h"
 
 void mica_pause(mica_world *world, bool paused)
 {
+    if (MICAP_MISSING(NULL, world))
+        return;
     micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return;
@@ -13,6 +16,8 @@ void mica_pause(mica_world *world, bool paused)
 
 void mica_pause_step(mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return;
     micap_flow *flow = micap_flow_of(world);
     if (flow)
         flow->is_let_through = true;
@@ -20,6 +25,8 @@ void mica_pause_step(mica_world *world)
 
 mica_result mica_time_set_scale(mica_world *world, double scale)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_flow *flow = micap_flow_of(world);
     if (!flow)
         return MICA_ERROR_MEMORY;
@@ -32,6 +39,8 @@ mica_result mica_time_set_scale(mica_world *world, double scale)
 
 mica_time mica_time_get(const mica_world *world)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_time){0};
     const micap_flow *flow = micap_flow_get(world);
     return flow ? flow->time : (mica_time){0};
 }

@@ -1,5 +1,6 @@
 #include "flow/schedule/job_run.h"
 
+#include "base/argument.h"
 #include "core/commands/command_buffer.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
@@ -66,11 +67,15 @@ mica_commands *micap_running_job_open_buffer(micap_here *here)
 
 mica_commands *mica_view_commands(const mica_view *view)
 {
+    if (MICAP_MISSING(NULL, view))
+        return NULL;
     return view->frame ? mica_frame_commands(view->frame) : NULL;
 }
 
 mica_commands *mica_frame_commands(const mica_frame *frame)
 {
+    if (MICAP_MISSING(NULL, frame))
+        return NULL;
     if (!frame || !micap_here_of(frame->world))
         return NULL;
     mica_commands *commands = micap_recorder(frame->world);

@@ -1,5 +1,6 @@
 /* Parallel for and reductions over ranges and queries. Jobs do not depend on the number of workers, and totals are combined in
  * the order of jobs. */
+#include "base/argument.h"
 #include "core/query/query_join.h"
 #include "core/query/query_filter.h"
 #include "core/query/view.h"
@@ -84,6 +85,8 @@ static void run_range(user_work *work, uint32_t job)
 
 void mica_parallel_for(mica_world *world, uint32_t count, uint32_t grain, mica_range_fn fn, void *context)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, fn))
+        return;
     grain = grain_for(count, grain);
     user_work work = {.run = run_range, .count = count, .grain = grain, .range = fn, .context = context};
     if (count)
@@ -128,6 +131,8 @@ static mica_result reduce(mica_world *world, user_work *work, uint32_t job_count
 mica_result mica_reduce_range(mica_world *world, uint32_t count, uint32_t grain, const mica_reduction *how,
                               void *out_sum)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     if (!is_valid(how, out_sum) || !how->range)
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "reduce_range: the reduction needs zero, combine, range and a size of at most %d bytes",
@@ -185,6 +190,8 @@ static void reduce_view(user_work *work, uint32_t job)
 
 mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void *out_sum)
 {
+    if (MICAP_MISSING(NULL, query))
+        return MICA_ERROR_INVALID;
     if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;

@@ -1,5 +1,6 @@
 #include "flow/schedule/phase.h"
 
+#include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/dependency_graph.h"
@@ -81,6 +82,8 @@ static mica_result check(micap_flow *flow, const mica_phase_def *def)
 
 mica_phase mica_phase_add(mica_world *world, const mica_phase_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_PHASE_NONE;
     micap_flow *flow = micap_flow_of(world);
     if (!flow || check(flow, def) != MICA_OK)
         return MICA_PHASE_NONE;
@@ -102,6 +105,8 @@ mica_phase mica_phase_add(mica_world *world, const mica_phase_def *def)
 
 bool mica_phase_remove(mica_world *world, mica_phase phase)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     micap_flow *flow = micap_flow_get(world);
     micap_phase *found = micap_phase_find_id(flow, phase);
     if (!found || phase < MICAP_BUILT_IN_PHASES)
@@ -126,6 +131,8 @@ bool mica_phase_remove(mica_world *world, mica_phase phase)
 
 bool mica_phase_enable(mica_world *world, mica_phase phase, bool enabled)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     micap_phase *found = micap_phase_find_id(micap_flow_of(world), phase);
     if (!found || phase == MICAP_PHASE_MESSAGES)
         return false;
@@ -135,6 +142,8 @@ bool mica_phase_enable(mica_world *world, mica_phase phase, bool enabled)
 
 mica_phase mica_phase_find(const mica_world *world, const char *name)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
+        return MICA_PHASE_NONE;
     const micap_flow *flow = micap_flow_get(world);
     for (uint32_t i = 0; flow && i < flow->phase_count; ++i)
         if (strcmp(flow->phases[i]->name, name) == 0)

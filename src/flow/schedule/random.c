@@ -1,5 +1,6 @@
 #include "mica/random.h"
 
+#include "base/argument.h"
 #include "base/hash.h"
 #include "flow/schedule/flow.h"
 
@@ -21,10 +22,14 @@ static mica_random make(const mica_frame *frame, uint64_t slice)
 
 mica_random mica_random_of(const mica_view *view)
 {
+    if (MICAP_MISSING(NULL, view))
+        return (mica_random){0};
     return view->frame ? make(view->frame, view->slice + 1) : mica_random_make(0, view->slice + 1);
 }
 
 mica_random mica_random_of_frame(const mica_frame *frame)
 {
+    if (MICAP_MISSING(NULL, frame) || MICAP_MISSING(NULL, frame->world))
+        return (mica_random){0};
     return make(frame, 0);
 }

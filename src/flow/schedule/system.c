@@ -1,9 +1,11 @@
 #include "flow/schedule/system.h"
 
+#include "base/argument.h"
 #include "core/commands/command_buffer.h"
 #include "core/query/view.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "core/storage/singleton.h"
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow.h"
@@ -229,6 +231,8 @@ static mica_result refuse_inside(const mica_world *world, const micap_flow *flow
 mica_system micap_system_add(mica_world *world, const mica_system_def *def, micap_system_kind kind,
                              struct micap_delivery_list *deliveries)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_system){0};
     const mica_system none = {0};
     micap_flow *flow = micap_flow_of(world);
     if (!flow || refuse_inside(world, flow, "system_add") != MICA_OK || check(flow, def, kind, NULL) != MICA_OK)
@@ -254,11 +258,15 @@ mica_system micap_system_add(mica_world *world, const mica_system_def *def, mica
 
 mica_system mica_system_add(mica_world *world, const mica_system_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return (mica_system){0};
     return micap_system_add(world, def, MICAP_SYSTEM_OF_USER, NULL);
 }
 
 mica_result micap_system_replace(mica_world *world, mica_system system, const mica_system_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     micap_flow *flow = micap_flow_get(world);
     micap_system *old = micap_system_find_id(flow, system);
     if (!old)
@@ -303,6 +311,8 @@ static bool is_of_handlers(const mica_world *world, mica_system system, const ch
 
 mica_result mica_system_replace(mica_world *world, mica_system system, const mica_system_def *def)
 {
+    if (MICAP_MISSING(NULL, world))
+        return MICA_ERROR_INVALID;
     if (is_of_handlers(world, system, "system_replace"))
         return MICA_ERROR_REFUSED;
     return micap_system_replace(world, system, def);
@@ -310,6 +320,8 @@ mica_result mica_system_replace(mica_world *world, mica_system system, const mic
 
 bool mica_system_remove(mica_world *world, mica_system system)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     return !is_of_handlers(world, system, "system_remove") && micap_system_remove(world, system);
 }
 
@@ -349,6 +361,8 @@ void micap_systems_free_removed(micap_flow *flow)
 
 bool mica_system_enable(mica_world *world, mica_system system, bool enabled)
 {
+    if (MICAP_MISSING(NULL, world))
+        return false;
     micap_flow *flow = micap_flow_get(world);
     micap_system *found = micap_system_find_id(flow, system);
     if (!found || refuse_inside(world, flow, "system_enable") != MICA_OK)
@@ -360,12 +374,16 @@ bool mica_system_enable(mica_world *world, mica_system system, bool enabled)
 
 mica_system mica_system_find(const mica_world *world, const char *name)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
+        return (mica_system){0};
     const micap_system *found = find_name(micap_flow_get(world), name);
     return (mica_system){found ? found->id : 0};
 }
 
 const char *mica_system_name(const mica_world *world, mica_system system)
 {
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
     const micap_system *found = micap_system_find_id(micap_flow_get(world), system);
     return found ? found->def.name : NULL;
 }

@@ -2,6 +2,7 @@
  * is loaded is counted. */
 #include "mica/library.h"
 
+#include "base/argument.h"
 #include "base/memory.h"
 #include "resource/format/asset_path.h"
 
@@ -52,7 +53,8 @@ mica_library *mica_library_create(const mica_library_def *def)
     def = def ? def : &defaults;
     const char *root = def->root ? def->root : "";
     micap_memory memory;
-    if (!micap_memory_init(&memory, def->resource.allocator))
+    if (MICAP_INVALID(NULL, !micap_memory_init(&memory, def->resource.allocator), def->resource.allocator,
+                      "must have both functions, or none"))
         return NULL;
     mica_library *library = micap_allocate_zeroed(&memory, sizeof *library, MICAP_ARRAY_ALIGNMENT);
     if (!library)
@@ -222,6 +224,8 @@ static bool use(mica_library *library, const char *path, uint32_t depth, mica_re
 
 const mica_resource *mica_library_load(mica_library *library, const char *path, mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, library) || MICAP_MISSING_INTO(out_error, path))
+        return NULL;
     mica_resource_error unheard;
     out_error = out_error ? out_error : &unheard;
     const char *problem = micap_asset_path_problem(path);
@@ -236,9 +240,11 @@ const mica_resource *mica_library_load(mica_library *library, const char *path, 
 
 bool mica_library_release(mica_library *library, const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, library) || MICAP_MISSING(NULL, resource))
+        return false;
     for (uint32_t i = 0; i < library->count; ++i) {
         shelf *shelf = &library->shelves[i];
-        if (!resource || !shelf->loads || (shelf->resource != resource && shelf->previous != resource))
+        if (!shelf->loads || (shelf->resource != resource && shelf->previous != resource))
             continue;
         --shelf->loads;
         drop(library, (mica_asset){shelf->path_hash});
@@ -250,6 +256,8 @@ bool mica_library_release(mica_library *library, const mica_resource *resource)
 mica_result mica_library_load_assets(mica_library *library, const mica_resource *resource,
                                      mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, library) || MICAP_MISSING_INTO(out_error, resource))
+        return MICA_ERROR_INVALID;
     mica_resource_error unheard;
     out_error = out_error ? out_error : &unheard;
     return use_assets(library, resource, 0, out_error) ? MICA_OK : out_error->result;
@@ -257,26 +265,37 @@ mica_result mica_library_load_assets(mica_library *library, const mica_resource 
 
 void mica_library_release_assets(mica_library *library, const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, library) || MICAP_MISSING(NULL, resource))
+        return;
     for (uint32_t i = 0; i < mica_resource_asset_count(resource); ++i)
-        drop(library, mica_resource_asset_at(resource, i));
+        if (!MICAP_INVALID(NULL, !mica_library_find(library, mica_resource_asset_at(resource, i)), resource,
+                           "must have its assets loaded"))
+            drop(library, mica_resource_asset_at(resource, i));
 }
 
 const mica_resource *mica_library_find(const mica_library *library, mica_asset asset)
 {
+    if (MICAP_MISSING(NULL, library))
+        return NULL;
     const shelf *shelf = find(library, asset);
     return shelf ? shelf->resource : NULL;
 }
 
 mica_asset mica_library_asset(mica_library *library, const char *path)
 {
+    if (MICAP_MISSING(NULL, library) || MICAP_MISSING(NULL, path))
+        return (mica_asset){0};
     mica_resource_error unheard;
-    if (micap_asset_path_problem(path) || shelf_of(library, path, &unheard) == MICA_NO_PARENT)
+    const char *problem = micap_asset_path_problem(path);
+    if (MICAP_INVALID(NULL, problem, path, problem) || shelf_of(library, path, &unheard) == MICA_NO_PARENT)
         return (mica_asset){0};
     return micap_asset_of_path(path);
 }
 
 const char *mica_library_path(const mica_library *library, mica_asset asset)
 {
+    if (MICAP_MISSING(NULL, library))
+        return NULL;
     const shelf *shelf = find(library, asset);
     return shelf ? shelf->path : NULL;
 }
@@ -313,6 +332,8 @@ static bool check_circle(mica_library *library, const mica_resource *fresh, uint
 
 mica_result mica_library_reload(mica_library *library, mica_asset asset, mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, library))
+        return MICA_ERROR_INVALID;
     mica_resource_error unheard;
     out_error = out_error ? out_error : &unheard;
     shelf *before = find(library, asset);
@@ -338,5 +359,7 @@ mica_result mica_library_reload(mica_library *library, mica_asset asset, mica_re
 
 uint32_t mica_library_count(const mica_library *library)
 {
+    if (MICAP_MISSING(NULL, library))
+        return 0;
     return library->loaded_count;
 }

@@ -1,4 +1,5 @@
 /* Polling instead of being told: a look costs a system call per file, and works on every file system. */
+#include "base/argument.h"
 #include "base/memory.h"
 #include "mica/reload.h"
 #include "os/file.h"
@@ -19,6 +20,8 @@ struct mica_watch {
 
 mica_watch *mica_watch_create(const char *const *files, uint32_t file_count, const mica_allocator *allocator)
 {
+    if (MICAP_MISSING_ARRAY(NULL, files, file_count))
+        return NULL;
     micap_memory memory;
     if (!micap_memory_init(&memory, allocator ? *allocator : (mica_allocator){0}))
         return NULL;
@@ -58,6 +61,8 @@ void mica_watch_destroy(mica_watch *watch)
 
 bool mica_watch_changed(mica_watch *watch)
 {
+    if (MICAP_MISSING(NULL, watch))
+        return false;
     bool changed = false;
     for (uint32_t i = 0; i < watch->file_count; ++i) {
         const micap_file_stamp *old = &watch->files[i].stamp;

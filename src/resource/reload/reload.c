@@ -3,6 +3,7 @@
  * are not there yet, and go with those. */
 #include "resource/reload/reload.h"
 
+#include "base/argument.h"
 #include "resource/reload/reload_match.h"
 #include "resource/reload/reload_values.h"
 #include "resource/spawn/spawn_prepare.h"
@@ -263,6 +264,8 @@ static void follow(micap_reloading *work)
 
 mica_result mica_reload(mica_spawned *spawned, const mica_resource *resource, mica_reload_stats *out_stats)
 {
+    if (MICAP_MISSING(NULL, spawned) || MICAP_MISSING(spawned->world, resource))
+        return MICA_ERROR_INVALID;
     mica_world *world = spawned->world;
     mica_batch *nothing;
     /* Is anything recording? A batch is refused then. */

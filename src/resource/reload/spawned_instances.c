@@ -1,10 +1,14 @@
 /* What was spawned, remembered for reloading. */
 #include "resource/reload/reload.h"
+#include "base/argument.h"
 
 #include <string.h>
 
 mica_spawned *mica_spawn_kept(mica_world *world, const mica_resource *resource, const mica_spawn_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, resource) ||
+        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return NULL;
     micap_memory memory;
     mica_spawn_def kept = def ? *def : (mica_spawn_def){0};
     uint64_t count = (uint64_t)resource->header.entity_count * (kept.copies ? kept.copies : 1);
@@ -58,15 +62,21 @@ void mica_spawned_free(mica_spawned *spawned)
 
 const mica_resource *mica_spawned_resource(const mica_spawned *spawned)
 {
+    if (MICAP_MISSING(NULL, spawned))
+        return NULL;
     return spawned->resource;
 }
 
 const mica_entity *mica_spawned_entities(const mica_spawned *spawned)
 {
+    if (MICAP_MISSING(NULL, spawned))
+        return NULL;
     return spawned->entities;
 }
 
 uint32_t mica_spawned_count(const mica_spawned *spawned)
 {
+    if (MICAP_MISSING(NULL, spawned))
+        return 0;
     return spawned->entity_count;
 }

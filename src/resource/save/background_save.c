@@ -2,6 +2,7 @@
  * the shadow only while the thread sleeps, so that one lock and two flags are all they share. */
 #include "mica/saver.h"
 
+#include "base/argument.h"
 #include "base/memory.h"
 #include "mica/component.h"
 #include "mica/delta.h"
@@ -78,6 +79,8 @@ static void *run(void *context)
 
 bool mica_saver_is_busy(mica_saver *saver)
 {
+    if (MICAP_MISSING(NULL, saver))
+        return false;
     pthread_mutex_lock(&saver->lock);
     bool is_busy = saver->is_busy;
     pthread_mutex_unlock(&saver->lock);
@@ -86,6 +89,8 @@ bool mica_saver_is_busy(mica_saver *saver)
 
 mica_result mica_saver_wait(mica_saver *saver)
 {
+    if (MICAP_MISSING(NULL, saver))
+        return MICA_ERROR_INVALID;
     pthread_mutex_lock(&saver->lock);
     while (saver->is_busy)
         pthread_cond_wait(&saver->changed, &saver->lock);
@@ -118,6 +123,8 @@ static mica_result define_all(mica_saver *saver)
 
 mica_result mica_saver_begin(mica_saver *saver, const char *path)
 {
+    if (MICAP_MISSING(NULL, saver) || MICAP_MISSING(saver->world, path))
+        return MICA_ERROR_INVALID;
     if (mica_saver_is_busy(saver))
         return mica_world_report(saver->world, MICA_ERROR_REFUSED, "saver: a save is under way");
     mica_saver_wait(saver); /* reports the result of the last one, if the program has not asked for it */
@@ -159,6 +166,8 @@ static void free_saver(mica_saver *saver)
 
 mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return NULL;
     micap_memory memory;
     mica_saver *saver = micap_memory_init(&memory, def ? def->allocator : (mica_allocator){0})
                             ? micap_allocate_zeroed(&memory, sizeof *saver, MICAP_ARRAY_ALIGNMENT)

@@ -1,6 +1,7 @@
-#include "base/assert.h"
 #include "resource/save/draft.h"
 
+#include "base/argument.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "resource/format/asset_path.h"
 #include "base/utf8.h"
@@ -22,7 +23,8 @@ bool micap_draft_refuse(mica_draft *draft, mica_result result, const char *forma
 mica_draft *mica_draft_create(const mica_allocator *allocator)
 {
     micap_memory memory;
-    if (!micap_memory_init(&memory, allocator ? *allocator : (mica_allocator){0}))
+    if (MICAP_INVALID(NULL, !micap_memory_init(&memory, allocator ? *allocator : (mica_allocator){0}), allocator,
+                      "must have both functions, or none"))
         return NULL;
     mica_draft *draft = micap_allocate_zeroed(&memory, sizeof *draft, MICAP_ARRAY_ALIGNMENT);
     if (!draft)
@@ -54,7 +56,7 @@ void mica_draft_destroy(mica_draft *draft)
 
 const mica_resource_error *mica_draft_error(const mica_draft *draft)
 {
-    return &draft->error;
+    return MICAP_MISSING(NULL, draft) ? NULL : &draft->error;
 }
 
 static bool grow_string_table(micap_strings *strings, mica_draft *draft)
@@ -153,6 +155,9 @@ static bool check_hash(mica_draft *draft, const char *name)
 
 uint32_t mica_draft_component(mica_draft *draft, const mica_draft_component_def *def)
 {
+    if (MICAP_MISSING(NULL, draft) || MICAP_MISSING_INTO(&draft->error, def) ||
+        MICAP_MISSING_INTO(&draft->error, def->type))
+        return MICA_DRAFT_NONE;
     const char *name = def->name ? def->name : def->type->name;
     for (uint32_t i = 0; i < draft->part_count; ++i)
         if (strcmp(draft->parts[i].name, name) == 0)
@@ -198,6 +203,8 @@ static bool reserve_entities(mica_draft *draft, uint64_t needed, bool has_parent
 
 uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name)
 {
+    if (MICAP_MISSING(NULL, draft))
+        return MICA_DRAFT_NONE;
     if (parent != MICA_NO_PARENT && parent >= draft->entity_count)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "the parent of an entity comes before it"),
                MICA_DRAFT_NONE;
@@ -260,6 +267,8 @@ bool micap_draft_lend(mica_draft *draft, uint32_t first, uint32_t component, uin
 
 void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, draft))
+        return NULL;
     if (component >= draft->part_count ||
         (entity >= draft->entity_count && draft->parts[component].role != MICAP_ROLE_SINGLETON))
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "there is no such entity or component"), NULL;
@@ -271,6 +280,8 @@ void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component)
 
 mica_asset mica_draft_asset(mica_draft *draft, const char *path)
 {
+    if (MICAP_MISSING(NULL, draft) || MICAP_MISSING_INTO(&draft->error, path))
+        return (mica_asset){0};
     const char *problem = micap_asset_path_problem(path);
     if (problem)
         micap_draft_refuse(draft, MICA_ERROR_INVALID, "the path \"%.80s\" %s", path, problem);
@@ -290,6 +301,8 @@ bool micap_draft_disable_instance(mica_draft *draft, uint32_t component, uint32_
 
 bool mica_draft_disable(mica_draft *draft, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, draft))
+        return false;
     const micap_draft_part *part = component < draft->part_count ? &draft->parts[component] : NULL;
     if (!part || !part->count || part->role == MICAP_ROLE_SINGLETON)
         return micap_draft_refuse(draft, MICA_ERROR_INVALID, "there is nothing to switch off");

@@ -228,6 +228,8 @@ bool micap_output_write(micap_output *output, micap_sink *sink)
 
 void mica_blob_free(mica_blob *blob)
 {
+    if (!blob)
+        return;
     if (blob->bytes)
         blob->private_allocator.release(blob->bytes, blob->byte_count, MICAP_ALIGNMENT,
                                         blob->private_allocator.context);

@@ -1,6 +1,7 @@
 /* From a draft to the sections of a file. */
 #include "resource/save/file_sections.h"
 
+#include "base/argument.h"
 #include "resource/save/file_assets.h"
 #include "resource/save/file_output.h"
 
@@ -353,6 +354,8 @@ static void release(finishing *work, mica_draft *draft)
 
 mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *def, mica_blob *out_blob)
 {
+    if (MICAP_MISSING(NULL, draft) || MICAP_MISSING_INTO(&draft->error, out_blob))
+        return MICA_ERROR_INVALID;
     static const mica_draft_finish_def defaults = {0};
     *out_blob = (mica_blob){0};
     finishing work = {.draft = draft};

@@ -1,4 +1,5 @@
 /* Saving: a world, or some of its entities, as a draft of values that stay where they are; the rest is the draft's. */
+#include "base/argument.h"
 #include "mica/library.h"
 #include "mica/pool.h"
 #include "mica/singleton.h"
@@ -322,7 +323,7 @@ static bool save_pools(micap_saving *work)
     for (mica_component id = 0; (id = mica_component_next(work->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
         const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_id(work->world, id) : NULL;
-        if (!mica_pool_count(pool))
+        if (!pool || !mica_pool_count(pool))
             continue;
         /* What an entity has several of is in the order it came only from entity to entity; a tag has no rows. */
         bool by_rows = !type->many && type->size_bytes && mica_pool_row_count(pool) / 2 <= work->count;
@@ -396,11 +397,17 @@ static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *
 
 mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *out_blob)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out_blob) ||
+        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return MICA_ERROR_INVALID;
     *out_blob = (mica_blob){0};
     return save(world, def, out_blob, NULL);
 }
 
 mica_result mica_save(mica_world *world, const char *path, const mica_save_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, path) ||
+        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return MICA_ERROR_INVALID;
     return save(world, def, NULL, path);
 }

@@ -3,6 +3,7 @@
  * program, references) are completed in place before any hook runs. */
 #include "resource/spawn/spawn.h"
 
+#include "base/argument.h"
 #include "mica/bulk.h"
 #include "mica/hierarchy.h"
 #include "mica/name.h"
@@ -424,6 +425,9 @@ static void finish_entities(micap_spawning *work)
 
 mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def)
 {
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, resource) ||
+        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+        return MICA_ERROR_INVALID;
     static const mica_spawn_def defaults = {0};
     micap_spawning work = {.world = world, .resource = resource, .def = def ? def : &defaults};
     if (micap_spawn_prepare(&work) && create_entities(&work))

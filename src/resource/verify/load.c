@@ -1,4 +1,5 @@
 /* Loads files: maps or copies the bytes, and verifies them step by step. */
+#include "base/argument.h"
 #include "base/bits.h"
 #include "resource/verify/load_error.h"
 #include "resource/verify/verify_assets.h"
@@ -115,6 +116,8 @@ static mica_resource *verify(mica_resource *resource, mica_resource_error *out_e
 mica_resource *mica_resource_open(const void *bytes, size_t byte_count, const mica_resource_def *def,
                                   mica_resource_error *out_error)
 {
+    if (byte_count && MICAP_MISSING_INTO(out_error, bytes))
+        return NULL;
     mica_resource_error unheard;
     out_error = out_error ? out_error : &unheard;
     mica_resource *resource = create(def, out_error);
@@ -127,6 +130,8 @@ mica_resource *mica_resource_open(const void *bytes, size_t byte_count, const mi
 
 mica_resource *mica_resource_load(const char *path, const mica_resource_def *def, mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, path))
+        return NULL;
     mica_resource_error unheard;
     out_error = out_error ? out_error : &unheard;
     mica_resource *resource = create(def, out_error);
@@ -146,6 +151,8 @@ mica_resource *mica_resource_load(const char *path, const mica_resource_def *def
 
 mica_result mica_write_file(const char *path, const void *bytes, size_t byte_count, mica_resource_error *out_error)
 {
+    if (MICAP_MISSING_INTO(out_error, path) || (byte_count && MICAP_MISSING_INTO(out_error, bytes)))
+        return MICA_ERROR_INVALID;
     int problem = micap_file_replace(path, bytes, byte_count);
     if (problem && out_error) {
         *out_error = (mica_resource_error){.result = MICA_ERROR_FILE};

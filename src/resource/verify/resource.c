@@ -1,5 +1,6 @@
 #include "resource/verify/resource.h"
 
+#include "base/argument.h"
 #include "base/bits.h"
 
 #include "base/hash.h"
@@ -11,16 +12,22 @@ static const char *const kind_names[MICAP_SECTION_KINDS] = {
 
 uint32_t mica_resource_entity_count(const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return 0;
     return resource->header.entity_count;
 }
 
 uint32_t mica_resource_component_count(const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return 0;
     return resource->block_count;
 }
 
 mica_resource_component mica_resource_component_at(const mica_resource *resource, uint32_t index)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return (mica_resource_component){0};
     if (index >= resource->block_count)
         return (mica_resource_component){0};
     const micap_component_block *block = &resource->blocks[index];
@@ -66,6 +73,8 @@ static uint32_t instance_of(const mica_resource *resource, uint32_t entity, uint
 
 const void *mica_resource_value(const mica_resource *resource, uint32_t entity, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return NULL;
     uint32_t instance = instance_of(resource, entity, component);
     if (instance == MICAP_NONE)
         return NULL;
@@ -75,6 +84,8 @@ const void *mica_resource_value(const mica_resource *resource, uint32_t entity, 
 
 uint32_t mica_resource_value_count(const mica_resource *resource, uint32_t entity, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return 0;
     uint32_t instance = instance_of(resource, entity, component), count = 1;
     if (instance == MICAP_NONE)
         return 0;
@@ -86,11 +97,15 @@ uint32_t mica_resource_value_count(const mica_resource *resource, uint32_t entit
 
 bool mica_resource_is_repeated(const mica_resource *resource, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return false;
     return component < resource->block_count && resource->blocks[component].owners;
 }
 
 bool mica_resource_is_disabled(const mica_resource *resource, uint32_t entity, uint32_t component)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return false;
     uint32_t instance = instance_of(resource, entity, component);
     uint32_t low = 0, high = instance == MICAP_NONE ? 0 : resource->blocks[component].disabled_count;
     const uint32_t *disabled = high ? resource->blocks[component].disabled : NULL;
@@ -108,6 +123,8 @@ bool mica_resource_is_disabled(const mica_resource *resource, uint32_t entity, u
 
 const char *mica_resource_name(const mica_resource *resource, uint32_t entity)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return NULL;
     if (!resource->name_texts || entity >= resource->header.entity_count || !resource->name_texts[entity])
         return NULL;
     return micap_text(resource, resource->name_texts[entity]);
@@ -115,12 +132,16 @@ const char *mica_resource_name(const mica_resource *resource, uint32_t entity)
 
 uint32_t mica_resource_parent(const mica_resource *resource, uint32_t entity)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return MICA_NO_PARENT;
     return entity < resource->header.entity_count ? micap_number(resource, MICAP_SECTION_PARENTS, entity)
                                                   : MICA_NO_PARENT;
 }
 
 uint32_t mica_resource_entity_in_order(const mica_resource *resource, uint32_t position)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return 0;
     return resource->positions && position < resource->header.entity_count
                ? micap_number(resource, MICAP_SECTION_ORDER, position)
                : position;
@@ -128,6 +149,8 @@ uint32_t mica_resource_entity_in_order(const mica_resource *resource, uint32_t p
 
 mica_resource_info mica_resource_get_info(const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return (mica_resource_info){0};
     return (mica_resource_info){
         .file_bytes = resource->header.file_bytes,
         .section_count = resource->header.section_count,
@@ -140,6 +163,8 @@ mica_resource_info mica_resource_get_info(const mica_resource *resource)
 
 mica_resource_section mica_resource_section_at(const mica_resource *resource, uint32_t index)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return (mica_resource_section){0};
     if (index >= resource->header.section_count)
         return (mica_resource_section){0};
     const micap_section *section = &resource->parts[index].record;
@@ -171,6 +196,9 @@ const micap_group_record *micap_group_of(const mica_resource *resource, uint32_t
 
 const void *mica_resource_values_id(const mica_resource *resource, const mica_type *type, uint32_t *out_count)
 {
+    if (MICAP_MISSING(NULL, resource) || MICAP_MISSING(NULL, type) || MICAP_MISSING(NULL, type->name) ||
+        MICAP_MISSING(NULL, out_count))
+        return NULL;
     uint64_t name_hash = micap_hash_text(type->name);
     *out_count = 0;
     for (uint32_t i = 0; i < resource->block_count; ++i) {

@@ -1,6 +1,7 @@
 /* The resources that a file refers to, by the hashes of their paths. */
 #include "resource/verify/verify_assets.h"
 
+#include "base/argument.h"
 #include "resource/format/asset_path.h"
 #include "resource/verify/load_error.h"
 #include "resource/verify/verify_types.h"
@@ -40,11 +41,15 @@ const micap_asset_record *micap_asset_find(const mica_resource *resource, uint64
 
 uint32_t mica_resource_asset_count(const mica_resource *resource)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return 0;
     return micap_count_of(resource, MICAP_SECTION_ASSETS);
 }
 
 mica_asset mica_resource_asset_at(const mica_resource *resource, uint32_t index)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return (mica_asset){0};
     if (index >= mica_resource_asset_count(resource))
         return (mica_asset){0};
     const micap_asset_record *record = micap_record(resource, MICAP_SECTION_ASSETS, index);
@@ -53,6 +58,8 @@ mica_asset mica_resource_asset_at(const mica_resource *resource, uint32_t index)
 
 const char *mica_resource_asset_path(const mica_resource *resource, mica_asset asset)
 {
+    if (MICAP_MISSING(NULL, resource))
+        return NULL;
     const micap_asset_record *record = micap_asset_find(resource, asset.path_hash);
     return record ? micap_text(resource, record->path) : NULL;
 }

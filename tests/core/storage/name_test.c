@@ -61,6 +61,7 @@ START_TEST(paths_lead_through_scopes)
         ck_assert_msg(mica_same(mica_find_from(world, cases[i].scope, cases[i].path), cases[i].expected),
                       "case %u: '%s'", i, cases[i].path);
     ck_assert_msg(mica_is_nil(mica_find_from(world, mica_nil(), NULL)), "no path leads nowhere");
+    expect_report(&heard, MICA_ERROR_INVALID, "path must not be NULL");
     close_world(world, &heard);
 }
 END_TEST

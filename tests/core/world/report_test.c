@@ -351,6 +351,7 @@ START_TEST(what_makes_no_sense_is_refused_with_a_reason)
     ck_assert_int_eq(mica_hook_set_id(world, hidden, MICA_EVENT_ADD, end_list_in_hook, NULL), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "not one that an entity can have");
     ck_assert(!mica_component_find(world, NULL));
+    expect_report(&heard, MICA_ERROR_INVALID, "name must not be NULL");
     mica_entity plain = mica_create(world);
     ck_assert(!mica_enable_id(world, plain, 60000, true));
     expect_report(&heard, MICA_ERROR_INVALID, "can't be toggled");

@@ -294,6 +294,7 @@ START_TEST(mistakes_are_reported_and_change_nothing)
         {.event = MICA_EVENT_DISABLE, .component = MICA_ID(Heat), .fn = note},
     };
     ck_assert_uint_eq(mica_observer_add(world, NULL).id, 0);
+    expect_report(&heard, MICA_ERROR_INVALID, "def must not be NULL");
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ck_assert_uint_eq(mica_observer_add(world, &bad[i]).id, 0);
         expect_report(&heard, MICA_ERROR_INVALID, "observer");

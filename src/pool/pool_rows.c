@@ -1,6 +1,8 @@
 /* Rows that come, go and change places, with everything that points to them. */
 #include "base/assert.h"
-#include "pool/pool.h"
+#include "pool/pool_rows.h"
+#include "pool/pool_undo.h"
+#include "pool/pool_group.h"
 
 static void set_row(mica_pool *pool, mica_entity entity, uint32_t row)
 {

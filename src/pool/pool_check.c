@@ -1,5 +1,5 @@
 /* The invariants of a pool. */
-#include "pool/pool.h"
+#include "pool/pool_check.h"
 
 /* How many rows and entities were met on the way. */
 typedef struct micap_pool_census {

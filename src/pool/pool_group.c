@@ -1,5 +1,6 @@
 /* Groups: pools whose first rows belong to the same entities, in the same order. */
-#include "pool/pool.h"
+#include "pool/pool_group.h"
+#include "pool/pool_rows.h"
 
 static bool has_all(const micap_pool_group *group, mica_entity entity)
 {

@@ -1,5 +1,6 @@
 /* Sorting rows: a stable merge sort of row numbers, then the rows follow, cycle by cycle. */
-#include "pool/pool.h"
+#include "pool/pool_sort.h"
+#include "pool/pool_rows.h"
 
 typedef struct micap_pool_sorting {
     const mica_pool *pool;

@@ -1,5 +1,6 @@
-/* What snapshots need of a pool: slices of rows with all their lanes, and blocks of bits. */
-#include "pool/pool.h"
+/* Copies are made of slices of rows with all their lanes, and of blocks of bits. */
+#include "pool/pool_undo.h"
+#include "pool/pool_rows.h"
 
 enum { BLOCK_WORDS = 64 };
 
@@ -232,4 +233,20 @@ bool micap_pool_clone(mica_pool *to, const mica_pool *from)
     to->is_shuffled = true;
     micap_pool_restore_index(to);
     return true;
+}
+
+void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version)
+{
+    if (!count)
+        return;
+    uint32_t stride = 1 + pool->data_lane_count;
+    const mica_version *last = micap_pool_stamps(pool, row + count - 1);
+    for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
+        uint32_t begin = lane == MICAP_ALL_LANES ? 1 : 1 + lane, end = lane == MICAP_ALL_LANES ? stride : 2 + lane;
+        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->keeper->before))
+            micap_pool_keep_slices(pool, row, 1);
+        for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
+            __atomic_store_n(&stamps[i], version, __ATOMIC_RELEASE);
+        row += MICA_SLICE_ROWS;
+    }
 }

@@ -1,0 +1,20 @@
+/* The values of singletons. */
+#ifndef MICAP_CORE_STORAGE_SINGLETON_H
+#define MICAP_CORE_STORAGE_SINGLETON_H
+
+#include "core/storage/component.h"
+
+/* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
+micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
+/* Makes a singleton without functions, which exists, zero and missing again. */
+void micap_singleton_forget(mica_world *world, mica_component id);
+/* The value of a singleton that a query shows. This counts as a use: a restored snapshot may have been taken before the first.
+ * Any thread. */
+static inline void *micap_singleton_show(micap_component *component)
+{
+    if (MICAP_UNLIKELY(__atomic_load_n(&component->is_unborn, __ATOMIC_RELAXED)))
+        __atomic_store_n(&component->is_unborn, false, __ATOMIC_RELAXED);
+    return component->singleton;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* Calls each public function with invalid arguments, each call in a process of its own: what crashes or hangs is known by
+ * name. The cases are made from the public headers by generate.py; the rule they are checked against is in mica/base.h.
+ *
+ *     test_arguments [WORD]        only the cases with this word in "function, argument: value"
+ */
+#define _DEFAULT_SOURCE 1
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { SECONDS_MAX = 10, MEMORY_BYTES_MAX = 1 << 28 };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool limits_memory = false; /* its shadow is larger than any limit */
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+static const bool limits_memory = false;
+#    else
+static const bool limits_memory = true;
+#    endif
+#else
+static const bool limits_memory = true;
+#endif
+
+/* Writes what was covered, in a build that measures that: _exit does not. */
+extern void __gcov_dump(void) __attribute__((weak));
+
+/* What is wrong with the outcome of a call, or NULL. */
+static const char *problem_of(expectation expected, const outcome *outcome)
+{
+    if (!outcome->is_done)
+        return "the call was never made";
+    switch (expected) {
+    case EXPECT_SUCCESS:
+        if (outcome->is_harmless)
+            return "failed although all arguments are valid";
+        return outcome->has_reported ? "reported although all arguments are valid" : NULL;
+    case EXPECT_NO_REPORT: return outcome->has_reported ? "reported although all arguments are valid" : NULL;
+    case EXPECT_REPORT:
+    case EXPECT_QUIET:
+        if (!outcome->is_harmless)
+            return "returned something else than nil, NULL, 0, false or an error";
+        if (outcome->has_changed)
+            return "changed the world";
+        return expected == EXPECT_REPORT && !outcome->has_reported ? "did not report" : NULL;
+    case EXPECT_LOUD: return outcome->is_harmless && !outcome->has_reported ? "failed without a report" : NULL;
+    case EXPECT_ANY: return NULL;
+    }
+    return "has no expectation";
+}
+
+/* Runs a case and says what is wrong with it, on a pipe. */
+static void run_child(const argument_case *it, int verdict)
+{
+    alarm(SECONDS_MAX);
+    struct rlimit memory = {MEMORY_BYTES_MAX, MEMORY_BYTES_MAX};
+    if (limits_memory)
+        setrlimit(RLIMIT_AS, &memory);
+    struct rlimit core = {0, 0};
+    setrlimit(RLIMIT_CORE, &core);
+    it->run(it->call);
+    outcome outcome = call_outcome;
+    const char *problem = problem_of(it->expected, &outcome);
+    if (!problem && !worlds_are_valid())
+        problem = "left a world that is not valid";
+    char text[1024] = "";
+    if (problem)
+        snprintf(text, sizeof text, "%s%s%s", problem, outcome.has_reported ? ": " : "", outcome.text);
+    if (write(verdict, text, strlen(text)) < 0)
+        _exit(2);
+    if (__gcov_dump)
+        __gcov_dump();
+    _exit(problem != NULL);
+}
+
+/* What was printed to a file, without line ends. */
+static void read_printed(FILE *file, char *text, size_t capacity)
+{
+    rewind(file);
+    size_t count = fread(text, 1, capacity - 1, file);
+    text[count] = 0;
+    for (size_t i = 0; i < count; ++i)
+        text[i] = text[i] == '\n' ? ' ' : text[i];
+}
+
+/* Runs a case and fills in what is wrong with it. */
+static bool run_case(const argument_case *it, char *text, size_t capacity)
+{
+    int verdict[2];
+    FILE *printed = tmpfile();
+    REQUIRE(printed && pipe(verdict) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        close(verdict[0]);
+        dup2(fileno(printed), 2);
+        run_child(it, verdict[1]);
+    }
+    close(verdict[1]);
+    ssize_t count = read(verdict[0], text, capacity - 1);
+    text[count > 0 ? count : 0] = 0;
+    close(verdict[0]);
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status)) {
+        char said[256];
+        read_printed(printed, said, sizeof said);
+        snprintf(text, capacity, "%s (%s) %s", WTERMSIG(status) == SIGALRM ? "hung" : "crashed",
+                 strsignal(WTERMSIG(status)), said);
+    } else if (WEXITSTATUS(status) && !text[0]) {
+        read_printed(printed, text, capacity);
+    }
+    fclose(printed);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int main(int count, char **words)
+{
+    unsigned run = 0, failed = 0;
+    scratch_folder(); /* one for all cases */
+    for (unsigned i = 0; i < argument_case_count; ++i) {
+        const argument_case *it = &argument_cases[i];
+        char name[256], text[2048];
+        snprintf(name, sizeof name, "%s, %s", it->function, it->label);
+        if (count > 1 && !strstr(name, words[1]))
+            continue;
+        ++run;
+        if (run_case(it, text, sizeof text))
+            continue;
+        ++failed;
+        printf("FAILED %s: %s\n", name, text);
+    }
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch_folder());
+    if (system(command) != 0)
+        fprintf(stderr, "%s: can't be removed\n", scratch_folder());
+    printf("%u calls, %u failed\n", run, failed);
+    return failed != 0 || run == 0;
+}
