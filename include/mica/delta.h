@@ -19,7 +19,8 @@
  * destroys are not recreated. Hooks and observers run for added and removed components and destroyed entities, not for SET.
  *
  * Snapshots (mica/snapshot.h): a receiver may predict, if it restores a snapshot that it took after the last delta before it
- * applies the next one. When the sender's world restores a snapshot, the next delta for each receiver contains everything.
+ * applies the next one. After a restore to a snapshot from before the last delta, deltas are refused until a later one is restored.
+ * When the sender's world restores a snapshot, the next delta for each receiver contains everything.
  *
  * Deltas are verified before anything changes; invalid bytes return an error. Both machines must have the same byte order, and
  * both programs the same component layouts.

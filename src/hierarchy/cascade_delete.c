@@ -1,6 +1,7 @@
 #include "hierarchy/cascade_delete.h"
 
 #include "base/argument.h"
+#include "core/commands/module_notes.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"
 #include "hierarchy/link_change.h"

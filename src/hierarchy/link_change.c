@@ -1,5 +1,6 @@
 #include "hierarchy/link_change.h"
 
+#include "core/commands/module_notes.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"
 

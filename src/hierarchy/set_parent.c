@@ -1,5 +1,6 @@
 /* Setting parents, at once or recorded, and creating children. */
 #include "base/argument.h"
+#include "core/commands/module_notes.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "hierarchy/hierarchy_module.h"

@@ -8,6 +8,7 @@
 #include "replication/replica_apply.h"
 #include "replication/replica_names_links.h"
 #include "replication/replica_plan.h"
+#include "replication/replica_restore.h"
 
 mica_entity micap_replica_living(const mica_replica *replica, mica_entity sender)
 {
@@ -42,9 +43,12 @@ mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def
     if (MICAP_MISSING(NULL, world))
         return NULL;
     mica_replica *replica = micap_allocate_zeroed(&world->memory, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
-    if (!replica)
+    if (replica)
+        replica->world = world;
+    if (!replica || !micap_replica_list(replica)) {
+        micap_release(&world->memory, replica, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
         return micap_fail_memory(world, "replica"), NULL;
-    replica->world = world;
+    }
     replica->mapped = def && def->mapped;
     replica->index_limit = replica->mapped ? UINT32_MAX : def && def->index_limit ? def->index_limit : 1u << 24;
     return replica;
@@ -65,6 +69,7 @@ void mica_replica_destroy(mica_replica *replica)
     if (!replica)
         return;
     micap_memory *memory = &replica->world->memory;
+    micap_replica_unlist(replica);
     free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
     free_tables(memory, replica->pools, replica->pools_count, replica->pools_capacity);
     MICAP_RELEASE_ARRAY(memory, replica->singletons, replica->singletons_capacity);
@@ -82,6 +87,7 @@ static mica_result apply(micap_delta_work *work)
         return result;
     }
     micap_replica_apply(work);
+    replica->world_count = ++replica->applied_count;
     result = micap_replica_name_and_link(work);
     if (result == MICA_OK)
         replica->version = work->version;
@@ -97,6 +103,11 @@ mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t by
     mica_result result = micap_refuse_while_recording(world, "delta");
     if (result != MICA_OK)
         return result;
+    if (replica->world_count != replica->applied_count)
+        return micap_fail(
+            world, MICA_ERROR_REFUSED, (mica_location){0},
+            "delta: the world restored a snapshot from before the last delta: restore one from after it, or "
+            "start again with a new replica in an empty world");
     micap_delta_work work = {.world = world, .replica = replica};
     result = micap_delta_read(&work, bytes, byte_count);
     if (result == MICA_OK && work.base > replica->version)

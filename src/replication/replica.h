@@ -5,7 +5,8 @@
  *     delta_encode.c         writes deltas: the sender         replica_plan.c          what a delta changes, and room for all of it
  *     delta_track.c          changes of what has no stamps     replica_apply.c         the changes, which can't fail
  *     delta_fields.c         values by their description       replica_names_links.c   names and hierarchy, through the public API
- *     delta_read.c           verifies and lists the content    replica.c               the public functions */
+ *     delta_read.c           verifies and lists the content    replica_restore.c       rollback: when the world restores a snapshot
+ *     delta_checksum.c       the checksum                      replica.c               the public functions */
 #ifndef MICAP_REPLICATION_REPLICA_H
 #define MICAP_REPLICATION_REPLICA_H
 
@@ -28,6 +29,10 @@ typedef struct micap_replica_table {
 
 struct mica_replica {
     mica_world *world;
+    mica_replica *next;     /* of the same world */
+    uint64_t id;            /* in it: snapshots know replicas by it */
+    uint64_t applied_count; /* deltas, in the history that the tables below are from */
+    uint64_t world_count;   /* the same of the world: another after it restored a snapshot from before the last delta */
     bool mapped;
     uint32_t index_limit;
     mica_version version;

@@ -120,6 +120,45 @@ START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
 }
 END_TEST
 
+START_TEST(a_replica_whose_world_went_back_before_the_last_delta_says_so)
+{
+    static sender_side from;
+    for (uint32_t mapped = 0; mapped < 2; ++mapped) {
+        receiver_side to;
+        open_sender(&from, 1);
+        open_receiver(&to, mapped);
+        mica_snapshot empty = mica_snapshot_take(to.world);
+        mica_create(from.world, MICA_WITH(Bond, {.strong = true}));
+        follow(&from, &to, true);
+        mica_snapshot first = mica_snapshot_take(to.world);
+        mica_create(from.world, MICA_WITH(Bond, {.strong = false}));
+        follow(&from, &to, true);
+        mica_snapshot second = mica_snapshot_take(to.world);
+        mica_create(from.world, MICA_WITH(Bond, {.strong = true}));
+        mica_delta delta;
+        ck_assert_int_eq(mica_delta_encode(from.sender, mica_replica_version(to.replica), &delta), MICA_OK);
+        for (uint32_t i = 0; i < 2; ++i) {
+            ck_assert_int_eq(mica_snapshot_restore(to.world, i ? empty : first), MICA_OK);
+            uint64_t hash = mica_world_hash(to.world);
+            mica_snapshot sibling = mica_snapshot_take(to.world); /* has not got the delta either */
+            ck_assert_int_eq(mica_delta_apply(to.replica, delta.bytes, delta.byte_count), MICA_ERROR_REFUSED);
+            expect_report(&to.heard, MICA_ERROR_REFUSED, "a snapshot from before the last delta");
+            ck_assert_int_eq(mica_snapshot_restore(to.world, sibling), MICA_OK);
+            ck_assert_int_eq(mica_delta_apply(to.replica, delta.bytes, delta.byte_count), MICA_ERROR_REFUSED);
+            expect_report(&to.heard, MICA_ERROR_REFUSED, "a snapshot from before the last delta");
+            ck_assert_uint_eq(mica_world_hash(to.world), hash);
+        }
+        ck_assert_int_eq(mica_snapshot_restore(to.world, second), MICA_OK);
+        follow(&from, &to, true);
+        if (!mapped)
+            expect_same(from.world, to.world, 0);
+        ck_assert_uint_eq(mica_world_get_stats(to.world).entity_count, 3);
+        close_receiver(&to);
+        close_sender(&from);
+    }
+}
+END_TEST
+
 /* Dies at the flush: and nothing flushes a replica. */
 typedef struct Debris { uint32_t amount; } Debris;
 MICA_POOL_WITH(Debris, (.dying = MICA_DYING_AT_FLUSH), amount)
@@ -180,5 +219,6 @@ END_TEST
 TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
            a_delta_from_before_a_restore_holds_everything,
            a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either,
+           a_replica_whose_world_went_back_before_the_last_delta_says_so,
            an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush,
            a_replica_that_is_never_flushed_does_not_grow)

@@ -1,4 +1,3 @@
-/* Command buffers: making, emptying and dropping them. */
 #include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
@@ -96,19 +95,6 @@ void micap_commands_unpark(mica_commands *commands)
     micap_release(&world->memory, commands, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
 }
 
-void micap_target_unlink(micap_target *target, const micap_command *command)
-{
-    micap_command *before = NULL;
-    for (micap_command *at = target->first; at != command; at = at->next)
-        before = at;
-    if (before)
-        before->next = command->next;
-    else
-        target->first = command->next;
-    if (target->last == command)
-        target->last = before;
-}
-
 void mica_commands_set_label(mica_commands *commands, const char *label)
 {
     if (MICAP_MISSING(NULL, commands))
@@ -132,70 +118,6 @@ bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, m
         return true;
     micap_commands_report_dead(commands, entity, location, what);
     return false;
-}
-
-void micap_command_drop_value(micap_command *command)
-{
-    if ((command->operation == MICAP_OPERATION_VALUE || command->operation == MICAP_OPERATION_INSTANCE) &&
-        command->value)
-        micap_values_destruct(command->type, command->value, 1);
-    command->value = NULL;
-}
-
-static void drop_values(micap_recording *recording)
-{
-    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
-        for (micap_command *command = recording->targets[i]->first; command; command = command->next)
-            micap_command_drop_value(command);
-}
-
-bool micap_recording_is_idle(const micap_recording *recording)
-{
-    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
-        if (!micap_target_is_empty(recording->targets[i]))
-            return false;
-    return !recording->strip.type && !recording->first_note;
-}
-
-void micap_recording_drop(mica_world *world, micap_recording *recording)
-{
-    drop_values(recording);
-    for (uint32_t i = 0; i < micap_recording_unrolled(recording); ++i)
-        if (recording->targets[i]->created)
-            micap_entity_forget_pending(world, recording->targets[i]->entity);
-    micap_recording_reset(world, recording);
-}
-
-/* A table much larger than what was in it is given back: a burst should not be paid for in every flush after it. */
-static void reset_table(mica_world *world, micap_recording *recording)
-{
-    if (recording->table_capacity > 1024 && recording->target_count < recording->table_capacity / 16) {
-        MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
-        recording->table = NULL;
-        recording->table_capacity = 0;
-    } else if (recording->has_table) {
-        memset(recording->table, 0, recording->table_capacity * sizeof *recording->table);
-    }
-}
-
-void micap_recording_reset(mica_world *world, micap_recording *recording)
-{
-    micap_stage_reset(&recording->stage);
-    recording->strip = (micap_strip){0};
-    recording->first_note = recording->last_note = NULL;
-    if (!recording->target_count)
-        return;
-    reset_table(world, recording);
-    recording->has_table = false;
-    recording->target_count = recording->found = 0;
-}
-
-void micap_recording_free(mica_world *world, micap_recording *recording)
-{
-    micap_stage_free(&world->memory, &recording->stage);
-    MICAP_RELEASE_ARRAY(&world->memory, recording->targets, recording->target_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, recording->table, recording->table_capacity);
-    *recording = (micap_recording){0};
 }
 
 void micap_commands_free(mica_commands *commands)
@@ -283,8 +205,7 @@ void micap_commands_return_handle(mica_commands *commands, mica_entity entity)
 static void count_handles(const mica_commands *commands, micap_handle_count *count)
 {
     count->reserved += commands->stock_count;
-    for (uint32_t i = 0; i < micap_recording_unrolled(&commands->recording); ++i)
-        count->pending += commands->recording.targets[i]->created;
+    count->pending += micap_recording_created_count(&commands->recording);
 }
 
 micap_handle_count micap_commands_count_handles(const mica_world *world)
@@ -323,60 +244,4 @@ void micap_commands_restock(mica_commands *commands)
         }
     }
     commands->stock_count = wanted;
-}
-
-uint32_t micap_recording_slot(const micap_recording *recording, uint32_t index)
-{
-    uint32_t mask = recording->table_capacity - 1;
-    for (uint32_t attempt = 0;; ++attempt) {
-        uint32_t slot = micap_probe(index, attempt) & mask, target = recording->table[slot];
-        if (!target || recording->targets[target - 1]->entity.index == index)
-            return slot;
-    }
-}
-
-/* Among targets in rising order: the first whose index is not below this one. */
-static uint32_t search_order(const micap_recording *recording, uint32_t index)
-{
-    uint32_t begin = 0, end = recording->target_count;
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (recording->targets[middle]->entity.index < index)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-micap_target *micap_recording_search(micap_recording *recording, mica_entity entity)
-{
-    uint32_t position = recording->found + 1, count = recording->target_count;
-    if (position >= count || !mica_same(recording->targets[position]->entity, entity)) {
-        position = recording->has_table ? recording->table[micap_recording_slot(recording, entity.index)] - 1
-                                        : search_order(recording, entity.index);
-        if (position >= count || !mica_same(recording->targets[position]->entity, entity))
-            return NULL;
-    }
-    recording->found = position;
-    return recording->targets[position];
-}
-
-bool micap_recording_grow_table(mica_commands *commands)
-{
-    micap_recording *recording = &commands->recording;
-    micap_memory *memory = &commands->world->memory;
-    uint32_t grown = (uint32_t)micap_power_of_two_at_least(((uint64_t)recording->target_count + 32) * 2);
-    if (grown > recording->table_capacity) {
-        uint32_t *table = micap_allocate_zeroed(memory, grown * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-        if (!table)
-            return false;
-        MICAP_RELEASE_ARRAY(memory, recording->table, recording->table_capacity);
-        recording->table = table;
-        recording->table_capacity = grown;
-    }
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        recording->table[micap_recording_slot(recording, recording->targets[i]->entity.index)] = i + 1;
-    recording->has_table = true;
-    return true;
 }

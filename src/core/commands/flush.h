@@ -1,10 +1,11 @@
-/* The flush: from recordings to one move per entity. It plans first, reading only, and then applies what can't fail. */
+/* The flush: from recordings to one move per entity. It first plans, which only reads, and then applies, which can't fail.
+ * flush_gather and flush_plan make the plan; apply_batch, apply_single and apply_parallel apply it. */
 #ifndef MICAP_CORE_COMMANDS_FLUSH_H
 #define MICAP_CORE_COMMANDS_FLUSH_H
 
 #include "core/commands/command_buffer.h"
 
-/* What a flush works with; kept between flushes. */
+/* The state of a flush. Its memory is kept between flushes. */
 typedef struct micap_flush {
     micap_target **targets; /* one per entity, in order of first touch over all buffers */
     uint32_t target_count;
@@ -37,7 +38,7 @@ typedef struct micap_flush {
     micap_archetype **destinations; /* those with incoming rows */
     uint32_t destination_count;
     uint32_t destination_capacity;
-    micap_note *last_note; /* that was applied */
+    struct micap_note *last_note; /* that was applied */
     micap_stage stage;
     bool is_shared;      /* several threads apply it: what is not of an archetype is left alone */
     mica_result refusal; /* why changes of some target were dropped as impossible, or MICA_OK */
@@ -45,37 +46,7 @@ typedef struct micap_flush {
 
 void micap_flush_free(mica_world *world);
 
-/* Fills the list of targets from what the buffers put aside to be applied; false when memory is short. */
-bool micap_flush_gather(mica_world *world);
-
-/* Applies what modules noted; false with the result in `out_result` when the flush must wait for another try. The other takes
- * it back. */
-bool micap_notes_apply(mica_world *world, mica_result *out_result);
-void micap_notes_undo(mica_world *world);
-
-/* Notes that the entity of a note is dead, as for a target. */
-mica_result micap_note_set_aside(mica_world *world, const micap_note *note, mica_entity entity);
-
-/* Whoever depends on an entity that dies in this flush dies with it, and nothing else happens to it: not even a death of its own,
- * which would come sooner or later than the others. False when memory is short. */
-bool micap_flush_doom_dependents(mica_world *world);
-
-/* Notes that a target is dead: it is reported, and its values dropped, when the flush is applied. */
-bool micap_flush_set_aside(mica_world *world, const micap_target *target);
-
-/* Applies what the world recorded by itself, and not what is in other buffers. */
+/* Applies what is recorded in the world's own buffer, and nothing of other buffers. */
 mica_result micap_flush_own(mica_world *world);
-
-/* Does what the first of these targets say, when they are neighbours that all want the same; returns how many that were,
- * or 0. */
-uint32_t micap_targets_apply_run(mica_world *world, micap_target *const *targets, uint32_t count);
-
-/* Applies the plan by several threads where that is possible and worth it; false when it was not. */
-bool micap_flush_apply_shared(mica_world *world);
-
-/* Does what a target says. Everything it needs is reserved: it can't fail. */
-void micap_target_apply(mica_world *world, micap_target *target);
-/* The part of it in pools, of one that lives: what several threads leave to one. */
-void micap_target_apply_pools(mica_world *world, const micap_target *target);
 
 #endif

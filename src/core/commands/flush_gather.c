@@ -1,15 +1,17 @@
 /* The first step of a flush: one list of targets, in order of buffer and of first touch. An entity that several buffers
  * touch gets a merged copy, in which later buffers have the last word. The recordings are only read. */
+#include "core/commands/flush_gather.h"
+
 #include "base/bits.h"
 #include "core/world/world.h"
 
-/* Memory of the plan, for merged targets; given back when the flush is over. */
+/* Memory for merged targets, released after the flush. */
 static void *plan(mica_world *world, size_t bytes)
 {
     return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
 }
 
-/* Notes that the value of a recorded command is not needed. */
+/* Lists a recorded command whose value is to be dropped. */
 static bool plan_drop(mica_world *world, micap_command *command)
 {
     micap_flush *flush = &world->flush;
@@ -72,7 +74,7 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
     }
 }
 
-/* The value of the earlier command gives way to that of the later one. */
+/* Replaces the value of the earlier command with that of the later one. */
 static bool replace(mica_world *world, micap_command *earlier, micap_command *later)
 {
     if (!plan_drop(world, earlier->original))
@@ -106,7 +108,7 @@ static bool merge_many(mica_world *world, micap_target *into, micap_command *lat
     return finds_nothing || append_copy(world, into, later);
 }
 
-/* The later buffer has the last word on a component. */
+/* The command of the later buffer replaces that of the earlier one. */
 static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
 {
     if (later->type->type.many)
@@ -194,7 +196,7 @@ static bool fill_table(mica_world *world)
     return flush->has_table = true;
 }
 
-/* The context is whether all went well so far. */
+/* The context is a bool: whether there was no error so far. */
 static void doom(mica_world *world, const mica_entity *entities, uint32_t count, void *context)
 {
     micap_flush *flush = &world->flush;
@@ -233,7 +235,7 @@ bool micap_flush_gather(mica_world *world)
     micap_flush *flush = &world->flush;
     uint32_t total = 0, buffers = 0;
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        if (!micap_recording_unroll(world, &commands->applied))
+        if (!micap_recording_expand(world, &commands->applied))
             return false;
         total += commands->applied.target_count;
         buffers += commands->applied.target_count != 0;

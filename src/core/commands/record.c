@@ -1,4 +1,9 @@
-/* Recording. Runs in the thread of its buffer: it reads the world, and writes nothing but the buffer. */
+/* Runs in the thread of its buffer: it reads the world, and writes only the buffer and the records of its own handles.
+ *
+ * Three paths, instructions per recorded set: appending to the batch 97, a new target for a higher index 152, everything
+ * else 417. */
+#include "core/commands/record.h"
+
 #include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
@@ -14,32 +19,22 @@ static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
 }
 
-micap_target *micap_recording_find(micap_recording *recording, mica_entity entity)
-{
-    if (!micap_recording_unrolled(recording))
-        return NULL;
-    micap_target *last = recording->targets[recording->target_count - 1];
-    if (entity.index > last->entity.index && !recording->has_table)
-        return NULL;
-    return mica_same(last->entity, entity) ? last : micap_recording_search(recording, entity);
-}
-
-/* Room for a target with this index, in the table too when there is one or the order is broken. */
+/* Makes room for a target with this index, also in the table if there is one or the index is not above the last one. */
 static inline bool reserve_target(mica_commands *commands, uint32_t index)
 {
     micap_recording *recording = &commands->recording;
-    if (!micap_recording_unroll(commands->world, recording))
+    if (!micap_recording_expand(commands->world, recording))
         return false;
     uint32_t count = recording->target_count;
     bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
     if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
-        !micap_recording_grow_table(commands))
+        !micap_recording_grow_table(commands->world, recording))
         return false;
     return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
                                                                &recording->target_capacity, (uint64_t)count + 1);
 }
 
-/* Field by field: what the flush works out is as large as the rest, and need not be cleared. */
+/* Sets the fields one by one: those that the flush sets need not be cleared. */
 static inline void start_target(micap_target *target, mica_entity entity, mica_location location, const char *label)
 {
     target->entity = entity;
@@ -49,7 +44,7 @@ static inline void start_target(micap_target *target, mica_entity entity, mica_l
     target->created = target->destroyed = target->merged = false;
 }
 
-/* A target for an entity that has none yet; NULL when memory is short. */
+/* Adds a target for an entity that has none. NULL if memory runs out. */
 static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_location location)
 {
     micap_recording *recording = &commands->recording;
@@ -69,11 +64,11 @@ static micap_target *add_target(mica_commands *commands, mica_entity entity, mic
     return &recorded->target;
 }
 
-/* The target of a change to an entity that must be alive as far as this buffer knows. */
+/* The target of a change to an entity, which must be alive as far as this buffer knows. */
 static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_location location,
                                    const char *what)
 {
-    if (!micap_recording_unroll(commands->world, &commands->recording)) {
+    if (!micap_recording_expand(commands->world, &commands->recording)) {
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
@@ -105,7 +100,7 @@ static micap_command *find_command(const micap_target *target, const micap_type 
     return found;
 }
 
-/* One more command of a target; NULL when memory is short. */
+/* Adds a command to a target. NULL if memory runs out. */
 static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
 {
     micap_command *command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
@@ -151,7 +146,7 @@ static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_com
     return type;
 }
 
-/* The type of a component that can be recorded in this world; the last one is remembered as checked. */
+/* The type of a component that can be recorded in this world. The last one is cached. */
 static inline const micap_type *type_to_record(mica_commands *commands, mica_component component,
                                                mica_location location)
 {
@@ -159,7 +154,7 @@ static inline const micap_type *type_to_record(mica_commands *commands, mica_com
     return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, location);
 }
 
-/* Gives the command a staged value: a copy of `from`, or the default. On failure the command is as before. */
+/* Gives the command a staged value: a copy of `from`, or the default. On error the command is unchanged. */
 static bool stage_value(mica_commands *commands, micap_command *command, const void *from, bool is_set)
 {
     const micap_type *type = command->type;
@@ -196,7 +191,7 @@ static bool record_value(mica_commands *commands, micap_target *target, const mi
     return command && stage_value(commands, command, value->data, value->data != NULL);
 }
 
-/* Forgets the newest target, whose creation failed half-way. */
+/* Discards the newest target, whose creation failed. */
 static void drop_last_target(micap_recording *recording)
 {
     const micap_target *target = recording->targets[recording->target_count - 1];
@@ -271,8 +266,8 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     return true;
 }
 
-/* The short way, for most commands: the first one for an entity above all that are recorded, of the component that was
- * recorded last. The value lies behind the command. NULL when it has to be the long way. */
+/* The fast path for targets: the first command of an entity with a higher index than all recorded ones, for the component that was
+ * recorded last. The value follows the command. NULL if the general path must record it. */
 static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
                                                 mica_location location, size_t value_bytes)
 {
@@ -280,7 +275,7 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     const micap_type *type = commands->checked_type;
     uint32_t count = recording->target_count;
     if (!type || type->id != component || !count || count == recording->target_capacity ||
-        (recording->has_table | (recording->strip.type != NULL)) ||
+        (recording->has_table | (recording->batch.type != NULL)) ||
         entity.index <= recording->targets[count - 1]->entity.index ||
         micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
         return NULL;
@@ -294,31 +289,31 @@ static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_en
     return recorded;
 }
 
-/* One more change of a strip that has room. Returns where its value goes, or NULL when the entity has to go another way. */
-static MICAP_INLINE char *append_to_strip(mica_commands *commands, mica_entity entity)
+/* Appends a change to a batch that has room. Returns where its value goes, or NULL if the entity does not fit. */
+static MICAP_INLINE char *append_to_batch(mica_commands *commands, mica_entity entity)
 {
-    micap_strip *strip = &commands->recording.strip;
-    micap_strip_block *block = strip->last;
-    if (entity.index <= strip->last_index ||
+    micap_recorded_batch *batch = &commands->recording.batch;
+    micap_batch_block *block = batch->last;
+    if (entity.index <= batch->last_index ||
         micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING)
         return NULL;
     uint32_t at = block->count++;
     block->entities[at] = entity;
-    strip->last_index = entity.index;
+    batch->last_index = entity.index;
     ++commands->recording.target_count;
-    return block->values + (size_t)at * strip->bytes;
+    return block->values + (size_t)at * batch->bytes;
 }
 
-/* The shortest way: the strip that there is goes on. NULL when it has to be another way. */
-static MICAP_INLINE char *record_in_strip(mica_commands *commands, mica_entity entity, mica_component component,
+/* The fast path for batches: the change continues the batch. NULL if it does not. */
+static MICAP_INLINE char *record_in_batch(mica_commands *commands, mica_entity entity, mica_component component,
                                           micap_operation operation, mica_location location)
 {
-    const micap_strip *strip = &commands->recording.strip;
-    if (!strip->type || strip->type->id != component || strip->operation != operation ||
-        strip->location.file != location.file || strip->location.line != location.line ||
-        strip->label != commands->label || strip->last->count == strip->last->capacity)
+    const micap_recorded_batch *batch = &commands->recording.batch;
+    if (!batch->type || batch->type->id != component || batch->operation != operation ||
+        batch->location.file != location.file || batch->location.line != location.line ||
+        batch->label != commands->label || batch->last->count == batch->last->capacity)
         return NULL;
-    return append_to_strip(commands, entity);
+    return append_to_batch(commands, entity);
 }
 
 /* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
@@ -367,8 +362,8 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     if (!type || !micap_value_fits(commands->world, type, &value, location))
         return false;
     char *staged = NULL;
-    if (value.data && micap_strip_extend(commands, type, MICAP_OPERATION_VALUE, location))
-        staged = append_to_strip(commands, entity);
+    if (value.data && micap_batch_extend(commands, type, MICAP_OPERATION_VALUE, location))
+        staged = append_to_batch(commands, entity);
     if (staged)
         return micap_copy_words(staged, value.data, type->type.size_bytes), true;
     micap_target *target = living_target(commands, entity, location, "set");
@@ -378,15 +373,15 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     return command && stage_value(commands, command, value.data, true);
 }
 
-/* Called last, so that the strip keeps nothing on the stack. */
-static __attribute__((noinline)) bool set_outside_strip(mica_commands *commands, mica_entity entity, mica_value value,
+/* Called last, so that the batch keeps nothing on the stack. */
+static __attribute__((noinline)) bool set_outside_batch(mica_commands *commands, mica_entity entity, mica_value value,
                                                         mica_location location)
 {
     if (MICAP_MISSING_IN("mica_command_set_id", commands))
         return false;
     const micap_type *type = commands->checked_type;
     micap_recorded *recorded = NULL;
-    if (type && value.data && micap_is_in_strips(type) && type->type.size_bytes == value.size_bytes)
+    if (type && value.data && micap_fits_batch(type) && type->type.size_bytes == value.size_bytes)
         recorded = record_next(commands, entity, value.component, location, value.size_bytes);
     if (!recorded)
         return set_any(commands, entity, value, location);
@@ -398,13 +393,13 @@ static __attribute__((noinline)) bool set_outside_strip(mica_commands *commands,
 bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
 {
     if (MICAP_UNLIKELY(!commands))
-        return set_outside_strip(commands, entity, value, location);
+        return set_outside_batch(commands, entity, value, location);
     micap_check_buffer(commands);
     char *staged = NULL;
-    if (MICAP_LIKELY(value.data && commands->recording.strip.bytes == value.size_bytes))
-        staged = record_in_strip(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
+    if (MICAP_LIKELY(value.data && commands->recording.batch.bytes == value.size_bytes))
+        staged = record_in_batch(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
     if (MICAP_UNLIKELY(!staged))
-        return set_outside_strip(commands, entity, value, location);
+        return set_outside_batch(commands, entity, value, location);
     return micap_copy_words(staged, value.data, value.size_bytes), true;
 }
 
@@ -441,7 +436,7 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
     return true;
 }
 
-/* What was recorded for many instances before a removal goes with it. */
+/* A removal discards what was recorded for many instances before it. */
 static void drop_others(micap_target *target, const micap_command *removal)
 {
     for (micap_command *command = target->first, *next; command; command = next) {
@@ -453,7 +448,7 @@ static void drop_others(micap_target *target, const micap_command *removal)
     }
 }
 
-/* Whether the component is there after what this buffer has recorded so far. */
+/* Whether the entity has the component after the changes recorded in this buffer. */
 static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
 {
     micap_operation last = MICAP_OPERATION_NONE;
@@ -470,7 +465,7 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_e
     const micap_type *type = type_to_record(commands, component, location);
     if (!type)
         return false;
-    if (micap_strip_extend(commands, type, MICAP_OPERATION_REMOVE, location) && append_to_strip(commands, entity))
+    if (micap_batch_extend(commands, type, MICAP_OPERATION_REMOVE, location) && append_to_batch(commands, entity))
         return mica_has_id(commands->world, entity, component);
     micap_target *target = living_target(commands, entity, location, "remove");
     if (!target)
@@ -493,7 +488,7 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    if (MICAP_LIKELY(record_in_strip(commands, entity, component, MICAP_OPERATION_REMOVE, location) != NULL))
+    if (MICAP_LIKELY(record_in_batch(commands, entity, component, MICAP_OPERATION_REMOVE, location) != NULL))
         return mica_has_id(commands->world, entity, component);
     micap_recorded *recorded = record_next(commands, entity, component, location, 0);
     if (!recorded)

@@ -1,10 +1,10 @@
-/* A stage: memory that stays where it is until everything in it is done with, in a chain of blocks. */
+/* Staging memory: a chain of blocks that do not move until all of them are reset. */
 #ifndef MICAP_CORE_COMMANDS_STAGING_H
 #define MICAP_CORE_COMMANDS_STAGING_H
 
 #include "base/memory.h"
 
-/* Each block is larger than the one before it. They are kept, and filled again after a reset. */
+/* Each block is larger than the one before it. Blocks are reused after a reset. */
 typedef struct micap_block {
     struct micap_block *next;
     size_t bytes;
@@ -17,11 +17,11 @@ typedef struct micap_stage {
     size_t used;          /* of the current block */
 } micap_stage;
 
-/* Memory that stays where it is until the stage is reset; NULL when there is none. */
+/* Allocates memory that is valid until the reset. NULL if memory runs out. */
 void *micap_stage_allocate_block(micap_memory *memory, micap_stage *stage, size_t bytes, size_t alignment);
 void micap_stage_reset(micap_stage *stage);
 #ifdef MICA_CHECKED
-/* Whether nobody has written to it since the reset. */
+/* Whether nothing was written to it since the reset. */
 bool micap_stage_is_clean(const micap_stage *stage);
 #endif
 void micap_stage_free(micap_memory *memory, micap_stage *stage);

@@ -165,7 +165,7 @@ START_TEST(hash_validation_and_trim_ask_modules)
     uint64_t bare = mica_world_hash(world);
     journal seen = {0}, other = {0};
     micap_module_set(world, MICAP_MODULE_FLOW, &all_ops, &seen);
-    micap_module_set(world, MICAP_MODULE_RESOURCE, &all_ops, &other);
+    micap_module_set(world, MICAP_MODULE_REPLICATION, &all_ops, &other);
     ck_assert_ptr_eq(micap_module_state(world, MICAP_MODULE_FLOW), &seen);
     ck_assert_ptr_null(micap_module_state(world, MICAP_MODULE_SNAPSHOT));
     ck_assert_msg(mica_world_hash(world) == bare, "a module with nothing to show changes nothing");

@@ -6,6 +6,10 @@
  * Only for changes of rows that nobody watches: no hooks, no values with functions of their own. Pools are tables of the world
  * and not of an archetype: they are changed afterwards, by one thread in the order of the flush, and so are handles of the
  * dead freed, and emptied chunks. */
+#include "core/commands/apply_parallel.h"
+
+#include "core/commands/apply_batch.h"
+#include "core/commands/apply_single.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/entity/destroy.h"
@@ -41,7 +45,7 @@ static bool is_plain(const micap_archetype *archetype, bool is_death)
     return !archetype || (archetype->trivial && !(is_death ? archetype->hook_mask : micap_change_hooks(archetype)));
 }
 
-/* A death is only that of a row: nobody wants to know, and nobody dies with it. */
+/* Whether a death only removes a row: nothing observes it, and no other entity dies with it. */
 static bool is_simple(const mica_world *world, const struct micap_group *group)
 {
     bool is_death = !group->to;
@@ -94,7 +98,7 @@ static void list_families(families *all, const micap_flush *flush)
     all->first[all->count] = listed;
 }
 
-/* One that dies leaves its row; its handle is freed later. */
+/* An entity that dies leaves its row. Its handle is freed later. */
 static void apply_one(mica_world *world, micap_target *target)
 {
     if (!target->destroyed)
@@ -112,7 +116,7 @@ static void apply_family(void *data, uint32_t family)
         uint32_t group = all->group_of[i];
         uint32_t at = group ? flush->group_list[group - 1].count : 0, end = flush->group_list[group].count;
         for (uint32_t run; at < end; at += run) {
-            run = flush->order[at]->destroyed ? 0 : micap_targets_apply_run(world, flush->order + at, end - at);
+            run = flush->order[at]->destroyed ? 0 : micap_targets_apply_batch(world, flush->order + at, end - at);
             if (!run) {
                 apply_one(world, flush->order[at]);
                 run = 1;
@@ -121,7 +125,7 @@ static void apply_family(void *data, uint32_t family)
     }
 }
 
-/* Keeps chunks that are emptied until all is done: the arena is for one thread. */
+/* Keeps emptied chunks until all threads are done, because only one thread may use the arena. */
 static void hold_chunks(const micap_flush *flush, bool hold)
 {
     for (uint32_t i = 0; i < flush->group_count; ++i) {
@@ -131,7 +135,7 @@ static void hold_chunks(const micap_flush *flush, bool hold)
     }
 }
 
-/* What is not the archetypes'. */
+/* Applies what does not belong to an archetype: pools and handles. */
 static void finish_one(mica_world *world, const micap_target *target)
 {
     if (target->destroyed) {
@@ -155,7 +159,7 @@ static void finish(mica_world *world)
     ++world->structure;
 }
 
-bool micap_flush_apply_shared(mica_world *world)
+bool micap_flush_apply_parallel(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     families all = {.world = world, .archetype_count = world->archetypes.count};

@@ -47,7 +47,7 @@ static void choose_list(random_source *random)
     uint32_t pieces = 1 + random_below(random, 6);
     pair.count = 0;
     memset(pair.listed, 0, sizeof pair.listed);
-    if (random_one_in(random, 2)) { /* all of them rising, with gaps or without: these are recorded as strips */
+    if (random_one_in(random, 2)) { /* all of them rising, with gaps or without: these are recorded as batches */
         uint32_t gap = 1 + random_below(random, 3), end = random_below(random, ENTITIES);
         for (uint32_t at = random_below(random, ENTITIES / 4); at < end; at += 1 + random_below(random, gap))
             pair.list[pair.count++] = at;
@@ -283,5 +283,5 @@ START_TEST(something_else_behind_the_same_for_many_is_not_lost)
 }
 END_TEST
 
-TEST_SUITE(flush_apply_batch, something_else_behind_the_same_for_many_is_not_lost,
+TEST_SUITE(apply_batch, something_else_behind_the_same_for_many_is_not_lost,
            a_flush_of_neighbours_ends_like_single_changes, a_flush_of_neighbours_stamps_what_single_changes_stamp)

@@ -1,4 +1,5 @@
-/* Applying the net change of one entity: at most one move. */
+#include "core/commands/apply_single.h"
+
 #include "base/assert.h"
 #include "core/events/hooks.h"
 #include "core/entity/create_rows.h"
@@ -74,7 +75,7 @@ static void run_hooks(mica_world *world, const micap_target *target, const micap
                             command->type->id, spot, 1);
 }
 
-/* Puts a staged value into a pool: over the one that is there, or as one more instance. */
+/* Moves a staged value into a pool: replaces the value that is there, or adds an instance. */
 static void place_instance(mica_world *world, mica_pool *pool, mica_entity entity, micap_command *command)
 {
     uint32_t row = command->operation == MICAP_OPERATION_INSTANCE ? MICAP_ROW_NONE : micap_pool_row(pool, entity);
@@ -181,7 +182,7 @@ static void change(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
-/* The common case of one component in a pool that comes or goes, by the short way; false when it is not that. */
+/* The fast path: one pool component is added or removed. False if the target is anything else. */
 static bool change_short(mica_world *world, const micap_target *target)
 {
     micap_command *command = target->first;
