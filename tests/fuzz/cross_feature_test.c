@@ -150,7 +150,7 @@ int main(int argument_count, char **arguments)
 {
     if (argument_count > 2)
         return run_command(argument_count, arguments);
-    uint64_t programs = setting_from_environment("MICA_TEST_PROGRAMS", UNDER_SANITIZER ? 300 : 1000);
+    uint64_t programs = setting_from_environment("MICA_TEST_PROGRAMS", UNDER_SANITIZER ? 150 : 500);
     int failed = run_corpus();
     failed += run_random(setting_from_environment("MICA_TEST_SEED", 1), programs);
     printf("%s\n", failed ? "failed" : "all programs passed");

@@ -22,17 +22,13 @@ static void observer_add(program *program, scene *scene)
     mica_event_kind event = take_below(program, MICA_EVENT_DISABLE + 2);
     event = event > MICA_EVENT_DISABLE ? (mica_event_kind)MICA_EVENT_USER : event;
     sample_kind kind = take_kind(program, scene);
-    mica_term filter = {sample_id(take_kind(program, scene)),
-                        take_one_in(program, 2) ? MICA_ACCESS_HAS : MICA_ACCESS_WITHOUT};
-    mica_observer_def def = {
-        .event = event,
-        .component = event == MICA_EVENT_DESTROY || event == MICA_EVENT_USER ? 0 : sample_id(kind),
-        .terms = &filter,
-        .term_count = take_below(program, 2),
-        .fn = on_event,
-        .context = take_reaction(program, scene),
-        .location = MICA_HERE,
-    };
+    mica_term filter = {.component = sample_id(take_kind(program, scene))};
+    filter.access = take_one_in(program, 2) ? MICA_ACCESS_HAS : MICA_ACCESS_WITHOUT;
+    mica_observer_def def = {.terms = &filter, .fn = on_event, .location = MICA_HERE};
+    def.event = event;
+    def.component = event == MICA_EVENT_DESTROY || event == MICA_EVENT_USER ? 0 : sample_id(kind);
+    def.term_count = take_below(program, 2);
+    def.context = take_reaction(program, scene);
     if (slot->id)
         mica_observer_remove(scene->world, *slot);
     *slot = (mica_observer){0};

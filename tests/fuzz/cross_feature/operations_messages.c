@@ -7,14 +7,10 @@ static mica_stream *take_stream(program *program, scene *scene)
     mica_stream **slot = &scene->streams[take_below(program, STREAMS)];
     if (*slot || program->depth > 0)
         return *slot;
-    mica_stream_def def = {
-        .name = "pings",
-        .type = &mica_type_of_FuzzPing,
-        .capacity = take_below(program, 3) * 4,
-        .keep_frames = take_below(program, 3),
-        .application = take_one_in(program, 2),
-        .location = MICA_HERE,
-    };
+    mica_stream_def def = {.name = "pings", .type = &mica_type_of_FuzzPing, .location = MICA_HERE};
+    def.capacity = take_below(program, 3) * 4;
+    def.keep_frames = take_below(program, 3);
+    def.application = take_one_in(program, 2);
     *slot = mica_stream_create(scene->world, &def);
     ++scene->stream_age;
     return *slot;
@@ -35,7 +31,8 @@ static void stream_emit(program *program, scene *scene)
     if (!stream)
         return;
     if (take_one_in(program, 2)) {
-        mica_stream_push(stream, FuzzPing, {take(program), take_entity(program, scene)});
+        mica_entity about = take_entity(program, scene);
+        mica_stream_push(stream, FuzzPing, {take(program), about});
         return;
     }
     uint32_t count = 1 + take_below(program, 9);
@@ -73,13 +70,10 @@ static void handler_add(program *program, scene *scene)
     if (scene->reaction_next == REACTIONS)
         return;
     reaction *reaction = &scene->reactions[scene->reaction_next++];
-    *reaction = (struct reaction){
-        .program = program,
-        .scene = scene,
-        .reads = take_kind(program, scene),
-        .changes = take_kind(program, scene),
-        .choice = take(program) % 10, /* nothing that has to be declared */
-    };
+    *reaction = (struct reaction){.program = program, .scene = scene};
+    reaction->reads = take_kind(program, scene);
+    reaction->changes = take_kind(program, scene);
+    reaction->choice = take(program) % 10; /* nothing that has to be declared */
     mica_handler handler = {
         .component = samples[reaction->reads].type,
         .message = &mica_type_of_FuzzPing,
@@ -125,14 +119,10 @@ static void answer(const mica_request_group *group)
 static void requests_create(program *program, scene *scene)
 {
     mica_requests_def def = {
-        .name = "questions",
-        .question = &mica_type_of_FuzzPing,
-        .answer = samples[take_one_in(program, 2) ? SAMPLE_SMALL : SAMPLE_POOL].type,
-        .fn = answer,
-        .as_stream = take_one_in(program, 3),
-        .in_order = take_one_in(program, 2),
-        .location = MICA_HERE,
-    };
+        .name = "questions", .question = &mica_type_of_FuzzPing, .fn = answer, .location = MICA_HERE};
+    def.answer = samples[take_one_in(program, 2) ? SAMPLE_SMALL : SAMPLE_POOL].type;
+    def.as_stream = take_one_in(program, 3);
+    def.in_order = take_one_in(program, 2);
     if (!scene->requests)
         scene->requests = mica_requests_create(scene->world, &def);
     ++scene->stream_age;
@@ -144,7 +134,7 @@ static void request_post(program *program, scene *scene)
     if (!scene->requests && program->depth == 0)
         requests_create(program, scene);
     if (scene->requests)
-        mica_request_post(scene->requests, take_below(program, 3), entity, FuzzPing, {take(program), entity});
+        mica_request_post(scene->requests, take_below(program, 3), entity, FuzzPing, {1, entity});
 }
 
 static void requests_handle(program *program, scene *scene)

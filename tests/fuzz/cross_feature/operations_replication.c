@@ -72,6 +72,8 @@ static void expect_same(program *program, scene *scene, struct scene *from)
 /* This world, a replica, catches up with the world it follows. */
 static void replicate(program *program, scene *scene)
 {
+    if (scene->database)
+        return; /* a transaction may be open, which restores a snapshot when it is rolled back */
     if (!scene->replica)
         replica_create(program, scene);
     struct scene *from = scene->followed;
@@ -82,6 +84,7 @@ static void replicate(program *program, scene *scene)
     mica_version base = begins ? 0 : mica_replica_version(scene->replica);
     if (mica_delta_encode(from->sender, base, &delta) != MICA_OK || take_one_in(program, 8)) /* or it is lost */
         return;
+    ++scene->delta_count;
     mica_result result = mica_delta_apply(scene->replica, delta.bytes, delta.byte_count);
     if (result == MICA_OK)
         scene->followed_serial = from->sender_serial;

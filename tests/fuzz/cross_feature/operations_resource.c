@@ -72,7 +72,8 @@ static uint64_t digest_of_blob(program *program, const mica_blob *blob)
 static void pack(program *program, scene *scene)
 {
     mica_blob blob = {0};
-    mica_save_def def = {.compression = take_one_in(program, 4), .skip_singletons = take_one_in(program, 4)};
+    mica_save_def def = {.compression = take_one_in(program, 4)};
+    def.skip_singletons = take_one_in(program, 4);
     mica_entity some[3];
     for (uint32_t i = 0; i < 3; ++i)
         some[i] = take_entity(program, scene);
@@ -106,12 +107,12 @@ static const mica_resource *take_resource(program *program, scene *scene)
 
 static mica_spawn_def take_spawn(program *program, scene *scene)
 {
-    return (mica_spawn_def){
-        .skip_unknown = true,
-        .copies = take_below(program, 4),
-        .names = (mica_spawn_names)take_below(program, 3),
-        .parent = take_one_in(program, 3) ? take_entity(program, scene) : mica_nil(),
-    };
+    mica_spawn_def def = {.skip_unknown = true};
+    def.copies = take_below(program, 4);
+    def.names = (mica_spawn_names)take_below(program, 3);
+    if (take_one_in(program, 3))
+        def.parent = take_entity(program, scene);
+    return def;
 }
 
 static void spawn(program *program, scene *scene)

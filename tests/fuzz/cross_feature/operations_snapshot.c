@@ -5,8 +5,13 @@
 
 #include <unistd.h>
 
-static void went_back(program *program, scene *scene, uint64_t hash, uint32_t stream_age)
+/* A replica can't follow from a snapshot that is older than its last delta: see mica/delta.h. */
+static void went_back(program *program, scene *scene, uint64_t hash, uint32_t delta_count, uint32_t stream_age)
 {
+    if (delta_count != scene->delta_count) {
+        mica_replica_destroy(scene->replica);
+        scene->replica = NULL;
+    }
     if (stream_age == scene->stream_age)
         EXPECT(program, mica_world_hash(scene->world) == hash, "a restored world has another hash");
 }
@@ -29,7 +34,7 @@ static void snapshot_take(program *program, scene *scene)
     uint64_t hash = program->depth == 0 ? mica_world_hash(scene->world) : 0;
     mica_snapshot snapshot = mica_snapshot_take(scene->world);
     if (program->depth == 0)
-        *kept = (kept_snapshot){snapshot, hash, scene->stream_age};
+        *kept = (kept_snapshot){snapshot, hash, scene->delta_count, scene->stream_age};
     else
         mica_snapshot_drop(scene->world, snapshot);
 }
@@ -42,7 +47,7 @@ static void snapshot_restore(program *program, scene *scene)
            "a snapshot that was not dropped is unknown");
     EXPECT(program, result != MICA_ERROR_MEMORY || program->used_faults, "a snapshot is lost though memory was plenty");
     if (result == MICA_OK)
-        went_back(program, scene, kept->hash, kept->stream_age);
+        went_back(program, scene, kept->hash, kept->delta_count, kept->stream_age);
 }
 
 static void snapshot_drop(program *program, scene *scene)
@@ -69,7 +74,7 @@ static void history_take(program *program, scene *scene)
     uint64_t tick = scene->tick + 1;
     if (mica_history_take(scene->history, tick) == MICA_OK) {
         scene->tick = tick;
-        scene->ticks[tick % HISTORY_TICKS] = (kept_tick){tick, hash, scene->stream_age};
+        scene->ticks[tick % HISTORY_TICKS] = (kept_tick){tick, hash, scene->delta_count, scene->stream_age};
     }
 }
 
@@ -86,7 +91,7 @@ static void history_restore(program *program, scene *scene)
         return;
     scene->tick = tick;
     if (kept->tick == tick)
-        went_back(program, scene, kept->hash, kept->stream_age);
+        went_back(program, scene, kept->hash, kept->delta_count, kept->stream_age);
 }
 
 void compare_clone(program *program, scene *scene)
@@ -156,7 +161,8 @@ static void record_begin(program *program, scene *scene)
             replay(program, scene);
         return;
     }
-    mica_record_def def = {(mica_record_detail)take_below(program, 3), take_one_in(program, 2)};
+    mica_record_def def = {.detail = (mica_record_detail)take_below(program, 3)};
+    def.systems = take_one_in(program, 2);
     if (mica_record_begin(scene->world, scratch_path("recording"), &def) != MICA_OK)
         return;
     program->recording_step = program->next;

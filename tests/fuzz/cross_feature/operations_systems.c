@@ -106,14 +106,9 @@ static void system_add(program *program, scene *scene)
 static void system_exclusive(program *program, scene *scene)
 {
     mica_system *slot = &scene->systems[take_below(program, SYSTEMS)];
-    mica_system_def def = {
-        .name = system_name(scene),
-        .once = run_exclusive,
-        .exclusive = true,
-        .phase = take_phase(program, scene),
-        .context = take_reaction(program, scene),
-        .location = MICA_HERE,
-    };
+    mica_system_def def = {.name = system_name(scene), .once = run_exclusive, .exclusive = true, .location = MICA_HERE};
+    def.phase = take_phase(program, scene);
+    def.context = take_reaction(program, scene);
     forget_system(program, scene, slot);
     if (def.context)
         *slot = mica_system_add(scene->world, &def);
@@ -184,13 +179,10 @@ static void phase_add(program *program, scene *scene)
 {
     if (scene->phase && scene->phase != MICA_PHASE_NONE && program->depth == 0)
         mica_phase_remove(scene->world, scene->phase);
-    mica_phase_def def = {
-        .name = system_name(scene),
-        .beside = take_phase(program, scene),
-        .before = take_one_in(program, 2),
-        .fixed_seconds = take_one_in(program, 3) ? 1.0 / 60 : 0,
-        .location = MICA_HERE,
-    };
+    mica_phase_def def = {.name = system_name(scene), .location = MICA_HERE};
+    def.beside = take_phase(program, scene);
+    def.before = take_one_in(program, 2);
+    def.fixed_seconds = take_one_in(program, 3) ? 1.0 / 60 : 0;
     mica_phase phase = mica_phase_add(scene->world, &def);
     scene->phase = phase == MICA_PHASE_NONE ? MICA_PHASE_UPDATE : phase;
 }

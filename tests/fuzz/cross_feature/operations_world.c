@@ -55,7 +55,8 @@ static void fail_memory(program *program, scene *scene)
     if (!scene->has_allocator || program->depth > 0)
         return;
     program->used_faults = true;
-    faulty_allocator_fail_at(&scene->allocator, 1 + take_below(program, 32), take_one_in(program, 3));
+    uint32_t k = 1 + take_below(program, 32);
+    faulty_allocator_fail_at(&scene->allocator, k, take_one_in(program, 3));
 }
 
 /* What may grow for a reason: lists that are not read, snapshots, rows of the dead that wait to be collected. */

@@ -104,12 +104,14 @@ typedef struct reaction {
 typedef struct kept_snapshot {
     mica_snapshot snapshot;
     uint64_t hash;
-    uint32_t stream_age; /* messages of destroyed streams do not come back */
+    uint32_t delta_count; /* applied before it was taken */
+    uint32_t stream_age;  /* messages of destroyed streams do not come back */
 } kept_snapshot;
 
 typedef struct kept_tick {
     uint64_t tick;
     uint64_t hash;
+    uint32_t delta_count;
     uint32_t stream_age;
 } kept_tick;
 
@@ -172,7 +174,8 @@ struct scene {
     scene *followed;   /* the world that the replica follows */
     bool only_follows; /* nothing but deltas has changed this world */
     bool is_mapped;
-    bool has_uncarried; /* components that deltas do not carry */
+    uint32_t delta_count; /* that were applied */
+    bool has_uncarried;   /* components that deltas do not carry */
     uint32_t sender_serial;
     uint32_t followed_serial;
 
