@@ -1,5 +1,5 @@
-/* An allocator of your own: every byte of a world comes from it, a limit is an error that is returned, and the world
- * stays as it was. */
+/* A custom allocator: a world takes all memory from it. If the allocator reaches its limit, calls return an error and the
+ * world is unchanged. */
 #include "mica/mica.h"
 
 #include <stdio.h>

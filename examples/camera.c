@@ -1,5 +1,5 @@
-/* Components that do something every frame, as objects with an update function would: a camera that follows its target.
- * The calls go type by type over plain arrays, and types without a handler are never touched. */
+/* Components with an update function: a camera follows its target. The functions are called component by component over
+ * arrays; components without a handler are not visited. */
 #include "mica/flow.h"
 #include "mica/transform.h"
 

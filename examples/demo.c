@@ -1,7 +1,7 @@
 /* A fleet from JSON to a running world and back to its start: demo [objects] [frames]
- * Squads of ships, which are a prefab with two turrets each, drift apart while their fuel lasts. Out of it they burn for a
- * while (a pool component that comes and goes), and then they die, their turrets with them.
- * What it prints is the same on every machine and for any number of workers; how long it took goes to standard error. */
+ * Squads of ships move until their fuel is used up. A ship is a prefab with two turrets. Ships without fuel burn for a while
+ * (a pool component that is added and removed) and are then destroyed with their turrets.
+ * The output is the same on every machine and for any number of workers. Times are printed to standard error. */
 #include "mica/compile.h"
 #include "mica/flow.h"
 #include "mica/mica.h"

@@ -1,5 +1,5 @@
-/* A GUI framework: widgets are combinations of parts. The same Animation does one thing to buttons and another to text
- * boxes, and a widget without it is simply not animated. */
+/* A GUI framework: widgets are combinations of components. The component Animation has different effects on buttons and text
+ * boxes, and a widget without it is not animated. */
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
 

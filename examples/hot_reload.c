@@ -1,4 +1,4 @@
-/* A level is edited while the game runs: the world follows the file, and what the game changed stays changed. */
+/* Hot reload: a level is edited while the game runs. The world follows the file and keeps the changes of the game. */
 #include "mica/compile.h"
 #include "mica/hierarchy.h"
 #include "mica/mica.h"

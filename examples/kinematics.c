@@ -1,5 +1,5 @@
-/* Acceleration changes velocity, velocity changes position: two systems that know nothing of each other, chained by what
- * they read and write. The scheduler takes both over a slice while it is in the cache. */
+/* Acceleration changes velocity, velocity changes position: two independent systems that are ordered by what they read and
+ * write. The scheduler fuses them and runs both over a slice while it is in the cache. */
 #include "mica/flow.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A level from JSON to a running world. In a game, the first half is done beforehand: mica compile level.json */
+/* A level from JSON to a running world. A game does the first half at build time: mica compile level.json */
 #include "mica/compile.h"
 #include "mica/mica.h"
 #include "mica/resource.h"

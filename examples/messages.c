@@ -1,4 +1,4 @@
-/* Messages: components say what they do when something happens to them, and need not know who tells them. */
+/* Messages: components define how they react to an event. The sender does not know which components react. */
 #include "mica/flow.h"
 
 #include <stdio.h>

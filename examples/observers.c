@@ -1,4 +1,4 @@
-/* Observers: several who want to know, each for the entities it cares about. */
+/* Observers: several functions react to the same event, each for the entities that match its filter. */
 #include "mica/flow.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A scheduler of one's own: OpenMP tasks lend their threads, and the world is the same to the last bit. */
+/* A custom task scheduler: systems run on the threads of OpenMP, and the world is bit-identical. */
 #include "mica/flow.h"
 
 #include <omp.h>

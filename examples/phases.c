@@ -1,4 +1,4 @@
-/* Phases and time: a simulation in fixed steps, shown in frames of any length; rates, conditions, a pause. */
+/* Phases and time: a simulation with fixed steps and frames of any length; rates, conditions, pause. */
 #include "mica/flow.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Point masses in a pool: packed arrays that a plain loop simulates, rows that die lazily while it runs. */
+/* Point masses in a pool: a loop over packed arrays, and rows that are removed lazily while it runs. */
 #include "mica/flow.h"
 #include "mica/mica.h"
 

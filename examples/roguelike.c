@@ -1,5 +1,5 @@
-/* A roguelike: monsters see, ask for paths, and walk. Path-finding needs the map, which would push the monsters out of the
- * cache; so questions are collected, and all about one target are answered by a single flood of the map. */
+/* A roguelike: monsters see, request paths, and walk. Path-finding reads the map, which would evict the monsters from the
+ * cache. Requests are therefore collected, and one flood fill of the map answers all requests with the same target. */
 #include "mica/flow.h"
 
 #include <stdio.h>

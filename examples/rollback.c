@@ -1,6 +1,6 @@
-/* Rollback: a game over the network goes on before all inputs are there, and when one comes late it goes back to the tick the
- * input belongs to and plays again what follows. Two players start and stop their ships; the other one's word takes
- * three ticks to arrive. In the end both machines have the same world. */
+/* Rollback: a networked game continues before all inputs have arrived. When a late input arrives, the game returns to the
+ * tick of the input and simulates the following ticks again. Two players start and stop their ships; inputs of the other
+ * player arrive three ticks late. In the end both machines have the same world. */
 #include "mica/flow.h"
 #include "mica/snapshot.h"
 

@@ -1,5 +1,5 @@
-/* A role-playing game: what a creature does is what it has. Nobody inherits from anybody, and a tag switches a behaviour
- * on, off, and on again while the game runs. */
+/* A role-playing game: the components of a creature define its behaviour. There is no inheritance, and a tag switches a
+ * behaviour on and off while the game runs. */
 #include "mica/flow.h"
 
 #include <stdio.h>

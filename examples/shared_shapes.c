@@ -1,5 +1,5 @@
-/* Ten thousand asteroids, two outlines: what all of them share is in other resources, loaded once and read where it lies. In a
- * game, the files are compiled beforehand and mapped; here they are compiled from text when the library asks for them. */
+/* Ten thousand asteroids with two outlines: the shared data is in other resources, which are loaded once and read in place.
+ * A game compiles these files at build time and maps them; here they are compiled from text when the library loads them. */
 #include "mica/compile.h"
 #include "mica/library.h"
 #include "mica/mica.h"

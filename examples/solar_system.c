@@ -1,4 +1,4 @@
-/* A tree of transforms: the moon turns around the earth, which turns around the sun. Only what moves is computed. */
+/* A tree of transforms: the moon orbits the earth, which orbits the sun. Only entities that move are computed. */
 #include "mica/mica.h"
 #include "mica/transform.h"
 

@@ -1,4 +1,4 @@
-/* Questions to a living world, and changes to it, in SQL: what one types into a console while the game runs. */
+/* SQL queries and changes on a running world, as in an in-game console. */
 #include "mica/mica.h"
 #include "mica/sql.h"
 

@@ -1,4 +1,4 @@
-/* The game loop: systems say what they read and write, and a frame runs them all. */
+/* The game loop: systems declare what they read and write, and a frame runs them all. */
 #include "mica/flow.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Undo and redo: an editor keeps a snapshot per step, and goes from one to the other. */
+/* Undo and redo: an editor keeps one snapshot per step and restores any of them. */
 #include "mica/mica.h"
 #include "mica/snapshot.h"
 

@@ -1,8 +1,8 @@
-/* A server and two clients, three processes that talk over UDP (ENet), with a quarter of all datagrams lost. The second client
- * joins when the game is under way. Clients guess ahead what their own ships do, and take it back when the server says otherwise.
+/* A server and two clients: three processes that communicate over UDP (ENet) and lose a quarter of all datagrams. The second client
+ * joins while the game runs. Clients predict their own ships and correct them when the server disagrees.
  *
- * server.c sends what changed since the version that a client acknowledged (mica/delta.h), and nothing is ever sent again; client.c
- * applies it, and compares the hash of its world with the server's: it is the same world, bit for bit, at every delta. */
+ * server.c sends the changes since the version that a client acknowledged (mica/delta.h) and never sends a delta again. client.c
+ * applies it and compares the hash of its world with that of the server: after every delta the worlds are bit-identical. */
 #define _POSIX_C_SOURCE 200809L
 #include "game.h"
 
