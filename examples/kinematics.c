@@ -11,7 +11,7 @@ MICA_COMPONENT(Acceleration, x, y)
 MICA_COMPONENT(Velocity, x, y)
 MICA_COMPONENT(Position, x, y)
 
-/* A function that only needs columns gets nothing else, in the order of the terms. */
+/* A column system gets its columns as parameters, in the order of the terms. */
 static void accelerate(uint32_t count, void *const *columns)
 {
     Velocity *velocity = columns[0];

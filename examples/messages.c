@@ -12,7 +12,7 @@ typedef struct Armour { float points; } Armour;
 typedef struct Health { float points; } Health;
 typedef struct Camera { float angle; } Camera;
 
-/* Described with the component: there wherever the component is. */
+/* Handlers are part of the description of the component. */
 static void camera_turns(const mica_message *message)
 {
     Camera *camera = message->values;

@@ -13,7 +13,7 @@
 
 static uint32_t random_state;
 
-/* Who is not connected yet is let through: what is shown here begins behind that. */
+/* Packets are lost only after the connection is established. */
 static bool is_connected(const ENetHost *host)
 {
     for (size_t i = 0; i < host->peerCount; ++i)
@@ -39,7 +39,7 @@ void lose_datagrams(ENetHost *host, uint32_t seed)
     host->intercept = intercept;
 }
 
-/* The second client waits at the door until the game is under way. */
+/* The second client starts while the game runs. */
 static pid_t start_client(uint32_t player, uint16_t port)
 {
     pid_t child = fork();
