@@ -1,5 +1,5 @@
-/* An allocator of your own: every byte of a world comes from it, a limit is an error that is returned, and the world
- * stays as it was. */
+/* A custom allocator: a world takes all memory from it. If the allocator reaches its limit, calls return an error and the
+ * world is unchanged. */
 #include "mica/mica.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ typedef struct Budget {
     size_t used, most, limit;
 } Budget;
 
-/* Blocks are aligned as asked, up to the size of large blocks themselves. */
+/* Blocks have the requested alignment, up to the size of a large block. */
 static void *take(size_t bytes, size_t alignment, void *context)
 {
     Budget *budget = context;
@@ -56,7 +56,7 @@ int main(void)
     printf("the world is sound: %s\n", mica_world_validate(world) == MICA_OK ? "yes" : "no");
     printf("and has all of them: %s\n", mica_world_get_stats(world).entity_count == created ? "yes" : "no");
 
-    /* What stays is the generation of each handle: old ones must never come alive again. */
+    /* The generation of each handle remains in memory, so that old handles never become valid again. */
     mica_world_clear(world);
     size_t before = budget.used, trimmed = mica_world_trim(world);
     printf("trimming the empty world gives back more than half: %s\n", trimmed > before / 2 ? "yes" : "no");

@@ -1,5 +1,5 @@
-/* Components that do something every frame, as objects with an update function would: a camera that follows its target.
- * The calls go type by type over plain arrays, and types without a handler are never touched. */
+/* Components with an update function: a camera follows its target. The functions are called component by component over
+ * arrays; components without a handler are not visited. */
 #include "mica/flow.h"
 #include "mica/transform.h"
 
@@ -13,7 +13,7 @@ MICA_STRUCT(Shake, strength)
 typedef struct Camera {
     float field_of_view;
     float trembling;
-    mica_ref target; /* finds the component wherever it moves; nothing once it is gone */
+    mica_ref target; /* follows the component when it moves; NULL after its removal */
 } Camera;
 typedef struct Walker { float speed; } Walker;
 
@@ -36,7 +36,7 @@ static void camera_shake(const mica_message *message)
         camera[i].trembling += shake->strength;
 }
 
-/* Described with the component: whoever has a camera has its behaviour. The reference is carried along, not described. */
+/* Handlers are part of the description: every entity with a camera has them. The reference is moved along, not described. */
 static const mica_handler camera_handlers[] = {MICA_HANDLED(Shake, camera_shake)};
 MICA_COMPONENT_WITH(Camera, (MICA_HANDLERS(camera_handlers)), field_of_view, trembling)
 MICA_COMPONENT(Walker, speed)
@@ -61,7 +61,7 @@ int main(void)
 {
     mica_world *world = mica_world_create(NULL);
     mica_system_add(world, MICA_SYSTEM(walk, MICA_WRITE(mica_local), MICA_READ(Walker)));
-    /* A handler that looks at other entities says so, as systems do. */
+    /* A handler declares access to other entities, as a system does. */
     mica_handler_add(world, MICA_HANDLER_USING(Camera, Update, camera_update, MICA_USES(MICA_USE_READ(mica_local))));
     mica_message_every_frame(world, Update, MICA_PHASE_END);
     mica_transform_add_system(world, MICA_PHASE_END);
@@ -75,7 +75,7 @@ int main(void)
     mica_step(world, 1);
     show(world, camera, "walking");
 
-    mica_broadcast(world, Shake, {1}); /* to every component that knows what to do with it */
+    mica_broadcast(world, Shake, {1}); /* to every component that has a handler for it */
     mica_step(world, 1);
     show(world, camera, "an explosion");
 

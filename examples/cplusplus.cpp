@@ -1,4 +1,4 @@
-// The same from C++: what a function takes is what is asked for, and a component may own memory.
+// C++: the parameters of a function define its query, and a component may own memory.
 #include "mica/mica.hpp"
 
 #include <cstdio>
@@ -9,7 +9,7 @@ struct Velocity { float x, y; };
 struct Title { std::string text; int rank = 1; };
 MICA_COMPONENT(Position, x, y)
 MICA_COMPONENT(Velocity, x, y)
-MICA_COMPONENT(Title, rank) // the text is carried along, not described
+MICA_COMPONENT(Title, rank) // the text is moved with the component, but not described
 MICA_POOL_TAG(Anchored)
 
 int main()

@@ -1,7 +1,7 @@
 /* A fleet from JSON to a running world and back to its start: demo [objects] [frames]
- * Squads of ships, which are a prefab with two turrets each, drift apart while their fuel lasts. Out of it they burn for a
- * while (a pool component that comes and goes), and then they die, their turrets with them.
- * What it prints is the same on every machine and for any number of workers; how long it took goes to standard error. */
+ * Squads of ships move until their fuel is used up. A ship is a prefab with two turrets. Ships without fuel burn for a while
+ * (a pool component that is added and removed) and are then destroyed with their turrets.
+ * The output is the same on every machine and for any number of workers. Times are printed to standard error. */
 #include "mica/compile.h"
 #include "mica/flow.h"
 #include "mica/mica.h"
@@ -51,7 +51,7 @@ static void burn(mica_view *view)
             mica_destroy(view->world, view->entities[i]);
 }
 
-/* Turrets are warm while their ship has fuel: it is looked up through the reference that the level has. */
+/* Turrets are warm while their ship has fuel. The ship is found by the reference in the level. */
 static void warm(mica_view *view)
 {
     Turret *turret = mica_view_write(view, Turret);
@@ -80,7 +80,7 @@ static mica_world *make_world(uint32_t worker_count)
     return world;
 }
 
-/* The level as text: squads of three ships, each laid over the prefab; a squad is ten objects. */
+/* The level as text: squads of three ships, each an instance of the prefab; a squad has ten objects. */
 static char *write_level(uint32_t squad_count)
 {
     size_t room = 64 + (size_t)squad_count * 1024, used;
@@ -112,7 +112,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Says what the time since the last call was for. */
+/* Prints the time since the last call. */
 static void took(const char *what)
 {
     static double before;
@@ -133,7 +133,7 @@ static mica_blob compile(uint32_t squad_count)
     mica_compile_text(DEMO_LEVELS "/fleet.json", text, strlen(text), &(mica_compile_def){.schema = schema}, &compiled);
     took("compile the level");
     mica_blob blob = compiled.blob;
-    compiled.blob = (mica_blob){0}; /* ours now */
+    compiled.blob = (mica_blob){0}; /* the resource owns it now */
     mica_compiled_free(&compiled);
     free(text);
     mica_schema_destroy(schema);
@@ -141,7 +141,7 @@ static mica_blob compile(uint32_t squad_count)
     return blob;
 }
 
-/* Spawns, simulates, starts again and simulates once more; returns the hash of the world in the end. */
+/* Spawns, simulates, restarts and simulates again. Returns the final hash of the world. */
 static uint64_t play(const mica_resource *level, uint32_t frame_count, uint32_t worker_count, bool tell)
 {
     mica_world *world = make_world(worker_count);

@@ -1,5 +1,5 @@
-/* A GUI framework: widgets are combinations of parts. The same Animation does one thing to buttons and another to text
- * boxes, and a widget without it is simply not animated. */
+/* A GUI framework: widgets are combinations of components. The component Animation has different effects on buttons and text
+ * boxes, and a widget without it is not animated. */
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
 
@@ -11,7 +11,7 @@ typedef struct Animation { float phase; } Animation;
 typedef struct Button { int32_t clicks; float glow; } Button;
 typedef struct TextBox { char text[24]; bool cursor; } TextBox;
 MICA_COMPONENT(Layout, x, y, width, height)
-MICA_POOL(Animation, phase) /* optional, and it comes and goes: kept in a pool */
+MICA_POOL(Animation, phase) /* optional, added and removed often: stored in a pool */
 MICA_COMPONENT(Button, clicks, glow)
 MICA_COMPONENT(TextBox, text, cursor)
 MICA_POOL_TAG(Focused)
@@ -22,7 +22,7 @@ typedef struct Key { char letter; } Key;
 MICA_STRUCT(Click, x, y)
 MICA_STRUCT(Key, letter)
 
-static mica_stream *clicks, *keys; /* what the window system sends */
+static mica_stream *clicks, *keys; /* from the window system */
 
 static bool is_inside(const Layout *layout, const Click *click)
 {
@@ -44,7 +44,7 @@ static void press_buttons(const mica_frame *frame)
         }
 }
 
-/* A click in a box gives it the focus, a click elsewhere takes it: a pool tag changes without moving anything. */
+/* A click in a box sets the focus, a click elsewhere removes it. Changing a pool tag moves no row. */
 static void focus_boxes(const mica_frame *frame)
 {
     uint32_t count;
@@ -137,7 +137,7 @@ int main(void)
 
     for (const char *letter = "Mica"; *letter; ++letter)
         mica_stream_push(keys, Key, {*letter});
-    mica_remove(world, save, Animation); /* one component less: no animation, everything else goes on */
+    mica_remove(world, save, Animation); /* no animation; everything else continues */
     mica_step(world, 0.5f);
     show(world, window, "typed, and one button lost its animation");
 

@@ -1,4 +1,4 @@
-/* A level is edited while the game runs: the world follows the file, and what the game changed stays changed. */
+/* Hot reload: a level is edited while the game runs. The world follows the file and keeps the changes of the game. */
 #include "mica/compile.h"
 #include "mica/hierarchy.h"
 #include "mica/mica.h"
@@ -23,7 +23,7 @@ static const char first[] =
     "    {\"name\": \"tent\", \"components\": {\"Position\": [3, 3]}}]}"
     "]}";
 
-/* The designer moves the camp, takes its guard away, makes the orc stronger and puts a fire in place of the tent. */
+/* The designer moves the camp, removes its guard, makes the orc stronger and replaces the tent by a fire. */
 static const char second[] =
     "{\"entities\": ["
     "  {\"name\": \"camp\", \"components\": {\"Position\": [5, 2]}, \"children\": ["
@@ -73,7 +73,7 @@ int main(void)
     mica_watch *watch = mica_watch_create((const char *const *)compiled.dependencies, compiled.dependency_count, NULL);
 
     mica_entity orc = mica_find(world, "camp/orc");
-    mica_write(world, orc, Health)->current = 7; /* somebody hit it */
+    mica_write(world, orc, Health)->current = 7; /* changed by the game */
     show(world);
     printf("changed: %s\n", mica_watch_changed(watch) ? "yes" : "no");
 

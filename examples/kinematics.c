@@ -1,5 +1,5 @@
-/* Acceleration changes velocity, velocity changes position: two systems that know nothing of each other, chained by what
- * they read and write. The scheduler takes both over a slice while it is in the cache. */
+/* Acceleration changes velocity, velocity changes position: two independent systems that are ordered by what they read and
+ * write. The scheduler fuses them and runs both over a slice while it is in the cache. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ MICA_COMPONENT(Acceleration, x, y)
 MICA_COMPONENT(Velocity, x, y)
 MICA_COMPONENT(Position, x, y)
 
-/* A function that only needs columns gets nothing else, in the order of the terms. */
+/* A column system gets its columns as parameters, in the order of the terms. */
 static void accelerate(uint32_t count, void *const *columns)
 {
     Velocity *velocity = columns[0];

@@ -1,4 +1,4 @@
-/* A level from JSON to a running world. In a game, the first half is done beforehand: mica compile level.json */
+/* A level from JSON to a running world. A game does the first half at build time: mica compile level.json */
 #include "mica/compile.h"
 #include "mica/mica.h"
 #include "mica/resource.h"
@@ -31,7 +31,7 @@ static mica_blob compile(const mica_world *world)
     mica_compiled compiled;
     mica_compile_text("level.json", text, strlen(text), &def, &compiled); /* errors go to stderr */
     mica_blob blob = compiled.blob;
-    compiled.blob = (mica_blob){0}; /* ours now */
+    compiled.blob = (mica_blob){0}; /* the resource owns it now */
     mica_compiled_free(&compiled);
     mica_schema_destroy(schema);
     return blob;
@@ -55,7 +55,7 @@ int main(void)
     printf("the key to the door is %s's\n", mica_name_get(world, mica_name_get_scope(world, key)));
 
     mica_write(world, mica_find(world, "orc"), Health)->current = 1;
-    mica_world_clear(world); /* the player wants to begin again */
+    mica_world_clear(world); /* restart the level */
     mica_spawn(world, level, NULL);
     printf("the orc is back with %d\n", mica_get(world, mica_find(world, "orc"), Health)->current);
 

@@ -1,4 +1,4 @@
-/* Messages: components say what they do when something happens to them, and need not know who tells them. */
+/* Messages: components define how they react to an event. The sender does not know which components react. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ typedef struct Armour { float points; } Armour;
 typedef struct Health { float points; } Health;
 typedef struct Camera { float angle; } Camera;
 
-/* Described with the component: there wherever the component is. */
+/* Handlers are part of the description of the component. */
 static void camera_turns(const mica_message *message)
 {
     Camera *camera = message->values;

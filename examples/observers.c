@@ -1,4 +1,4 @@
-/* Observers: several who want to know, each for the entities it cares about. */
+/* Observers: several functions react to the same event, each for the entities that match its filter. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ int main(void)
     int level = 2;
     mica_event_emit(world, ALARM, 0, barrel, (mica_value){.size_bytes = sizeof level, .data = &level});
 
-    mica_defer(world); /* changed and destroyed in one flush: destroyed is the truth */
+    mica_defer(world); /* changed and destroyed in one flush: only the destruction counts */
     mica_remove(world, barrel, Burning);
     mica_destroy(world, barrel);
     mica_flush(world);

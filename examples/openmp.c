@@ -1,4 +1,4 @@
-/* A scheduler of one's own: OpenMP tasks lend their threads, and the world is the same to the last bit. */
+/* A custom task scheduler: systems run on the threads of OpenMP, and the world is bit-identical. */
 #include "mica/flow.h"
 
 #include <omp.h>
@@ -51,7 +51,7 @@ static void swirl(mica_view *view)
     }
 }
 
-/* Runs the same world with the built-in scheduler, or with one of the user's, and returns its hash. */
+/* Runs the same world with the built-in scheduler or with a custom one, and returns its hash. */
 static uint64_t run(const mica_scheduler *scheduler, uint32_t workers)
 {
     mica_world *world = mica_world_create(NULL);

@@ -1,4 +1,4 @@
-/* Phases and time: a simulation in fixed steps, shown in frames of any length; rates, conditions, a pause. */
+/* Phases and time: a simulation with fixed steps and frames of any length; rates, conditions, pause. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ MICA_COMPONENT(Speed, value)
 typedef struct Input { bool is_menu_open; } Input;
 MICA_SINGLETON(Input, is_menu_open)
 
-/* Always a tenth of a second at a time, so that the ball bounces the same way on every machine. */
+/* Runs in fixed steps of a tenth of a second, so that the ball bounces identically on every machine. */
 static void simulate(mica_view *view)
 {
     Height *height = mica_view_write(view, Height);
@@ -27,7 +27,7 @@ static void simulate(mica_view *view)
     }
 }
 
-/* Between the last two steps, so that it moves smoothly in frames that are shorter than a step. */
+/* Interpolates between the last two steps, so that motion is smooth in frames that are shorter than a step. */
 static void show(const mica_frame *frame)
 {
     for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);) {
@@ -70,7 +70,7 @@ int main(void)
 
     mica_create(world, MICA_WITH(Height, {1, 1}), MICA_WITH(Speed, {0}));
     for (int frame = 0; frame < 12; ++frame) {
-        if (frame == 6 || frame == 8) { /* two frames of a menu, in which the world holds its breath */
+        if (frame == 6 || frame == 8) { /* two frames of a menu, in which the world is paused */
             mica_singleton_write(world, Input)->is_menu_open = frame == 6;
             mica_pause(world, frame == 6);
         }

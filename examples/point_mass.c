@@ -1,4 +1,4 @@
-/* Point masses in a pool: packed arrays that a plain loop simulates, rows that die lazily while it runs. */
+/* Point masses in a pool: a loop over packed arrays, and rows that are removed lazily while it runs. */
 #include "mica/flow.h"
 #include "mica/mica.h"
 
@@ -14,19 +14,19 @@ typedef struct PointMass {
     Vec3 position, velocity, acceleration;
 } PointMass;
 
-/* One array per field and direction, in one buffer. Nothing is done for a mass when its entity dies: mica_pool_gc comes
- * across it. */
+/* One array per field and direction, in one buffer. Destroying an entity does not touch its row: mica_pool_gc removes it
+ * later. */
 MICA_POOL_WITH(PointMass, (.split = true, .dying = MICA_DYING_LAZILY), mass, (position, Vec3), (velocity, Vec3),
                (acceleration, Vec3))
 
-/* What is simulated: the arrays of the pool, and for how long. */
+/* The arrays of the pool and the time step. */
 typedef struct Motion {
     float *position[3], *velocity[3];
     const float *acceleration[3];
     float dt;
 } Motion;
 
-/* The compiler makes vector instructions of it: four or eight masses at a time. */
+/* The compiler vectorizes this loop: four or eight masses at a time. */
 static void integrate(uint32_t begin, uint32_t end, float *restrict position, float *restrict velocity,
                       const float *restrict acceleration, float dt)
 {
@@ -43,7 +43,7 @@ static void integrate_range(uint32_t begin, uint32_t end, void *context)
         integrate(begin, end, motion->position[axis], motion->velocity[axis], motion->acceleration[axis], motion->dt);
 }
 
-/* All rows, the dead among them: simulating those along is cheaper than asking. The pieces are whole slices, on all
+/* Simulates all rows, also those of destroyed entities, because testing them costs more. Jobs are whole slices, on all
  * workers. */
 static void simulate_point_masses(mica_world *world, mica_pool *pool, float dt)
 {

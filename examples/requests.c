@@ -1,4 +1,4 @@
-/* Requests: walkers ask for paths one by one, and all questions about one map are answered together. */
+/* Requests: walkers request paths one by one, and all requests for one map are answered together. */
 #include "mica/flow.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A roguelike: monsters see, ask for paths, and walk. Path-finding needs the map, which would push the monsters out of the
- * cache; so questions are collected, and all about one target are answered by a single flood of the map. */
+/* A roguelike: monsters see, request paths, and walk. Path-finding reads the map, which would evict the monsters from the
+ * cache. Requests are therefore collected, and one flood fill of the map answers all requests with the same target. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int32_t way_between(int32_t a, int32_t b)
     return (across < 0 ? -across : across) + (down < 0 ? -down : down);
 }
 
-/* Looks for the nearest hero in sight. */
+/* Finds the nearest hero in sight. */
 static void look(mica_view *view)
 {
     const Cell *cell = mica_view_read(view, Cell);
@@ -57,7 +57,7 @@ static void look(mica_view *view)
     }
 }
 
-/* Who sees a hero and has no path, or one to where the hero was, asks; the key is where to go. */
+/* A monster that sees a hero and has no path, or an outdated path, requests one; the key is the target. */
 static void ask(mica_view *view)
 {
     const Cell *cell = mica_view_read(view, Cell);
@@ -70,7 +70,7 @@ static void ask(mica_view *view)
                               {cell[i].at, sight[i].where});
 }
 
-/* One flood from the target serves all who want to go there. */
+/* One flood fill from the target answers all requests for it. */
 static void find_paths(const mica_request_group *group)
 {
     static const int32_t around[] = {-WIDTH, -1, 1, WIDTH};

@@ -1,6 +1,6 @@
-/* Rollback: a game over the network goes on before all inputs are there, and when one comes late it goes back to the tick the
- * input belongs to and plays again what follows. Two players start and stop their ships; the other one's word takes
- * three ticks to arrive. In the end both machines have the same world. */
+/* Rollback: a networked game continues before all inputs have arrived. When a late input arrives, the game returns to the
+ * tick of the input and simulates the following ticks again. Two players start and stop their ships; inputs of the other
+ * player arrive three ticks late. In the end both machines have the same world. */
 #include "mica/flow.h"
 #include "mica/snapshot.h"
 
@@ -21,7 +21,7 @@ static void steer(mica_view *view)
     Ship *ship = mica_view_write(view, Ship);
     const Input *input = mica_singleton_get(view->world, Input);
     for (uint32_t i = 0; i < view->count; ++i) {
-        if (ship[i].speed == 0 && input->speed[ship[i].player] != 0) /* off it goes, with a shot */
+        if (ship[i].speed == 0 && input->speed[ship[i].player] != 0) /* a ship that starts fires a shot */
             mica_create(view->world, MICA_WITH(Bullet, {ship[i].x, 4}));
         ship[i].speed = input->speed[ship[i].player];
         ship[i].x += ship[i].speed;
@@ -41,7 +41,7 @@ static void fly(mica_view *view)
 typedef struct Machine {
     mica_world *world;
     mica_history *history;
-    Input known[TICKS]; /* what it knows, or guesses, of all inputs */
+    Input known[TICKS]; /* received or predicted inputs */
     uint32_t rollbacks;
 } Machine;
 
@@ -65,7 +65,7 @@ static void play(Machine *machine, uint32_t tick)
     mica_step(machine->world, 1.0f / 60);
 }
 
-/* The input of a player for a tick arrives; it is taken to last until the next one. */
+/* Receives the input of a player for a tick. Until the next input arrives, it is assumed to stay the same. */
 static void hear(Machine *machine, int32_t player, uint32_t tick, float speed, uint32_t now)
 {
     bool guessed = machine->known[tick].speed[player] == speed;

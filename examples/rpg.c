@@ -1,5 +1,5 @@
-/* A role-playing game: what a creature does is what it has. Nobody inherits from anybody, and a tag switches a behaviour
- * on, off, and on again while the game runs. */
+/* A role-playing game: the components of a creature define its behaviour. There is no inheritance, and a tag switches a
+ * behaviour on and off while the game runs. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ MICA_COMPONENT(Health, points)
 MICA_COMPONENT(Mind, enemy)
 MICA_COMPONENT(Sword, damage)
 MICA_COMPONENT(Bow, damage, arrows)
-MICA_POOL_TAG(Flying) /* a bit per entity: nothing moves when wings tire */
+MICA_POOL_TAG(Flying) /* one bit per entity: removing it moves no row */
 
 typedef struct Hit { int32_t damage; } Hit;
 MICA_STRUCT(Hit, damage)
@@ -26,7 +26,7 @@ static void fall(mica_view *view)
         body[i].height = body[i].height > 1 ? body[i].height - 1 : 0;
 }
 
-/* Steps to the enemy, or false when it is dead: a handle never comes alive again, so asking is safe. */
+/* Computes the steps to the enemy. Returns false if the enemy is dead; a stale handle never becomes valid again. */
 static bool sees_enemy(const mica_view *view, const Body *body, const Mind *mind, float *out_way)
 {
     const Body *other = mica_get(view->world, mind->enemy, Body);
@@ -63,7 +63,7 @@ static void shoot(mica_view *view)
     Bow *bow = mica_view_write(view, Bow);
     for (uint32_t i = 0; i < view->count; ++i) {
         mica_send(view->world, mind[i].enemy, Hit, {bow[i].damage});
-        if (--bow[i].arrows == 0) /* no arrows, no archer */
+        if (--bow[i].arrows == 0) /* without arrows it is no archer */
             mica_remove(view->world, view->entities[i], Bow);
     }
 }
@@ -119,7 +119,7 @@ int main(void)
         mica_step(world, 1);
     tell(world, "noon: the hero is there, the arrows are spent, the harpy circles above", names, 3);
 
-    mica_set(world, skeleton, Sword, {1}); /* it finds a sword, and fights with it from now on */
+    mica_set(world, skeleton, Sword, {1}); /* from now on it fights with a sword */
     mica_remove(world, harpy, Flying);     /* its wings are tired */
     for (int turn = 0; turn < 3; ++turn)
         mica_step(world, 1);

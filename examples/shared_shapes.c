@@ -1,5 +1,5 @@
-/* Ten thousand asteroids, two outlines: what all of them share is in other resources, loaded once and read where it lies. In a
- * game, the files are compiled beforehand and mapped; here they are compiled from text when the library asks for them. */
+/* Ten thousand asteroids with two outlines: the shared data is in other resources, which are loaded once and read in place.
+ * A game compiles these files at build time and maps them; here they are compiled from text when the library loads them. */
 #include "mica/compile.h"
 #include "mica/library.h"
 #include "mica/mica.h"
@@ -21,7 +21,7 @@ static const char *const files[][2] = {
                              "[{\"x\": 0, \"y\": 0}, {\"x\": 1, \"y\": 0}, {\"x\": 0, \"y\": 1}]}}]}"},
 };
 
-static mica_compiled compiled[3]; /* they stay where they are as long as resources read them */
+static mica_compiled compiled[3]; /* must stay valid while resources use them */
 
 static mica_resource *compile_and_open(const char *path, mica_resource_error *out_error, void *schema)
 {
@@ -36,7 +36,7 @@ static mica_resource *compile_and_open(const char *path, mica_resource_error *ou
     return NULL;
 }
 
-/* By the shoelace formula. */
+/* Shoelace formula. */
 static float area_of(const mica_resource *shape)
 {
     uint32_t count;
@@ -72,7 +72,7 @@ int main(void)
     }
     printf("together they cover %.0f\n", area);
 
-    mica_library_release(library, field); /* the last that used them */
+    mica_library_release(library, field); /* the last user of the shapes */
     printf("%u resources are left\n", mica_library_count(library));
 
     mica_library_destroy(library);

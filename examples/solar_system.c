@@ -1,4 +1,4 @@
-/* A tree of transforms: the moon turns around the earth, which turns around the sun. Only what moves is computed. */
+/* A tree of transforms: the moon orbits the earth, which orbits the sun. Only entities that move are computed. */
 #include "mica/mica.h"
 #include "mica/transform.h"
 
@@ -8,7 +8,7 @@
 typedef struct Orbit { float turns_per_frame, angle; } Orbit;
 MICA_COMPONENT(Orbit, turns_per_frame, angle)
 
-/* A body turns around its parent: an arm without a body of its own turns, and carries what sits on it. */
+/* A body orbits its parent: an empty entity rotates and carries its children. */
 static mica_entity add_body(mica_world *world, mica_entity around, const char *name, float distance, float frames)
 {
     mica_entity arm = mica_create_child(world, around, MICA_WITH(mica_local, MICA_LOCAL_AT(0, 0, 0)),

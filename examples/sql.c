@@ -1,4 +1,4 @@
-/* Questions to a living world, and changes to it, in SQL: what one types into a console while the game runs. */
+/* SQL queries and changes on a running world, as in an in-game console. */
 #include "mica/mica.h"
 #include "mica/sql.h"
 
@@ -50,22 +50,22 @@ int main(void)
 
     ask(database, "select name, components from entities order by name");
 
-    /* A join on entity is a look-up, in the components and in the names. */
+    /* A join on entity is a look-up in components and names. */
     ask(database, "select e.name, mood, health, t.name from Monster m join entities e using (entity) "
                   "left join entities t on t.entity = m.target order by health");
 
-    /* Writing is mica_set, add, remove and destroy. */
+    /* Writes call mica_set, mica_add, mica_remove and mica_destroy. */
     ask(database, "update Monster set mood = 'WARY', health = health - 10 where entity in "
                   "(select entity from Position where x * x + y * y < 100)");
     ask(database, "delete from Asleep");
     printf("the orc has %d left, and the bat is %s\n", mica_get(world, orc, Monster)->health,
            mica_has(world, bat, Asleep) ? "asleep" : "awake");
 
-    /* A statement that can't be done as a whole changes nothing. */
+    /* A statement that fails changes nothing. */
     ask(database, "update Monster set mood = case health when 5 then 'FURIOUS' else 'ANGRY' end");
     ask(database, "select mood, count(*) from Monster group by mood");
 
-    /* So does a transaction that is taken back. */
+    /* A transaction that is rolled back changes nothing either. */
     ask(database, "begin");
     ask(database, "delete from entities where name <> 'hero'");
     printf("%u left\n", (unsigned)mica_world_get_stats(world).entity_count);

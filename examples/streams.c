@@ -1,4 +1,4 @@
-/* Streams: one system writes what happened, others read it, in the same frame and in the same order every time. */
+/* Streams: one system writes events, other systems read them in the same frame and always in the same order. */
 #include "mica/flow.h"
 
 #include <stdio.h>

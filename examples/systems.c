@@ -1,4 +1,4 @@
-/* The game loop: systems say what they read and write, and a frame runs them all. */
+/* The game loop: systems declare what they read and write, and a frame runs them all. */
 #include "mica/flow.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void move(mica_view *view)
     }
 }
 
-/* What is changed inside a system is applied when the phase ends. */
+/* Structural changes inside a system are recorded and applied at the end of the phase. */
 static void burn(mica_view *view)
 {
     Fuse *fuse = mica_view_write(view, Fuse);

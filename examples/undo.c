@@ -1,4 +1,4 @@
-/* Undo and redo: an editor keeps a snapshot per step, and goes from one to the other. */
+/* Undo and redo: an editor keeps one snapshot per step and restores any of them. */
 #include "mica/mica.h"
 #include "mica/snapshot.h"
 
@@ -11,14 +11,14 @@ typedef struct Paint { uint32_t color; } Paint;
 MICA_COMPONENT(Brick, x, y)
 MICA_COMPONENT(Paint, color)
 
-/* The world is at step `at`; those behind it, up to `count`, can be done again. */
+/* The world is at step `at`; later steps, up to `count`, can be redone. */
 typedef struct Editor {
     mica_world *world;
     mica_snapshot steps[STEPS_MAX];
     uint32_t at, count;
 } Editor;
 
-/* Called when an edit is done: what was undone before it can't be done again. */
+/* Call this after an edit. Steps that were undone before can no longer be redone. */
 static void commit(Editor *editor)
 {
     while (editor->count > editor->at + 1)

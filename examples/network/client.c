@@ -1,5 +1,5 @@
-/* A client: a world that follows the server's, and guesses ahead what its own ship does. The guess is taken back before each
- * delta, and made again behind it with the input that the server has not acted on yet. */
+/* A client: its world is a replica of the server's world, and it predicts its own ship. Before each delta the prediction is undone;
+ * after the delta it is computed again with the inputs that the server has not processed yet. */
 #include "game.h"
 
 #include "mica/delta.h"

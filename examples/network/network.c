@@ -1,8 +1,8 @@
-/* A server and two clients, three processes that talk over UDP (ENet), with a quarter of all datagrams lost. The second client
- * joins when the game is under way. Clients guess ahead what their own ships do, and take it back when the server says otherwise.
+/* A server and two clients: three processes that communicate over UDP (ENet) and lose a quarter of all datagrams. The second client
+ * joins while the game runs. Clients predict their own ships and correct them when the server disagrees.
  *
- * server.c sends what changed since the version that a client acknowledged (mica/delta.h), and nothing is ever sent again; client.c
- * applies it, and compares the hash of its world with the server's: it is the same world, bit for bit, at every delta. */
+ * server.c sends the changes since the version that a client acknowledged (mica/delta.h) and never sends a delta again. client.c
+ * applies it and compares the hash of its world with that of the server: after every delta the worlds are bit-identical. */
 #define _POSIX_C_SOURCE 200809L
 #include "game.h"
 
@@ -13,7 +13,7 @@
 
 static uint32_t random_state;
 
-/* Who is not connected yet is let through: what is shown here begins behind that. */
+/* Packets are lost only after the connection is established. */
 static bool is_connected(const ENetHost *host)
 {
     for (size_t i = 0; i < host->peerCount; ++i)
@@ -39,7 +39,7 @@ void lose_datagrams(ENetHost *host, uint32_t seed)
     host->intercept = intercept;
 }
 
-/* The second client waits at the door until the game is under way. */
+/* The second client starts while the game runs. */
 static pid_t start_client(uint32_t player, uint16_t port)
 {
     pid_t child = fork();

@@ -1,4 +1,4 @@
-/* The server: the one who decides. It keeps nothing for a client but the version that the client acknowledged last. */
+/* The server is authoritative. For each client it stores only the version that the client acknowledged last. */
 #include "game.h"
 
 #include "mica/delta.h"

@@ -5,7 +5,7 @@
 enum { SPREAD_STEPS = 4, SQUADS = 9 };
 static const float speed_most = 60, crowd_most = 12, blow = 90, spark_seconds = 0.6f;
 
-/* Where each army is, and how far word of it has spread: soldiers walk up the enemy's scent. */
+/* The soldiers of each army per cell, and a scent that spreads from them: soldiers move towards the scent of the enemy. */
 typedef struct Field {
     float crowd[2][BATTLE_CELLS];
     float scent[2][BATTLE_CELLS];

@@ -1,4 +1,4 @@
-/* A battle of two armies: the simulation behind `make show`. It knows nothing of windows. */
+/* A battle of two armies: the simulation of `make show`, independent of the window. */
 #ifndef MICA_SHOW_BATTLE_H
 #define MICA_SHOW_BATTLE_H
 
@@ -7,7 +7,7 @@
 enum {
     BATTLE_WIDTH = 1280,
     BATTLE_HEIGHT = 576,
-    BATTLE_CELL = 8, /* the field of who is where is that coarse */
+    BATTLE_CELL = 8, /* size of a cell of the density field */
     BATTLE_COLUMNS = BATTLE_WIDTH / BATTLE_CELL,
     BATTLE_ROWS = BATTLE_HEIGHT / BATTLE_CELL,
     BATTLE_CELLS = BATTLE_COLUMNS * BATTLE_ROWS,

@@ -1,5 +1,5 @@
-/* A battle to look at: `make show`. Space pauses, the arrow keys step back and forth, and the time line below is dragged
- * to any of the last ticks; from there the battle takes the same course again, bit for bit.
+/* A battle in a window: `make show`. Space pauses, the arrow keys step back and forward. Drag the time line to go back to any
+ * of the last ticks; from there the battle repeats bit-identically.
  *
  *     show [--units N] [--frames N] [--png FILE] [--gif FILE] [--headless]
  */
