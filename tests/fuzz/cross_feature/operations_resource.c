@@ -179,8 +179,11 @@ static mica_blob read_file(const char *path)
     FILE *file = fopen(path, "rb");
     if (!file)
         return blob;
-    blob.bytes = malloc(1 << 22);
-    blob.byte_count = fread(blob.bytes, 1, 1 << 22, file);
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    blob.bytes = malloc(size > 0 ? (size_t)size : 1);
+    blob.byte_count = size > 0 ? fread(blob.bytes, 1, (size_t)size, file) : 0;
     fclose(file);
     return blob;
 }
