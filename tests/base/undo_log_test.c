@@ -168,9 +168,9 @@ START_TEST(more_places_than_a_list_can_count_are_refused)
     log->stripes[0].count = log->stripes[1].count = UINT32_MAX;
     ck_assert(!micap_undo_log_gather(&undo, log, &list) && !list.all);
     log->stripes[0].count = log->stripes[1].count = 0;
-    ck_assert(micap_undo_log_gather(&keeper, log, &list) && !list.count);
+    ck_assert(micap_undo_log_gather(&undo, log, &list) && !list.count);
     MICAP_RELEASE_ARRAY(&memory, list.all, list.capacity);
-    micap_undo_logs_free(&keeper);
+    micap_undo_logs_free(&undo);
     ck_assert_uint_eq(memory.bytes, 0);
 }
 END_TEST
