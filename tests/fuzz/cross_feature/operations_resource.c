@@ -120,7 +120,7 @@ static void spawn(program *program, scene *scene)
     const mica_resource *resource = take_resource(program, scene);
     mica_spawn_def def = take_spawn(program, scene);
     uint32_t count = resource ? mica_resource_entity_count(resource) * (def.copies ? def.copies : 1) : 0;
-    if (is_full(scene) || count > ENTITIES_LIMIT || (AVOID_SPAWN_OF_NULL && !resource))
+    if (is_full(scene) || count > ENTITIES_LIMIT)
         return;
     def.out_capacity = take_one_in(program, 4) ? count / 2 : count;
     def.out_entities = malloc(def.out_capacity * sizeof *def.out_entities);

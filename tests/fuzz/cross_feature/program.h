@@ -60,11 +60,6 @@ enum { STOPS_AT_MISTAKES_HERE = 1 };
 enum { STOPS_AT_MISTAKES_HERE = 0 };
 #endif
 
-/* Bugs that are known and not fixed: what meets them is left out. This list should be empty. */
-enum {
-    AVOID_SPAWN_OF_NULL = 1, /* crashes */
-};
-
 typedef struct step {
     uint8_t operation;
     uint8_t world;
