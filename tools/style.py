@@ -23,11 +23,11 @@ RATCHETS = {
     "unique-name": 0,
     "subfolder": 3,
     "public-macro": 209,
-    "words": 185,
+    "words": 128,
     "test-words": 297,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
-HOME_PERCENTAGE_MIN = 93.5
+HOME_PERCENTAGE_MIN = 95
 
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70

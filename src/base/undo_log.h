@@ -19,122 +19,123 @@
 
 #include <pthread.h>
 
-typedef enum micap_keep_kind {
-    MICAP_KEEP_ARCHETYPE, /* how many rows and which chunks it has */
-    MICAP_KEEP_ROWS,      /* entities of a slice, and the stamp of its structure */
-    MICAP_KEEP_COLUMN,    /* values of a slice, and their stamp */
-    MICAP_KEEP_RECORDS,   /* a block of entity records */
-    MICAP_KEEP_PAGE,      /* the free list of a page of records */
-    MICAP_KEEP_NAME,
-    MICAP_KEEP_POOL, /* a slice of a pool, all lanes */
-    MICAP_KEEP_MAP,  /* a block of a pool's index */
-    MICAP_KEEP_BITS, /* a block of a pool's bits */
-    MICAP_KEEP_MASKS,
-    MICAP_KEEP_LINKS,
-} micap_keep_kind;
+typedef enum micap_undo_kind {
+    MICAP_UNDO_ARCHETYPE, /* how many rows and which chunks it has */
+    MICAP_UNDO_ROWS,      /* entities of a slice, and the stamp of its structure */
+    MICAP_UNDO_COLUMN,    /* values of a slice, and their stamp */
+    MICAP_UNDO_RECORDS,   /* a block of entity records */
+    MICAP_UNDO_PAGE,      /* the free list of a page of records */
+    MICAP_UNDO_NAME,
+    MICAP_UNDO_POOL, /* a slice of a pool, all lanes */
+    MICAP_UNDO_MAP,  /* a block of a pool's index */
+    MICAP_UNDO_BITS, /* a block of a pool's bits */
+    MICAP_UNDO_MASKS,
+    MICAP_UNDO_LINKS,
+} micap_undo_kind;
 
-typedef struct micap_kept {
-    struct micap_kept *next; /* of its stripe */
+typedef struct micap_undo_entry {
+    struct micap_undo_entry *next; /* of its stripe */
     uint64_t key;
     uint32_t part;
     uint16_t kind;
-    bool is_owned;  /* the values are not trivial: see micap_keep_ops */
+    bool is_owned;  /* the values are not trivial: see micap_undo_value_ops */
     uint32_t count; /* as its kind likes: rows */
     uint64_t stamp; /* likewise */
     size_t bytes;
     size_t alignment;
     const void *type; /* likewise */
     void *data;
-} micap_kept;
+} micap_undo_entry;
 
-enum { MICAP_KEEP_STRIPES = 8 };
+enum { MICAP_UNDO_STRIPES = 8 };
 
-typedef struct micap_keep_block {
-    struct micap_keep_block *next;
+typedef struct micap_undo_block {
+    struct micap_undo_block *next;
     size_t bytes;
     size_t used;
-} micap_keep_block;
+} micap_undo_block;
 
-typedef struct micap_keep_stripe {
-    micap_kept *first;
-    micap_kept **table; /* open addressing */
+typedef struct micap_undo_stripe {
+    micap_undo_entry *first;
+    micap_undo_entry **table; /* open addressing */
     uint32_t count;
     uint32_t capacity;
-    micap_keep_block *blocks; /* the one that is filled first */
-} micap_keep_stripe;
+    micap_undo_block *blocks; /* the one that is filled first */
+} micap_undo_stripe;
 
-typedef struct micap_log {
-    struct micap_log *older;
-    struct micap_log *newer;
+typedef struct micap_undo_log {
+    struct micap_undo_log *older;
+    struct micap_undo_log *newer;
     uint64_t serial; /* rises from log to log */
-    uint64_t before; /* see micap_keeper */
+    uint64_t before; /* see micap_undo_logs */
     atomic_bool is_lost;
     atomic_size_t bytes;
-    micap_keep_stripe stripes[MICAP_KEEP_STRIPES];
-} micap_log;
+    micap_undo_stripe stripes[MICAP_UNDO_STRIPES];
+} micap_undo_log;
 
 /* For values that are not trivial. */
-typedef struct micap_keep_ops {
-    bool (*copy)(micap_kept *to, const micap_kept *from); /* false if memory is short: `to` stays uninitialized */
-    void (*move)(micap_kept *to, micap_kept *from);
-    void (*release)(micap_kept *kept);
-} micap_keep_ops;
+typedef struct micap_undo_value_ops {
+    bool (*copy)(micap_undo_entry *to,
+                 const micap_undo_entry *from); /* false if memory is short: `to` stays uninitialized */
+    void (*move)(micap_undo_entry *to, micap_undo_entry *from);
+    void (*release)(micap_undo_entry *kept);
+} micap_undo_value_ops;
 
-typedef struct micap_keeper {
+typedef struct micap_undo_logs {
     uint64_t
         before; /* stamps below it were there when the newest snapshot was taken; 0: there is none, and nothing is */
-    micap_log *oldest;
-    micap_log *newest;
+    micap_undo_log *oldest;
+    micap_undo_log *newest;
     uint64_t serial; /* of the next log */
     uint32_t count;
-    const micap_keep_ops *ops;
+    const micap_undo_value_ops *ops;
     micap_memory *memory;
     micap_arena arena;
     pthread_mutex_t arena_lock;
-    pthread_mutex_t locks[MICAP_KEEP_STRIPES];
-} micap_keeper;
+    pthread_mutex_t locks[MICAP_UNDO_STRIPES];
+} micap_undo_logs;
 
-void micap_keeper_init(micap_keeper *keeper, micap_memory *memory, const micap_keep_ops *ops);
-void micap_keeper_free(micap_keeper *keeper);
+void micap_undo_logs_init(micap_undo_logs *undo, micap_memory *memory, const micap_undo_value_ops *ops);
+void micap_undo_logs_free(micap_undo_logs *undo);
 /* Removes all logs. */
-void micap_keeper_clear(micap_keeper *keeper);
+void micap_undo_logs_clear(micap_undo_logs *undo);
 
 /* Adds a log after the newest: stamps below `before` are older than it. NULL if memory is short. Threads: owner, as for all
  * functions below that do not say otherwise. */
-micap_log *micap_keeper_add(micap_keeper *keeper, uint64_t before);
+micap_undo_log *micap_undo_log_add(micap_undo_logs *undo, uint64_t before);
 
 /* Removes a log; its entries move to the next older one. */
-void micap_keeper_drop(micap_keeper *keeper, micap_log *log);
+void micap_undo_log_drop(micap_undo_logs *undo, micap_undo_log *log);
 
 /* Removes all entries of a log. */
-void micap_log_clear(micap_keeper *keeper, micap_log *log);
+void micap_undo_log_clear(micap_undo_logs *undo, micap_undo_log *log);
 
 /* Whether memory was short for an entry of this log or a newer one. */
-bool micap_log_is_lost(const micap_log *log);
+bool micap_undo_log_is_lost(const micap_undo_log *log);
 
 /* Lists the entries of a log, and those of newer logs for places that older logs lack. Release the list with
  * MICAP_RELEASE_ARRAY and its capacity. False if memory is short. */
-typedef struct micap_kept_list {
-    micap_kept **all;
+typedef struct micap_undo_entries {
+    micap_undo_entry **all;
     uint32_t count;
     uint32_t capacity;
-} micap_kept_list;
+} micap_undo_entries;
 
-bool micap_log_gather(micap_keeper *keeper, const micap_log *log, micap_kept_list *out_list);
+bool micap_undo_log_gather(micap_undo_logs *undo, const micap_undo_log *log, micap_undo_entries *out_list);
 
 /* Adds an entry to the newest log, for the caller to fill. Its stripe is locked until the entry is closed. NULL if the log has the
  * entry already, or memory is short. Threads: any. */
-micap_kept *micap_keep_open(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part, size_t bytes,
-                            size_t alignment);
-void micap_keep_close(micap_keeper *keeper, const micap_kept *kept);
+micap_undo_entry *micap_undo_open(micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part,
+                                  size_t bytes, size_t alignment);
+void micap_undo_close(micap_undo_logs *undo, const micap_undo_entry *kept);
 /* Closes an entry that could not be filled: the log is lost. */
-void micap_keep_give_up(micap_keeper *keeper, micap_kept *kept);
+void micap_undo_give_up(micap_undo_logs *undo, micap_undo_entry *kept);
 
 /* Saves trivial bytes. */
-MICAP_COLD void micap_keep_bytes(micap_keeper *keeper, micap_keep_kind kind, uint64_t key, uint32_t part,
-                                 const void *data, size_t bytes);
+MICAP_COLD void micap_undo_save_bytes(micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part,
+                                      const void *data, size_t bytes);
 
 /* The entry of a log, or NULL. */
-micap_kept *micap_log_find(const micap_log *log, micap_keep_kind kind, uint64_t key, uint32_t part);
+micap_undo_entry *micap_undo_log_find(const micap_undo_log *log, micap_undo_kind kind, uint64_t key, uint32_t part);
 
 #endif

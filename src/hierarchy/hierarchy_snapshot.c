@@ -11,7 +11,7 @@ static uint32_t used_in(const micap_link *links)
     return used;
 }
 
-void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept *kept)
+void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_undo_entry *kept)
 {
     (void)world;
     const micap_hierarchy *hierarchy = state;
@@ -21,7 +21,7 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const micap_kept 
     memcpy(links, kept->data, kept->bytes);
 }
 
-void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_kept *kept)
+void micap_hierarchy_keep_again(mica_world *world, void *state, const micap_undo_entry *kept)
 {
     (void)world;
     micap_links_save(state, (uint32_t)kept->key * MICAP_LINKS_SAVED);

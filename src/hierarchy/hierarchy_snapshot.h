@@ -8,8 +8,8 @@
 void *micap_hierarchy_save(mica_world *world, void *state);
 void micap_hierarchy_drop(mica_world *world, void *state, void *data);
 void micap_hierarchy_load(mica_world *world, void *state, const void *data);
-void micap_hierarchy_load_kept(mica_world *world, void *state, const struct micap_kept *kept);
+void micap_hierarchy_load_kept(mica_world *world, void *state, const struct micap_undo_entry *kept);
 bool micap_hierarchy_clone(mica_world *to, const void *state);
-void micap_hierarchy_keep_again(mica_world *world, void *state, const struct micap_kept *kept);
+void micap_hierarchy_keep_again(mica_world *world, void *state, const struct micap_undo_entry *kept);
 
 #endif

@@ -101,14 +101,14 @@ mica_entity *micap_links_copy_children(mica_world *world, mica_entity parent, ui
 
 void micap_links_save(const micap_hierarchy *hierarchy, uint32_t index)
 {
-    micap_keep_bytes(&hierarchy->world->keeper, MICAP_KEEP_LINKS, index / MICAP_LINKS_SAVED, 0,
-                     micap_link_at(hierarchy, index & ~(uint32_t)(MICAP_LINKS_SAVED - 1)),
-                     MICAP_LINKS_SAVED * sizeof(micap_link));
+    micap_undo_save_bytes(&hierarchy->world->undo, MICAP_UNDO_LINKS, index / MICAP_LINKS_SAVED, 0,
+                          micap_link_at(hierarchy, index & ~(uint32_t)(MICAP_LINKS_SAVED - 1)),
+                          MICAP_LINKS_SAVED * sizeof(micap_link));
 }
 
 void micap_links_trim(micap_hierarchy *hierarchy)
 {
-    if (hierarchy->world->keeper.before) /* a restore may need the pages again */
+    if (hierarchy->world->undo.before) /* a restore may need the pages again */
         return;
     for (uint32_t page = 0; page < hierarchy->page_count; ++page)
         if (hierarchy->pages[page].links && !hierarchy->pages[page].used_count) {

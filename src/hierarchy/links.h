@@ -92,7 +92,7 @@ MICAP_COLD void micap_links_save(const micap_hierarchy *hierarchy, uint32_t inde
 /* Returns a link whose page exists, to write. */
 static inline micap_link *micap_link_change(const micap_hierarchy *hierarchy, uint32_t index)
 {
-    if (MICAP_UNLIKELY(hierarchy->world->keeper.before))
+    if (MICAP_UNLIKELY(hierarchy->world->undo.before))
         micap_links_save(hierarchy, index);
     return micap_link_at(hierarchy, index);
 }

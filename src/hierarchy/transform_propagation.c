@@ -191,7 +191,7 @@ typedef struct descent {
 
 static MICAP_COLD void touch_matrix(const descent *descent, mica_entity entity)
 {
-    micap_spot spot = micap_locate(descent->world, entity);
+    micap_row spot = micap_locate(descent->world, entity);
     uint32_t column = micap_chunk_find(spot.chunk, MICA_ID(mica_global_matrix))->column;
     micap_touch_column(descent->world, spot.chunk, column, spot.row, 1, descent->version);
 }
@@ -310,7 +310,7 @@ mica_result mica_transform_update(mica_world *world)
     if (!update_nodes(hierarchy, transforms))
         return micap_fail_memory(world, "transforms");
     micap_transform_nodes *nodes = &transforms->nodes;
-    const micap_here *here = micap_here_of(world);
+    const micap_thread_context *here = micap_thread_context_of(world);
     descent descent = {world, nodes, here ? here->version : micap_version(world), 0};
     for (uint32_t level = 0; level < nodes->level_count; ++level) {
         descent.begin = nodes->level_begins[level];

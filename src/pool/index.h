@@ -27,9 +27,9 @@ typedef struct micap_index {
     uint32_t *slots; /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
-    micap_keeper *keeper;
+    micap_undo_logs *undo;
     uint64_t keep_place; /* of its first block of entries in logs */
-    micap_keep_kind keep_kind;
+    micap_undo_kind keep_kind;
 } micap_index;
 
 /* What pages without entries point to; never written. */
@@ -71,10 +71,10 @@ enum { MICAP_MAP_BLOCK = 64 }; /* entries that are copied at once for a snapshot
 /* Every write to an entry whose page exists goes through this function first: it makes the copy that the newest snapshot needs. */
 static inline void micap_map_touch(const micap_index *index, uint32_t entity_index)
 {
-    if (MICAP_UNLIKELY(index->keeper->before))
-        micap_keep_bytes(index->keeper, index->keep_kind, index->keep_place + entity_index / MICAP_MAP_BLOCK, 0,
-                         micap_map_at(index, entity_index & ~(uint32_t)(MICAP_MAP_BLOCK - 1)),
-                         MICAP_MAP_BLOCK * sizeof(uint64_t));
+    if (MICAP_UNLIKELY(index->undo->before))
+        micap_undo_save_bytes(index->undo, index->keep_kind, index->keep_place + entity_index / MICAP_MAP_BLOCK, 0,
+                              micap_map_at(index, entity_index & ~(uint32_t)(MICAP_MAP_BLOCK - 1)),
+                              MICAP_MAP_BLOCK * sizeof(uint64_t));
 }
 
 /* Makes room for an entry; false when memory is short. */

@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "os/pages.h"
 
-enum { ROWS_MIN = 16, LANES_MAX = MICAP_LEAVES_MAX + MICAP_POOL_EXTRA_LANES };
+enum { ROWS_MIN = 16, LANES_MAX = MICAP_LEAVES_MAX + MICAP_POOL_EXTRA_COLUMNS };
 
 static uint32_t slice_count(uint64_t rows)
 {
@@ -14,7 +14,7 @@ static uint32_t slice_count(uint64_t rows)
 
 static void add_lane(mica_pool *pool, uint32_t bytes, uint32_t alignment, uint32_t from)
 {
-    pool->lanes[pool->lane_count++] = (micap_pool_lane){.bytes = bytes, .alignment = alignment, .from = from};
+    pool->lanes[pool->lane_count++] = (micap_pool_column){.bytes = bytes, .alignment = alignment, .from = from};
 }
 
 static void plan_lanes(mica_pool *pool)
@@ -38,10 +38,10 @@ static void plan_lanes(mica_pool *pool)
 
 static uint32_t lane_room(const micap_type *type)
 {
-    return MICAP_POOL_EXTRA_LANES + (type->leaf_count ? type->leaf_count : 1);
+    return MICAP_POOL_EXTRA_COLUMNS + (type->leaf_count ? type->leaf_count : 1);
 }
 
-mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper *keeper, const micap_type *type)
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_undo_logs *undo, const micap_type *type)
 {
     micap_memory *memory = arena->memory;
     mica_pool *pool = micap_allocate_zeroed(memory, sizeof *pool, MICAP_CACHE_LINE);
@@ -50,8 +50,8 @@ mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper
     pool->world = world;
     pool->memory = memory;
     pool->index.arena = arena;
-    pool->keeper = pool->index.keeper = keeper;
-    pool->index.keep_kind = MICAP_KEEP_MAP;
+    pool->undo = pool->index.undo = undo;
+    pool->index.keep_kind = MICAP_UNDO_MAP;
     pool->index.keep_place = (uint64_t)type->id << 32;
     pool->type = type;
     pool->kind = type->type.size_bytes ? (micap_pool_kind)type->type.index : MICAP_POOL_TAG;
@@ -110,7 +110,7 @@ static size_t lay_out(const mica_pool *pool, uint64_t rows, size_t *offsets)
 {
     size_t at = 0;
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         at = micap_align_up(at, lane->alignment > MICAP_CACHE_LINE ? lane->alignment : MICAP_CACHE_LINE);
         offsets[i] = at;
         at += rows * lane->bytes;
@@ -123,7 +123,7 @@ static size_t lay_out(const mica_pool *pool, uint64_t rows, size_t *offsets)
 /* Points the named pointers at their lanes. */
 static void name_lanes(mica_pool *pool)
 {
-    const micap_pool_lane *lane = pool->lanes;
+    const micap_pool_column *lane = pool->lanes;
     pool->owners = (mica_entity *)(void *)lane->data;
     pool->values = pool->type->leaves ? NULL : lane[1].data;
     lane += 1 + pool->data_lane_count;
@@ -140,7 +140,7 @@ static void name_lanes(mica_pool *pool)
 /* Moves what lies in a lane to its new place. Values that can't be copied as bytes are moved run by run. */
 static void move_lane(mica_pool *pool, uint32_t lane, char *to)
 {
-    const micap_pool_lane *from = &pool->lanes[lane];
+    const micap_pool_column *from = &pool->lanes[lane];
     if (!pool->row_limit)
         return;
     if (lane != 1 || pool->type->trivial) {
@@ -266,7 +266,7 @@ uint32_t micap_pool_row_at(const mica_pool *pool, uint32_t entity_index)
     return micap_pool_row(pool, (mica_entity){entity_index, 0});
 }
 
-micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset)
+micap_pool_column *micap_pool_column_at(const mica_pool *pool, size_t offset)
 {
     for (uint32_t i = 1; pool->type->leaves && i <= pool->data_lane_count; ++i)
         if (pool->lanes[i].from == offset)

@@ -24,14 +24,14 @@ typedef enum micap_pool_kind {
 } micap_pool_kind;
 
 /* A column of the buffer. */
-typedef struct micap_pool_lane {
+typedef struct micap_pool_column {
     char *data;
     uint32_t bytes; /* of one row */
     uint32_t alignment;
     uint32_t from; /* of a leaf: where it lies in the value */
-} micap_pool_lane;
+} micap_pool_column;
 
-enum { MICAP_POOL_EXTRA_LANES = 5 }; /* owner, next, previous, added, enabled */
+enum { MICAP_POOL_EXTRA_COLUMNS = 5 }; /* owner, next, previous, added, enabled */
 
 /* Pools whose rows are kept in the same order: the first `count` rows of each belong to the same entities. */
 typedef struct micap_pool_group {
@@ -57,14 +57,14 @@ struct mica_pool {
         changes_fast; /* packed, with a map, trivial whole values, and nothing else to do: see core/entity/pool_fast_path.h */
     uint32_t count; /* rows in use */
     uint32_t capacity;
-    uint32_t stamp;         /* counts changes after which instances are void */
-    uint32_t incoming;      /* rows that are about to be added */
-    uint8_t *enabled;       /* of what can be toggled: 1 where it is switched on */
-    uint64_t *added;        /* of what is tracked: the version of its addition */
-    uint32_t *next;         /* of many instances: the row of the next one of the same entity, and of */
-    uint32_t *previous;     /* the one before; the first one's is the last */
-    mica_version *stamps;   /* per slice 1 + data lanes: structure, then each column */
-    micap_pool_lane *lanes; /* owner, data, then the others that it has */
+    uint32_t stamp;           /* counts changes after which instances are void */
+    uint32_t incoming;        /* rows that are about to be added */
+    uint8_t *enabled;         /* of what can be toggled: 1 where it is switched on */
+    uint64_t *added;          /* of what is tracked: the version of its addition */
+    uint32_t *next;           /* of many instances: the row of the next one of the same entity, and of */
+    uint32_t *previous;       /* the one before; the first one's is the last */
+    mica_version *stamps;     /* per slice 1 + data lanes: structure, then each column */
+    micap_pool_column *lanes; /* owner, data, then the others that it has */
     uint32_t lane_count;
     uint32_t data_lane_count; /* from lanes[1] on */
     char *buffer;
@@ -77,7 +77,7 @@ struct mica_pool {
     mica_world *world;
     micap_memory *memory;
 
-    micap_keeper *keeper;
+    micap_undo_logs *undo;
     uint8_t hook_mask;   /* bit per mica_event_kind that has a hook or a list */
     uint32_t bit;        /* in the masks of its world */
     bool may_hold_dead;  /* rows outlive their owners: */
@@ -88,7 +88,7 @@ struct mica_pool {
 };
 
 /* With the pages of its index in an arena; NULL when memory is short. */
-mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_keeper *keeper, const micap_type *type);
+mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_undo_logs *undo, const micap_type *type);
 /* Of a pool without rows. */
 void micap_pool_free(mica_pool *pool);
 
@@ -137,7 +137,7 @@ static inline void *micap_pool_value(const mica_pool *pool, uint32_t row)
 }
 
 /* The data lane of a leaf, by its offset in the value; NULL when none begins there. */
-micap_pool_lane *micap_pool_lane_at(const mica_pool *pool, size_t offset);
+micap_pool_column *micap_pool_column_at(const mica_pool *pool, size_t offset);
 
 /* Makes room for `more` rows without adding any; false when memory is short. */
 bool micap_pool_reserve_rows(mica_pool *pool, uint64_t more);

@@ -38,8 +38,8 @@ static void link_last(mica_pool *pool, uint32_t row, uint32_t first)
 static void set_bit(mica_pool *pool, uint32_t row, bool value)
 {
     uint64_t bit = (uint64_t)1 << row % 64, *word = &pool->present[row / 64];
-    if (MICAP_UNLIKELY(pool->keeper->before))
-        micap_pool_keep_bit(pool, row);
+    if (MICAP_UNLIKELY(pool->undo->before))
+        micap_pool_save_bit(pool, row);
     *word = value ? *word | bit : *word & ~bit;
 }
 
@@ -100,7 +100,7 @@ static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
     mica_entity entity = pool->owners[from];
     bool is_first = !pool->next || micap_pool_row_at(pool, entity.index) == from;
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         char *source = lane->data + (size_t)from * lane->bytes, *target = lane->data + (size_t)to * lane->bytes;
         if (i == 1 && pool->type->type.move)
             micap_values_move(pool->type, target, source, 1);
@@ -175,7 +175,7 @@ void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version)
 /* Exchanges bytes; values that can't be copied go by way of the scratch. */
 static void swap_lane(const mica_pool *pool, uint32_t lane_index, uint32_t a, uint32_t b)
 {
-    const micap_pool_lane *lane = &pool->lanes[lane_index];
+    const micap_pool_column *lane = &pool->lanes[lane_index];
     char *left = lane->data + (size_t)a * lane->bytes, *right = lane->data + (size_t)b * lane->bytes;
     if (lane_index == 1 && pool->type->type.move) {
         micap_values_move(pool->type, pool->scratch, left, 1);
@@ -251,7 +251,7 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
 static void scatter(mica_pool *pool, uint32_t row, const char *value)
 {
     for (uint32_t i = 1; i <= pool->data_lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         micap_copy_trivial(lane->data + (size_t)row * lane->bytes, value + lane->from, lane->bytes);
     }
 }
@@ -301,7 +301,7 @@ void micap_pool_read_value(const mica_pool *pool, uint32_t row, void *out)
     }
     memset(out, 0, pool->value_bytes);
     for (uint32_t i = 1; i <= pool->data_lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         memcpy((char *)out + lane->from, lane->data + (size_t)row * lane->bytes, lane->bytes);
     }
 }

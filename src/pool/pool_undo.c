@@ -4,7 +4,7 @@
 
 enum { BLOCK_WORDS = 64 };
 
-static uint32_t first_row(const micap_kept *kept)
+static uint32_t first_row(const micap_undo_entry *kept)
 {
     return (uint32_t)kept->key * MICA_SLICE_ROWS;
 }
@@ -33,8 +33,8 @@ static void keep_lanes(const mica_pool *pool, uint32_t first)
     size_t bytes = stamps_bytes(pool);
     for (uint32_t i = 0; i < pool->lane_count; ++i)
         bytes += is_apart(pool, i) ? 0 : (size_t)count * pool->lanes[i].bytes;
-    micap_kept *kept =
-        micap_keep_open(pool->keeper, MICAP_KEEP_POOL, micap_pool_place(pool, first / MICA_SLICE_ROWS), 0, bytes, 1);
+    micap_undo_entry *kept =
+        micap_undo_open(pool->undo, MICAP_UNDO_POOL, micap_pool_place(pool, first / MICA_SLICE_ROWS), 0, bytes, 1);
     if (!kept)
         return;
     kept->count = count;
@@ -42,13 +42,13 @@ static void keep_lanes(const mica_pool *pool, uint32_t first)
     memcpy(at, micap_pool_stamps(pool, first), stamps_bytes(pool));
     at += stamps_bytes(pool);
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         if (is_apart(pool, i) || !count)
             continue;
         memcpy(at, lane->data + (size_t)first * lane->bytes, (size_t)count * lane->bytes);
         at += (size_t)count * lane->bytes;
     }
-    micap_keep_close(pool->keeper, kept);
+    micap_undo_close(pool->undo, kept);
 }
 
 static uint32_t used_rows(const mica_pool *pool, uint32_t first)
@@ -63,8 +63,9 @@ static uint32_t used_rows(const mica_pool *pool, uint32_t first)
 static void keep_values(const mica_pool *pool, uint32_t first)
 {
     uint32_t used = used_rows(pool, first), bytes = pool->value_bytes;
-    micap_kept *kept = micap_keep_open(pool->keeper, MICAP_KEEP_POOL, micap_pool_place(pool, first / MICA_SLICE_ROWS),
-                                       1, (size_t)used * bytes, pool->type->type.alignment);
+    micap_undo_entry *kept =
+        micap_undo_open(pool->undo, MICAP_UNDO_POOL, micap_pool_place(pool, first / MICA_SLICE_ROWS), 1,
+                        (size_t)used * bytes, pool->type->type.alignment);
     if (!kept)
         return;
     kept->type = pool->type;
@@ -79,14 +80,14 @@ static void keep_values(const mica_pool *pool, uint32_t first)
         kept->count += done;
     }
     if (done) {
-        micap_keep_close(pool->keeper, kept);
+        micap_undo_close(pool->undo, kept);
         return;
     }
     micap_values_destruct(pool->type, kept->data, kept->count);
-    micap_keep_give_up(pool->keeper, kept);
+    micap_undo_give_up(pool->undo, kept);
 }
 
-void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count)
+void micap_pool_save_slices(const mica_pool *pool, uint32_t row, uint32_t count)
 {
     uint32_t end = row + count;
     for (uint32_t first = row / MICA_SLICE_ROWS * MICA_SLICE_ROWS; first < end; first += MICA_SLICE_ROWS) {
@@ -103,21 +104,21 @@ static uint32_t words_in(const mica_pool *pool, uint32_t first)
     return words < BLOCK_WORDS ? words : BLOCK_WORDS;
 }
 
-void micap_pool_keep_bit(const mica_pool *pool, uint32_t row)
+void micap_pool_save_bit(const mica_pool *pool, uint32_t row)
 {
     uint32_t first = row / 64 / BLOCK_WORDS * BLOCK_WORDS;
-    micap_keep_bytes(pool->keeper, MICAP_KEEP_BITS, micap_pool_place(pool, first / BLOCK_WORDS), 0,
-                     pool->present + first, words_in(pool, first) * sizeof *pool->present);
+    micap_undo_save_bytes(pool->undo, MICAP_UNDO_BITS, micap_pool_place(pool, first / BLOCK_WORDS), 0,
+                          pool->present + first, words_in(pool, first) * sizeof *pool->present);
 }
 
-void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept)
+void micap_pool_restore_bits(mica_pool *pool, const micap_undo_entry *kept)
 {
     uint32_t first = (uint32_t)kept->key * BLOCK_WORDS;
     memset(pool->present + first, 0, words_in(pool, first) * sizeof *pool->present);
     memcpy(pool->present + first, kept->data, kept->bytes);
 }
 
-void micap_pool_destruct_kept(mica_pool *pool, const micap_kept *kept)
+void micap_pool_destruct_saved(mica_pool *pool, const micap_undo_entry *kept)
 {
     uint32_t first = first_row(kept);
     for (uint32_t row = first; kept->is_owned && row < first + MICA_SLICE_ROWS; ++row)
@@ -125,7 +126,7 @@ void micap_pool_destruct_kept(mica_pool *pool, const micap_kept *kept)
             micap_pool_destruct_value(pool, row);
 }
 
-static void restore_values(mica_pool *pool, micap_kept *kept)
+static void restore_values(mica_pool *pool, micap_undo_entry *kept)
 {
     char *value = kept->data;
     for (uint32_t row = first_row(kept); kept->count; ++row) {
@@ -138,14 +139,14 @@ static void restore_values(mica_pool *pool, micap_kept *kept)
     kept->is_owned = false;
 }
 
-static void restore_lanes(mica_pool *pool, const micap_kept *kept)
+static void restore_lanes(mica_pool *pool, const micap_undo_entry *kept)
 {
     uint32_t first = first_row(kept), count = kept->count;
     const char *at = kept->data;
     memcpy(micap_pool_stamps(pool, first), at, stamps_bytes(pool));
     at += stamps_bytes(pool);
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
-        const micap_pool_lane *lane = &pool->lanes[i];
+        const micap_pool_column *lane = &pool->lanes[i];
         size_t bytes = (size_t)count * lane->bytes;
         if (is_apart(pool, i) || !count)
             continue;
@@ -159,7 +160,7 @@ static void restore_lanes(mica_pool *pool, const micap_kept *kept)
         pool->owners[row] = mica_nil(); /* with a direct index, rows that are not in use have no owner */
 }
 
-void micap_pool_restore_slice(mica_pool *pool, micap_kept *kept)
+void micap_pool_restore_slice(mica_pool *pool, micap_undo_entry *kept)
 {
     if (kept->part)
         restore_values(pool, kept);
@@ -242,9 +243,9 @@ void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t cou
     uint32_t stride = 1 + pool->data_lane_count;
     const mica_version *last = micap_pool_stamps(pool, row + count - 1);
     for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {
-        uint32_t begin = lane == MICAP_ALL_LANES ? 1 : 1 + lane, end = lane == MICAP_ALL_LANES ? stride : 2 + lane;
-        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->keeper->before))
-            micap_pool_keep_slices(pool, row, 1);
+        uint32_t begin = lane == MICAP_ALL_COLUMNS ? 1 : 1 + lane, end = lane == MICAP_ALL_COLUMNS ? stride : 2 + lane;
+        if (MICAP_UNLIKELY(__atomic_load_n(&stamps[begin], __ATOMIC_ACQUIRE) < pool->undo->before))
+            micap_pool_save_slices(pool, row, 1);
         for (uint32_t i = begin; i < end; ++i) /* threads that write different rows of a slice stamp it alike */
             __atomic_store_n(&stamps[i], version, __ATOMIC_RELEASE);
         row += MICA_SLICE_ROWS;

@@ -8,15 +8,15 @@
  * (copy-on-write) and stamp the change; the fast path, core/entity/pool_fast_path.c, is only for worlds without snapshots. */
 
 /* The copies: of the slices of rows [row, row + count), and of the block of a bit. */
-MICAP_COLD void micap_pool_keep_slices(const mica_pool *pool, uint32_t row, uint32_t count);
-MICAP_COLD void micap_pool_keep_bit(const mica_pool *pool, uint32_t row);
+MICAP_COLD void micap_pool_save_slices(const mica_pool *pool, uint32_t row, uint32_t count);
+MICAP_COLD void micap_pool_save_bit(const mica_pool *pool, uint32_t row);
 
 /* Makes the copies of rows without stamping them: for rows that are about to be removed, for what has no stamp (links between
  * instances, switches), and for values that are passed to a hook, which may write to them. */
 static inline void micap_pool_preserve(const mica_pool *pool, uint32_t row, uint32_t count)
 {
-    if (MICAP_UNLIKELY(pool->keeper->before))
-        micap_pool_keep_slices(pool, row, count);
+    if (MICAP_UNLIKELY(pool->undo->before))
+        micap_pool_save_slices(pool, row, count);
 }
 
 /* A row is about to be added, or to be replaced by another row. */
@@ -26,24 +26,24 @@ static inline void micap_pool_touch_row(const mica_pool *pool, uint32_t row, mic
     micap_pool_stamps(pool, row)[0] = version;
 }
 
-/* Values of rows [row, row + count) of a data lane are about to be written, of all with MICAP_ALL_LANES. */
-#define MICAP_ALL_LANES UINT32_MAX
+/* Values of rows [row, row + count) of a data lane are about to be written, of all with MICAP_ALL_COLUMNS. */
+#define MICAP_ALL_COLUMNS UINT32_MAX
 void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t count, mica_version version);
 
 /* A whole value is about to be written. */
 static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, mica_version version)
 {
     mica_version *stamp = &micap_pool_stamps(pool, row)[1];
-    if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->keeper->before))
-        micap_pool_keep_slices(pool, row, 1);
+    if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->undo->before))
+        micap_pool_save_slices(pool, row, 1);
     __atomic_store_n(stamp, version, __ATOMIC_RELEASE);
 }
 
 /* Puts back what was kept. In this order for all pools: values that own something and are about to be overwritten are destroyed;
  * bits, and how many rows there are; rows; then the index. */
-void micap_pool_destruct_kept(mica_pool *pool, const micap_kept *kept);
-void micap_pool_restore_bits(mica_pool *pool, const micap_kept *kept);
-void micap_pool_restore_slice(mica_pool *pool, micap_kept *kept);
+void micap_pool_destruct_saved(mica_pool *pool, const micap_undo_entry *kept);
+void micap_pool_restore_bits(mica_pool *pool, const micap_undo_entry *kept);
+void micap_pool_restore_slice(mica_pool *pool, micap_undo_entry *kept);
 void micap_pool_restore_index(mica_pool *pool);
 
 /* Gives an empty pool the rows of another of the same type; false when memory is short. */

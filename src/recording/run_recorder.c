@@ -266,7 +266,7 @@ micap_run_recorder *micap_run_recorder_of(mica_world *world)
 mica_result micap_run_recorder_refuse_inside(mica_world *world, const char *what)
 {
     const micap_flow *flow = micap_flow_get(world);
-    if (micap_here_of(world) || world->recording_depth || world->flushing || (flow && flow->is_stepping))
+    if (micap_thread_context_of(world) || world->recording_depth || world->flushing || (flow && flow->is_stepping))
         return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                           "%s: refused inside a frame, a hook, or while changes are recorded", what);
     return MICA_OK;

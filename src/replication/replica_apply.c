@@ -105,7 +105,7 @@ static void place_entities(micap_delta_work *work)
         if (change->is_new) {
             micap_row_create(world, change->to, change->local);
         } else if (change->from != change->to) {
-            micap_spot spot = micap_locate(world, change->local);
+            micap_row spot = micap_locate(world, change->local);
             if (micap_has_hooks(change->from, 1 << MICA_EVENT_REMOVE))
                 micap_hooks_removing(world, change->to, spot, 1);
             micap_row_change_archetype(world, spot, change->to);
@@ -117,21 +117,21 @@ static void place_entities(micap_delta_work *work)
     ++world->structure;
 }
 
-static micap_spot spot_of_row(const micap_archetype *archetype, uint32_t row)
+static micap_row spot_of_row(const micap_archetype *archetype, uint32_t row)
 {
     uint32_t chunk = 0;
     while (row >= archetype->chunks[chunk]->count)
         row -= archetype->chunks[chunk++]->count;
-    return (micap_spot){archetype->chunks[chunk], row};
+    return (micap_row){archetype->chunks[chunk], row};
 }
 
-static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_entity entity)
+static void move_row(mica_world *world, micap_row from, micap_row to, mica_entity entity)
 {
     micap_row_move(from, to);
     micap_row_own(to, entity, micap_record_at(&world->entities, entity.index));
 }
 
-static void swap_rows(mica_world *world, micap_spot a, micap_spot b, micap_spot spare)
+static void swap_rows(mica_world *world, micap_row a, micap_row b, micap_row spare)
 {
     mica_entity left = micap_chunk_entities(a.chunk)[a.row], right = micap_chunk_entities(b.chunk)[b.row];
     micap_touch_row(world, a.chunk, a.row);
@@ -156,7 +156,7 @@ static micap_archetype *put_in_order(micap_delta_work *work, const micap_delta_t
 {
     mica_world *world = work->world;
     const mica_entity *locals = locals_of(work, table);
-    micap_spot first = micap_locate(world, table->row_count ? locals[0] : mica_nil());
+    micap_row first = micap_locate(world, table->row_count ? locals[0] : mica_nil());
     micap_archetype *archetype = first.chunk->archetype;
     if (!micap_is_row(first) || archetype->row_count != table->row_count)
         return NULL;
@@ -165,10 +165,10 @@ static micap_archetype *put_in_order(micap_delta_work *work, const micap_delta_t
         for (uint32_t at = 0; at < chunk->count; ++at, ++row) {
             if (mica_same(micap_chunk_entities(chunk)[at], locals[row]))
                 continue;
-            micap_spot from = micap_locate(world, locals[row]);
+            micap_row from = micap_locate(world, locals[row]);
             if (from.chunk->archetype != archetype || !micap_rows_reserve_one(world, archetype))
                 return NULL;
-            swap_rows(world, (micap_spot){chunk, at}, from, micap_rows_next(archetype));
+            swap_rows(world, (micap_row){chunk, at}, from, micap_rows_next(archetype));
         }
     }
     return archetype;
@@ -180,7 +180,7 @@ static bool is_in_step(const micap_archetype *archetype, const micap_delta_slice
     for (uint32_t done = 0; archetype && done < slice->row_count;) {
         if (slice->row + slice->row_count > archetype->row_count)
             return false;
-        micap_spot spot = spot_of_row(archetype, slice->row + done);
+        micap_row spot = spot_of_row(archetype, slice->row + done);
         uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
         uint32_t count = left < room ? left : room;
         if (memcmp(micap_chunk_entities(spot.chunk) + spot.row, locals + slice->row + done,
@@ -231,7 +231,7 @@ static void write_column(micap_delta_work *work, const micap_archetype *archetyp
     if (column >= MICAP_COLUMN_TAG)
         return;
     for (uint32_t done = 0; done < slice->row_count;) {
-        micap_spot spot = spot_of_row(archetype, slice->row + done);
+        micap_row spot = spot_of_row(archetype, slice->row + done);
         uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
         uint32_t count = left < room ? left : room;
         micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
@@ -246,7 +246,7 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
                             const micap_type *type, const char *values)
 {
     for (uint32_t i = 0; i < slice->row_count; ++i) {
-        micap_spot spot = micap_locate(work->world, locals[slice->row + i]);
+        micap_row spot = micap_locate(work->world, locals[slice->row + i]);
         uint32_t column =
             micap_is_row(spot) ? micap_archetype_column(spot.chunk->archetype, type->id) : MICAP_COLUMN_NONE;
         if (column >= MICAP_COLUMN_TAG)
@@ -293,7 +293,7 @@ static void clear_new(micap_delta_work *work)
         const micap_delta_change *change = &work->changes[i];
         if (!change->to)
             continue;
-        micap_spot spot = micap_locate(work->world, change->local);
+        micap_row spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
             if (column->companion || !column->type->has_padding ||
@@ -453,7 +453,7 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
             }
         }
     }
-    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(work->world));
+    micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(work->world));
 }
 
 static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,

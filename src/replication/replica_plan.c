@@ -291,7 +291,7 @@ static mica_result find_destinations(micap_delta_work *work)
     for (uint32_t i = 0; i < work->changes_count; ++i) {
         micap_delta_change *change = &work->changes[i];
         if (!change->is_new) {
-            micap_spot spot = micap_locate(work->world, change->local);
+            micap_row spot = micap_locate(work->world, change->local);
             if (!micap_is_row(spot))
                 continue; /* the receiver destroyed it */
             change->from = spot.chunk->archetype;

@@ -106,7 +106,7 @@ mica_snapshot mica_snapshot_take(mica_world *world)
         MICAP_RESERVE(&world->memory, world->chunks.retired, &world->chunks.retired_capacity, world->chunks.count) &&
         micap_saved_take(world, &snapshot->saved);
     if (done) {
-        snapshot->log = micap_keeper_add(&world->keeper, micap_version(world) + 1);
+        snapshot->log = micap_undo_log_add(&world->undo, micap_version(world) + 1);
         if (!snapshot->log)
             micap_saved_drop(world, &snapshot->saved);
         done = snapshot->log != NULL;
@@ -136,7 +136,7 @@ bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot)
     while (*link != found)
         link = &(*link)->older;
     *link = found->older;
-    micap_keeper_drop(&world->keeper, found->log);
+    micap_undo_log_drop(&world->undo, found->log);
     free_snapshot(world, found);
     micap_chunks_sweep(world);
     return true;
@@ -151,20 +151,20 @@ size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot)
 }
 
 /* Values that are not trivial are moved out of the log when they are restored. Newer snapshots need them too: copies are restored. */
-static bool copy_owned(mica_world *world, micap_kept_list *list)
+static bool copy_owned(mica_world *world, micap_undo_entries *list)
 {
     uint32_t i = 0;
     for (; i < list->count; ++i) {
-        const micap_kept *from = list->all[i];
+        const micap_undo_entry *from = list->all[i];
         if (!from->is_owned)
             continue;
-        micap_kept *copy = micap_allocate(&world->memory, sizeof *copy, MICAP_ARRAY_ALIGNMENT);
+        micap_undo_entry *copy = micap_allocate(&world->memory, sizeof *copy, MICAP_ARRAY_ALIGNMENT);
         void *data = micap_allocate(&world->memory, from->bytes, from->alignment);
         if (copy && data) {
             *copy = *from;
             copy->data = data;
             copy->next = copy; /* marks a copy, which no log has */
-            if (world->keeper.ops->copy(copy, from)) {
+            if (world->undo.ops->copy(copy, from)) {
                 list->all[i] = copy;
                 continue;
             }
@@ -176,14 +176,14 @@ static bool copy_owned(mica_world *world, micap_kept_list *list)
     return true;
 }
 
-static void drop_copies(mica_world *world, micap_kept_list *list)
+static void drop_copies(mica_world *world, micap_undo_entries *list)
 {
     for (uint32_t i = 0; i < list->count; ++i) {
-        micap_kept *kept = list->all[i];
+        micap_undo_entry *kept = list->all[i];
         if (kept->next != kept)
             continue;
         if (kept->is_owned)
-            world->keeper.ops->release(kept);
+            world->undo.ops->release(kept);
         micap_release(&world->memory, kept->data, kept->bytes, kept->alignment);
         micap_release(&world->memory, kept, sizeof *kept, MICAP_ARRAY_ALIGNMENT);
     }
@@ -194,17 +194,17 @@ static void drop_copies(mica_world *world, micap_kept_list *list)
 static bool prepare(micap_restoring *restoring, micap_snapshot *snapshot, bool forget)
 {
     mica_world *world = restoring->world;
-    micap_kept_list *list = &restoring->kept;
-    if (!micap_log_gather(&world->keeper, snapshot->log, list) || !micap_saved_prepare(world, &snapshot->saved) ||
+    micap_undo_entries *list = &restoring->kept;
+    if (!micap_undo_log_gather(&world->undo, snapshot->log, list) || !micap_saved_prepare(world, &snapshot->saved) ||
         !micap_restore_prepare(restoring))
         return false;
     if (forget || !snapshot->log->newer)
         return true;
     for (uint32_t i = 0; i < list->count; ++i)
-        micap_keep_again(world, list->all[i]);
-    micap_handles_keep(world, &snapshot->saved.handles);
+        micap_undo_save_again(world, list->all[i]);
+    micap_handles_save_fresh(world, &snapshot->saved.handles);
     /* Nothing has changed yet: if saving failed, no log is lost. */
-    bool is_kept = !atomic_exchange_explicit(&world->keeper.newest->is_lost, false, memory_order_relaxed);
+    bool is_kept = !atomic_exchange_explicit(&world->undo.newest->is_lost, false, memory_order_relaxed);
     return is_kept && copy_owned(world, list);
 }
 
@@ -214,8 +214,8 @@ static void forget_newer(mica_world *world, micap_snapshot *snapshot)
     while (snapshots->newest != snapshot) {
         micap_snapshot *newer = snapshots->newest;
         snapshots->newest = newer->older;
-        micap_log_clear(&world->keeper, newer->log); /* its entries are restored, or not needed */
-        micap_keeper_drop(&world->keeper, newer->log);
+        micap_undo_log_clear(&world->undo, newer->log); /* its entries are restored, or not needed */
+        micap_undo_log_drop(&world->undo, newer->log);
         free_snapshot(world, newer);
     }
 }
@@ -229,7 +229,7 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
     if (!found)
         return micap_fail(world, MICA_ERROR_UNKNOWN, no_place, "snapshot_restore: there is no snapshot %llu",
                           (unsigned long long)snapshot.id);
-    if (micap_log_is_lost(found->log))
+    if (micap_undo_log_is_lost(found->log))
         return micap_fail(world, MICA_ERROR_MEMORY, no_place,
                           "snapshot_restore: snapshot %llu is lost: memory was short when something changed",
                           (unsigned long long)snapshot.id);
@@ -240,11 +240,11 @@ static mica_result restore(mica_world *world, mica_snapshot snapshot, bool forge
         return micap_fail_memory(world, "snapshot_restore");
     }
     bool is_newest = forget || !found->log->newer;
-    micap_restore_kept(&restoring);
+    micap_restore_entries(&restoring);
     drop_copies(world, &restoring.kept);
     if (is_newest) {
         forget_newer(world, found);
-        micap_log_clear(&world->keeper, found->log);
+        micap_undo_log_clear(&world->undo, found->log);
         micap_chunks_sweep(world);
         micap_archetypes_forget(world, found->saved.archetype_count);
     }

@@ -13,7 +13,7 @@
 typedef struct micap_snapshot {
     struct micap_snapshot *older;
     uint64_t id;
-    micap_log *log;
+    micap_undo_log *log;
     micap_saved saved;
 } micap_snapshot;
 

@@ -1,4 +1,4 @@
-/* The keeper, against a list of all that each snapshot had: it gives that back, or says that it is lost. */
+/* The undo, against a list of all that each snapshot had: it gives that back, or says that it is lost. */
 #include "../support/faulty_allocator.h"
 #include "../support/random.h"
 #include "../support/require.h"
@@ -12,35 +12,35 @@ enum { PLACES = 60, SNAPSHOTS_MAX = 5 };
 
 static int64_t owned_alive;
 
-static bool copy_owned(micap_kept *to, const micap_kept *from)
+static bool copy_owned(micap_undo_entry *to, const micap_undo_entry *from)
 {
     memcpy(to->data, from->data, from->bytes);
     ++owned_alive;
     return true;
 }
 
-static void move_owned(micap_kept *to, micap_kept *from)
+static void move_owned(micap_undo_entry *to, micap_undo_entry *from)
 {
     memcpy(to->data, from->data, from->bytes);
 }
 
-static void release_owned(micap_kept *kept)
+static void release_owned(micap_undo_entry *kept)
 {
     (void)kept;
     --owned_alive;
 }
 
-static const micap_keep_ops ops = {copy_owned, move_owned, release_owned};
+static const micap_undo_value_ops ops = {copy_owned, move_owned, release_owned};
 
 typedef struct snapshot {
-    micap_log *log;
+    micap_undo_log *log;
     uint64_t values[PLACES];
 } snapshot;
 
 typedef struct play {
     faulty_allocator allocator;
     micap_memory memory;
-    micap_keeper keeper;
+    micap_undo_logs undo;
     random_source random;
     uint64_t values[PLACES];
     snapshot snapshots[SNAPSHOTS_MAX]; /* oldest first */
@@ -52,20 +52,20 @@ typedef struct play {
 static void keep(play *play, uint32_t location)
 {
     if (location % 3) {
-        micap_keep_bytes(&play->keeper, MICAP_KEEP_RECORDS, location / 2, location % 2, &play->values[location], 8);
+        micap_undo_save_bytes(&play->undo, MICAP_UNDO_RECORDS, location / 2, location % 2, &play->values[location], 8);
         return;
     }
-    micap_kept *kept = micap_keep_open(&play->keeper, MICAP_KEEP_COLUMN, location / 2, location % 2, 8, 64);
+    micap_undo_entry *kept = micap_undo_open(&play->undo, MICAP_UNDO_COLUMN, location / 2, location % 2, 8, 64);
     if (!kept)
         return;
     if (random_one_in(&play->random, 200)) { /* no copy can be made */
-        micap_keep_give_up(&play->keeper, kept);
+        micap_undo_give_up(&play->undo, kept);
         return;
     }
     memcpy(kept->data, &play->values[location], 8);
     kept->is_owned = true;
     ++owned_alive;
-    micap_keep_close(&play->keeper, kept);
+    micap_undo_close(&play->undo, kept);
 }
 
 static void write_some(play *play)
@@ -83,7 +83,7 @@ static void take(play *play)
     if (play->count == SNAPSHOTS_MAX)
         return;
     snapshot *fresh = &play->snapshots[play->count];
-    fresh->log = micap_keeper_add(&play->keeper, play->count + 1);
+    fresh->log = micap_undo_log_add(&play->undo, play->count + 1);
     if (!fresh->log)
         return;
     memcpy(fresh->values, play->values, sizeof fresh->values);
@@ -95,19 +95,19 @@ static void drop(play *play)
     if (!play->count)
         return;
     uint32_t at = random_below(&play->random, play->count);
-    micap_keeper_drop(&play->keeper, play->snapshots[at].log);
+    micap_undo_log_drop(&play->undo, play->snapshots[at].log);
     memmove(&play->snapshots[at], &play->snapshots[at + 1], (--play->count - at) * sizeof *play->snapshots);
 }
 
 static void expect_what_was(play *play, const snapshot *snapshot)
 {
     uint64_t values[PLACES];
-    micap_kept_list list;
-    if (micap_log_is_lost(snapshot->log)) {
+    micap_undo_entries list;
+    if (micap_undo_log_is_lost(snapshot->log)) {
         ++play->lost_count;
         return;
     }
-    if (!micap_log_gather(&play->keeper, snapshot->log, &list)) {
+    if (!micap_undo_log_gather(&play->undo, snapshot->log, &list)) {
         REQUIRE(!list.all && play->allocator.failures);
         return;
     }
@@ -130,18 +130,18 @@ static uint32_t run(uint64_t seed, bool is_short_of_memory)
     play.random.state = seed;
     faulty_allocator_init(&play.allocator);
     REQUIRE(micap_memory_init(&play.memory, faulty_allocator_interface(&play.allocator)));
-    micap_keeper_init(&play.keeper, &play.memory, &ops);
+    micap_undo_logs_init(&play.undo, &play.memory, &ops);
     for (uint32_t step = 0; step < 300; ++step) {
         if (is_short_of_memory && random_one_in(&play.random, 4))
             faulty_allocator_fail_at(&play.allocator, 1 + random_below(&play.random, 6),
                                      random_one_in(&play.random, 2));
         steps[random_below(&play.random, 4)](&play);
-        REQUIRE(play.keeper.count == play.count);
+        REQUIRE(play.undo.count == play.count);
         for (uint32_t i = 0; i < play.count; ++i)
             expect_what_was(&play, &play.snapshots[i]);
         faulty_allocator_fail_at(&play.allocator, 0, false);
     }
-    micap_keeper_free(&play.keeper);
+    micap_undo_logs_free(&play.undo);
     REQUIRE_SAYING(owned_alive == 0, "%lld are left", (long long)owned_alive);
     faulty_allocator_free(&play.allocator);
     return play.lost_count;
@@ -160,17 +160,17 @@ END_TEST
 START_TEST(more_places_than_a_list_can_count_are_refused)
 {
     static micap_memory memory;
-    static micap_keeper keeper;
+    static micap_undo_logs undo;
     micap_memory_init(&memory, (mica_allocator){0});
-    micap_keeper_init(&keeper, &memory, &ops);
-    micap_log *log = micap_keeper_add(&keeper, 1);
-    micap_kept_list list;
+    micap_undo_logs_init(&undo, &memory, &ops);
+    micap_undo_log *log = micap_undo_log_add(&undo, 1);
+    micap_undo_entries list;
     log->stripes[0].count = log->stripes[1].count = UINT32_MAX;
-    ck_assert(!micap_log_gather(&keeper, log, &list) && !list.all);
+    ck_assert(!micap_undo_log_gather(&undo, log, &list) && !list.all);
     log->stripes[0].count = log->stripes[1].count = 0;
-    ck_assert(micap_log_gather(&keeper, log, &list) && !list.count);
+    ck_assert(micap_undo_log_gather(&undo, log, &list) && !list.count);
     MICAP_RELEASE_ARRAY(&memory, list.all, list.capacity);
-    micap_keeper_free(&keeper);
+    micap_undo_logs_free(&undo);
     ck_assert_uint_eq(memory.bytes, 0);
 }
 END_TEST

@@ -17,17 +17,18 @@
 enum { GATHERED_MAX = 256 }; /* targets whose entities are gathered at once */
 
 /* Moves the rows of a run along an edge. Returns where the values go of a component that the edge adds, or NULL. */
-static char *move_run(mica_world *world, const micap_row_run *run, const micap_edge *edge, const mica_entity *entities)
+static char *move_run(mica_world *world, const micap_row_batch *run, const micap_edge *edge,
+                      const mica_entity *entities)
 {
-    micap_run_move_columns(world, run, edge);
+    micap_row_batch_move_columns(world, run, edge);
     memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, run->count * sizeof *entities);
     for (uint32_t i = 0; i < run->count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run->to.chunk->number, run->to.row + i);
-    micap_run_end(world, run);
+    micap_row_batch_end(world, run);
     if (edge->path != MICAP_EDGE_ADDS || edge->column == MICAP_COLUMN_TAG)
         return NULL;
-    const micap_lane *lane = &micap_chunk_lanes(run->to.chunk)[edge->column];
+    const micap_column_data *lane = &micap_chunk_columns(run->to.chunk)[edge->column];
     return lane->values + run->to.row * lane->bytes;
 }
 
@@ -39,10 +40,10 @@ static bool is_simple(const micap_target *target)
 }
 
 /* Whether a target makes the same move as the first one of a run, whose row is `count` rows away. */
-static bool continues(const mica_world *world, const micap_row_run *run, const micap_target *first,
+static bool continues(const mica_world *world, const micap_row_batch *run, const micap_target *first,
                       const micap_target *target, uint32_t count)
 {
-    micap_spot spot = micap_locate(world, target->entity);
+    micap_row spot = micap_locate(world, target->entity);
     return spot.chunk == run->from.chunk &&
            spot.row == (run->is_backward ? run->from.row - count : run->from.row + count) && target->to == first->to &&
            target->edge.component == first->edge.component && is_simple(target);
@@ -54,8 +55,8 @@ uint32_t micap_targets_apply_batch(mica_world *world, micap_target *const *targe
     mica_entity entities[GATHERED_MAX];
     if (count < 2 || !is_simple(first))
         return 0;
-    micap_row_run run =
-        micap_run_begin(micap_locate(world, first->entity), first->to, count < GATHERED_MAX ? count : GATHERED_MAX);
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, first->entity), first->to,
+                                                count < GATHERED_MAX ? count : GATHERED_MAX);
     uint32_t found = 0;
     for (; found < run.count && continues(world, &run, first, targets[found], found); ++found)
         entities[found] = targets[found]->entity;
@@ -134,7 +135,7 @@ static micap_batch_outcome failed(const mica_world *world)
 }
 
 /* How many of some entities lie as the run needs them. */
-static uint32_t run_length(const mica_world *world, const micap_row_run *run, const mica_entity *entities)
+static uint32_t run_length(const mica_world *world, const micap_row_batch *run, const mica_entity *entities)
 {
     uint64_t first = *micap_record_at(&world->entities, entities[0].index);
     uint32_t count = 1;
@@ -152,7 +153,7 @@ static uint32_t run_length(const mica_world *world, const micap_row_run *run, co
 static uint32_t move_first(mica_world *world, const micap_edge *edge, const mica_entity *entities, uint32_t count,
                            const char *values, uint64_t bytes)
 {
-    micap_row_run run = micap_run_begin(micap_locate(world, entities[0]), edge->end, count);
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
     run.count = run_length(world, &run, entities);
     char *to = move_run(world, &run, edge, entities);
     if (to)
@@ -217,7 +218,7 @@ static micap_batch_outcome apply_to_pool(mica_world *world, const micap_recorded
         return failed(world);
     mica_pool *pool = micap_pool_of(world, batch->type->id);
     MICAP_ASSERT(pool, "the world uses the component");
-    if (!pool->changes_fast || world->keeper.before)
+    if (!pool->changes_fast || world->undo.before)
         return MICAP_BATCH_NONE;
     const mica_commands *commands = next_used(world->first_commands);
     for (; commands && batch->operation != MICAP_OPERATION_REMOVE; commands = next_used(commands->next))

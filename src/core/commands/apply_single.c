@@ -16,7 +16,7 @@
 #include "core/entity/pool_fast_path.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
-static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
+static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_row spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
     for (micap_command *command = target->first; command; command = command->next) {
@@ -42,7 +42,7 @@ static void place_values(mica_world *world, const micap_target *target, const mi
     }
 }
 
-static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
+static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_row spot)
 {
     for (micap_command *command = target->first; command; command = command->next) {
         command->toggled = false;
@@ -59,7 +59,7 @@ static void place_toggles(mica_world *world, const micap_target *target, const m
     }
 }
 
-static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_spot spot)
+static void run_hooks(mica_world *world, const micap_target *target, const micap_archetype *from, micap_row spot)
 {
     const micap_archetype *to = spot.chunk->archetype;
     enum { AFTER = 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET | 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE };
@@ -82,7 +82,7 @@ static void place_instance(mica_world *world, mica_pool *pool, mica_entity entit
     bool was_there = row != MICAP_ROW_NONE;
     if (was_there) {
         if (command->value) {
-            micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+            micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(world));
             micap_pool_destruct_value(pool, row);
             micap_pool_move_value_in(pool, row, command->value);
         }
@@ -142,7 +142,7 @@ static void change_pools(mica_world *world, const micap_target *target)
 static void create(mica_world *world, micap_target *target)
 {
     --target->to->incoming;
-    micap_spot spot = micap_row_create(world, target->to, target->entity);
+    micap_row spot = micap_row_create(world, target->to, target->entity);
     place_values(world, target, NULL, spot);
     micap_rows_have_moved(world);
     place_toggles(world, target, NULL, spot);
@@ -151,11 +151,11 @@ static void create(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
-static micap_spot take_edge(mica_world *world, const micap_target *target, micap_spot from)
+static micap_row take_edge(mica_world *world, const micap_target *target, micap_row from)
 {
     if (target->edge.path == MICAP_EDGE_GENERAL)
         return micap_row_change_archetype(world, from, target->to);
-    micap_spot to = micap_rows_next(target->to);
+    micap_row to = micap_rows_next(target->to);
     if (target->edge.path == MICAP_EDGE_ADDS)
         micap_row_step_add(world, target->entity, from, &target->edge);
     else
@@ -165,7 +165,7 @@ static micap_spot take_edge(mica_world *world, const micap_target *target, micap
 
 static void change(mica_world *world, micap_target *target)
 {
-    micap_spot spot = micap_locate(world, target->entity);
+    micap_row spot = micap_locate(world, target->entity);
     const micap_archetype *from = spot.chunk->archetype;
     MICAP_ASSERT(from == target->from, "an entity is changed once in a flush");
     if (target->to != from) {
@@ -190,9 +190,9 @@ static bool change_short(mica_world *world, const micap_target *target)
         target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
         return false;
     if (command->operation == MICAP_OPERATION_REMOVE)
-        return micap_pooled_remove_short(world, target->entity, command->type->id);
+        return micap_pooled_remove_fast(world, target->entity, command->type->id);
     return command->operation == MICAP_OPERATION_VALUE && (command->value || !command->type->type.size_bytes) &&
-           micap_pooled_set_short(world, target->entity, command->type->id, command->value);
+           micap_pooled_set_fast(world, target->entity, command->type->id, command->value);
 }
 
 static void destroy(mica_world *world, const micap_target *target)

@@ -38,7 +38,7 @@ mica_commands *mica_commands_create(mica_world *world)
 
 mica_commands *micap_recorder(mica_world *world)
 {
-    micap_here *here = micap_here_of(world);
+    micap_thread_context *here = micap_thread_context_of(world);
     if (!here || world->hook_depth)
         return &world->deferred;
     if (!here->commands)

@@ -146,7 +146,7 @@ mica_result micap_flush_own(mica_world *world)
 }
 
 /* Inside a system all changes are recorded, and applied after its phase. */
-static mica_result flush_inside(const mica_world *world, micap_here *here)
+static mica_result flush_inside(const mica_world *world, micap_thread_context *here)
 {
     if (here->defers) {
         --here->defers;
@@ -161,7 +161,7 @@ mica_result mica_flush(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
-    micap_here *here = micap_here_of(world);
+    micap_thread_context *here = micap_thread_context_of(world);
     if (here)
         return flush_inside(world, here);
     if (world->hook_depth) {
@@ -193,7 +193,7 @@ void mica_defer(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))
         return;
-    micap_here *here = micap_here_of(world);
+    micap_thread_context *here = micap_thread_context_of(world);
     if (here)
         ++here->defers;
     else

@@ -129,7 +129,7 @@ static bool create_group(mica_world *world, batch_group *group)
 {
     if (!group->count)
         return true;
-    micap_spot first;
+    micap_row first;
     if (!micap_rows_create(world, &group->what, group->count, "batch", &first))
         return false;
     group->first_row = first.row;
@@ -138,7 +138,7 @@ static bool create_group(mica_world *world, batch_group *group)
 }
 
 /* The rows of a group behind those that were handed out, as far as they lie in one chunk. */
-static micap_spot rest_of_rows(const batch_group *group, mica_batch_run *run)
+static micap_row rest_of_rows(const batch_group *group, mica_batch_run *run)
 {
     if (run->private_done == 0) {
         run->private_chunk = group->first_chunk;
@@ -153,7 +153,7 @@ static micap_spot rest_of_rows(const batch_group *group, mica_batch_run *run)
     run->count = there < left ? there : left;
     run->first = group->first_entity + run->private_done;
     run->entities = micap_chunk_entities(chunk) + run->private_row;
-    return (micap_spot){chunk, run->private_row};
+    return (micap_row){chunk, run->private_row};
 }
 
 static void hand_out(mica_batch_run *run)
@@ -162,9 +162,9 @@ static void hand_out(mica_batch_run *run)
     run->private_done += run->count;
 }
 
-static micap_spot next_rows(const batch_group *group, mica_batch_run *run)
+static micap_row next_rows(const batch_group *group, mica_batch_run *run)
 {
-    micap_spot spot = rest_of_rows(group, run);
+    micap_row spot = rest_of_rows(group, run);
     hand_out(run);
     return spot;
 }
@@ -270,7 +270,7 @@ bool mica_batch_next(mica_batch *batch, mica_batch_run *run)
         } else {
             uint32_t column =
                 run->component ? micap_archetype_column(group->what.archetype, run->component) : MICAP_COLUMN_TAG;
-            micap_spot spot = next_rows(group, run);
+            micap_row spot = next_rows(group, run);
             run->values = column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, column, spot.row);
         }
         mark_given(group, run->component);
@@ -286,7 +286,7 @@ static void announce(mica_batch *batch, const batch_group *group, mica_component
     bool set = micap_is_awaited(used, MICA_EVENT_SET) && was_given(group, component);
     mica_batch_run run = {0};
     while ((added || set) && run.private_done < group->count) {
-        micap_spot spot = next_rows(group, &run);
+        micap_row spot = next_rows(group, &run);
         if (added)
             micap_hooks_run(batch->world, MICA_EVENT_ADD, component, spot, run.count);
         if (set)

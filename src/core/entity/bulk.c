@@ -20,7 +20,7 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
     if (!archetype)
         return micap_failure(world);
     micap_creation what = {archetype, columns, column_count, UINT32_MAX};
-    micap_spot first;
+    micap_row first;
     if (!micap_rows_create(world, &what, count, "create_many", &first))
         return micap_failure(world);
     micap_rows_created(world, &what, first, count, out_entities);
@@ -40,7 +40,7 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
                 died += mica_destroy(world, entities[i]);
             continue;
         }
-        micap_spot spot = micap_locate(world, entities[i]);
+        micap_row spot = micap_locate(world, entities[i]);
         if (!micap_is_row(spot))
             continue;
         died += micap_destroy_with_dependents(world, entities[i]);

@@ -31,7 +31,7 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 
 /* Moves an entity along an edge to the archetype that has the component, with a copy of what `from` points to, or the
  * default. Returns the value, or NULL: nothing has changed then. */
-static void *add_value(mica_world *world, micap_spot spot, mica_component component, const void *from)
+static void *add_value(mica_world *world, micap_row spot, mica_component component, const void *from)
 {
     const micap_archetype *old = spot.chunk->archetype;
     micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
@@ -42,7 +42,7 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
         micap_fail_memory(world, "add");
         return NULL;
     }
-    micap_spot next = micap_rows_next(to);
+    micap_row next = micap_rows_next(to);
     void *value = &micap_tag_value;
     if (edge->column != MICAP_COLUMN_TAG) {
         value = micap_chunk_value(next.chunk, edge->column, next.row);
@@ -60,7 +60,7 @@ static void *add_value(mica_world *world, micap_spot spot, mica_component compon
 
 void *micap_add_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "add");
         return NULL;
@@ -80,7 +80,7 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
 }
 
 /* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
-static inline const micap_edge *short_edge(micap_spot spot, mica_component component, micap_edge_path path)
+static inline const micap_edge *short_edge(micap_row spot, mica_component component, micap_edge_path path)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
@@ -105,7 +105,7 @@ void *mica_add_id(mica_world *world, mica_entity entity, mica_component componen
         return add_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_add_or_any(world, entity, component);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_ADDS);
     if (MICAP_UNLIKELY(!edge))
         return micap_add_any(world, entity, component);
@@ -137,7 +137,7 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
 
 static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
 {
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
         micap_fail_dead(world, entity, "set");
         return false;
@@ -176,7 +176,7 @@ bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 
 bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "remove");
         return false;
@@ -217,7 +217,7 @@ bool mica_remove_id(mica_world *world, mica_entity entity, mica_component compon
         return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))
         return micap_pooled_remove_or_any(world, entity, component);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_REMOVES);
     if (MICAP_UNLIKELY(!edge))
         return micap_remove_any(world, entity, component);
@@ -226,7 +226,7 @@ bool mica_remove_id(mica_world *world, mica_entity entity, mica_component compon
 }
 
 /* The byte that says whether the component is switched on; NULL when the entity lacks it or it can't be toggled. */
-static uint8_t *enabled_byte(const mica_world *world, micap_spot spot, mica_component component)
+static uint8_t *enabled_byte(const mica_world *world, micap_row spot, mica_component component)
 {
     const micap_component *used = micap_component_find(&world->components, component);
     if (!used || !used->type->enabled)
@@ -241,7 +241,7 @@ bool mica_enable_id(mica_world *world, mica_entity entity, mica_component compon
         return false;
     if (MICAP_UNLIKELY(world->recording_depth))
         return mica_command_enable_id(micap_recorder(world), entity, component, enabled, no_place);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "enable");
         return false;
@@ -273,7 +273,7 @@ bool mica_is_enabled_id(const mica_world *world, mica_entity entity, mica_compon
         return false;
     if (micap_is_pooled(component))
         return micap_pooled_is_enabled(world, entity, component);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return false;
     const uint8_t *byte = enabled_byte(world, spot, component);

@@ -16,7 +16,7 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
         return mica_nil();
     micap_create_plan_learn(world, archetype, values, count);
     micap_creation what = {archetype, values, count, 1};
-    micap_spot first;
+    micap_row first;
     if (!micap_rows_create(world, &what, 1, "create", &first))
         return mica_nil();
     mica_entity entity = micap_chunk_entities(first.chunk)[first.row];
@@ -26,7 +26,7 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
 }
 
 /* Fills the raw row of a plan. False if the plan is for another list: the row is still raw then. */
-static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_spot spot, const mica_value *values,
+static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_row spot, const mica_value *values,
                                   uint32_t count)
 {
     const micap_create_item *item = plan->items;
@@ -34,7 +34,7 @@ static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_spot spot
         if (MICAP_UNLIKELY(item->component != values->component || item->size_bytes != values->size_bytes))
             return false;
         uint64_t bytes = item->bytes;
-        const micap_lane *column = (const void *)((const char *)spot.chunk + item->column_offset);
+        const micap_column_data *column = (const void *)((const char *)spot.chunk + item->column_offset);
         char *to = column->values + spot.row * bytes;
         if (MICAP_LIKELY(values->data != NULL))
             micap_copy_fresh(to, values->data, bytes);
@@ -45,7 +45,7 @@ static MICAP_INLINE bool fill_row(const micap_create_plan *plan, micap_spot spot
 }
 
 /* The end of the fast path if the chunk is full now, or if there are hooks. */
-static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap_spot spot, const mica_value *values,
+static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap_row spot, const mica_value *values,
                                                         uint32_t count, mica_entity entity)
 {
     if (spot.chunk->count == spot.chunk->capacity)
@@ -67,7 +67,7 @@ static inline bool is_ready(const mica_world *world, const micap_create_plan *pl
 static MICAP_INLINE mica_entity create_by_plan(mica_world *world, const micap_create_plan *plan,
                                                const mica_value *values, uint32_t count)
 {
-    micap_spot spot = micap_rows_next(plan->archetype);
+    micap_row spot = micap_rows_next(plan->archetype);
     if (MICAP_UNLIKELY(!fill_row(plan, spot, values, count)))
         return create_any(world, values, count);
     uint64_t *record;
@@ -87,7 +87,7 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
     if (world->recording_depth || plan->known != count + 1 || !is_ready(world, plan))
         return create_any(world, values, count);
-    micap_spot spot = micap_rows_next(plan->archetype);
+    micap_row spot = micap_rows_next(plan->archetype);
     micap_touch_next_record(&world->entities);
     micap_touch_row(world, spot.chunk, spot.row);
     return create_by_plan(world, plan, values, count);
@@ -98,7 +98,7 @@ mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
         return mica_nil();
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
-    if (MICAP_UNLIKELY(world->recording_depth | world->keeper.before || plan->known != count + 1 ||
+    if (MICAP_UNLIKELY(world->recording_depth | world->undo.before || plan->known != count + 1 ||
                        !is_ready(world, plan)))
         return create_other(world, values, count);
     return create_by_plan(world, plan, values, count);

@@ -85,8 +85,8 @@ static bool fill_column(mica_world *world, const micap_column *column, void *to,
 }
 
 /* Fills the raw columns of `count` rows of one chunk from element `first` on. False with a report: all is raw again. */
-static bool fill_rows(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
-                      uint32_t value_count, uint64_t first)
+static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const mica_value *values, uint32_t value_count,
+                      uint64_t first)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
@@ -103,13 +103,13 @@ static bool fill_rows(mica_world *world, micap_spot spot, uint32_t count, const 
     for (uint32_t i = 0; i < value_count; ++i) {
         const micap_type *type = micap_type_of(values[i].component);
         for (uint32_t row = 0; type->leaves && !micap_is_pooled(type->id) && values[i].data && row < count; ++row)
-            micap_row_scatter((micap_spot){spot.chunk, spot.row + row}, type,
+            micap_row_scatter((micap_row){spot.chunk, spot.row + row}, type,
                               (const char *)values[i].data + (first + row) * type->type.size_bytes);
     }
     return true;
 }
 
-void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+void micap_hooks_created(mica_world *world, micap_row spot, uint32_t count, const mica_value *values,
                          uint32_t value_count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
@@ -126,7 +126,7 @@ void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, con
 }
 
 /* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
-static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+static uint32_t commit_fresh(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
 {
     micap_entities *entities = &world->entities;
     uint64_t index = entities->fresh_next;
@@ -148,7 +148,7 @@ static uint32_t commit_fresh(mica_world *world, micap_spot spot, uint32_t count,
 
 /* Free slots are often a list of neighbours, as what was spawned together was freed together. Seeing first how far that goes
  * spares waiting for each record to name the next. */
-static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, mica_entity *out)
+static uint32_t commit_free(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
 {
     micap_entities *entities = &world->entities;
     uint32_t page_index = entities->first_page - 1;
@@ -173,13 +173,13 @@ static uint32_t commit_free(mica_world *world, micap_spot spot, uint32_t count, 
 }
 
 /* Adds `count` rows of one chunk that were filled, with new handles, which were reserved. */
-static void commit_rows(mica_world *world, micap_spot spot, uint32_t count)
+static void commit_rows(mica_world *world, micap_row spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     mica_entity *entities = micap_chunk_entities(chunk) + spot.row;
     micap_touch_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
-        micap_spot rest = {chunk, spot.row + i};
+        micap_row rest = {chunk, spot.row + i};
         uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
                                                   : commit_fresh(world, rest, count - i, entities + i);
         if (!run)
@@ -191,12 +191,12 @@ static void commit_rows(mica_world *world, micap_spot spot, uint32_t count)
 
 /* Goes over rows of one archetype that were just created, chunk by chunk. */
 typedef struct micap_created_run {
-    micap_spot spot;
+    micap_row spot;
     uint32_t count; /* in this chunk */
     uint32_t left;  /* in the next ones */
 } created_run;
 
-static created_run first_run(micap_spot first, uint32_t count)
+static created_run first_run(micap_row first, uint32_t count)
 {
     uint32_t here = first.chunk->count - first.row < count ? first.chunk->count - first.row : count;
     return (created_run){first, here, count - here};
@@ -207,11 +207,11 @@ static bool next_run(created_run *run)
     if (!run->left)
         return false;
     const micap_archetype *archetype = run->spot.chunk->archetype;
-    *run = first_run((micap_spot){archetype->chunks[run->spot.chunk->index + 1], 0}, run->left);
+    *run = first_run((micap_row){archetype->chunks[run->spot.chunk->index + 1], 0}, run->left);
     return true;
 }
 
-static void list_created(micap_spot first, uint32_t count, mica_entity *out)
+static void list_created(micap_row first, uint32_t count, mica_entity *out)
 {
     created_run run = first_run(first, count);
     do {
@@ -221,7 +221,7 @@ static void list_created(micap_spot first, uint32_t count, mica_entity *out)
 }
 
 /* Rows in pools are created for all entities at once, so that it is all or none. */
-static bool create_in_pools(mica_world *world, const micap_creation *what, micap_spot first, uint32_t count,
+static bool create_in_pools(mica_world *world, const micap_creation *what, micap_row first, uint32_t count,
                             const char *operation)
 {
     if (!world->pools.count || !micap_has_pooled(what->values, what->value_count))
@@ -245,7 +245,7 @@ static void remove_last_rows(mica_world *world, micap_archetype *archetype, uint
 {
     for (; count; --count) {
         micap_chunk *chunk = archetype->chunks[archetype->tail];
-        micap_spot last = {chunk, chunk->count - 1};
+        micap_row last = {chunk, chunk->count - 1};
         mica_entity entity = micap_chunk_entities(chunk)[last.row];
         micap_row_destruct(last);
         micap_row_fill_hole(world, last);
@@ -258,7 +258,7 @@ static void remove_last_rows(mica_world *world, micap_archetype *archetype, uint
 }
 
 bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t count, const char *operation,
-                       micap_spot *out_first)
+                       micap_row *out_first)
 {
     micap_archetype *archetype = what->archetype;
     if (!micap_rows_reserve(world, archetype, count) || !micap_entities_reserve(world, count)) {
@@ -269,7 +269,7 @@ bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t c
     *out_first = micap_rows_next(archetype);
     uint32_t done = 0, run;
     for (; done < count; done += run) {
-        micap_spot spot = micap_rows_next(archetype);
+        micap_row spot = micap_rows_next(archetype);
         uint32_t room = spot.chunk->capacity - spot.row, element = done % what->period;
         run = room < count - done ? room : count - done;
         run = run < what->period - element ? run : what->period - element;
@@ -284,7 +284,7 @@ bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t c
     return created;
 }
 
-void micap_rows_created(mica_world *world, const micap_creation *what, micap_spot first, uint32_t count,
+void micap_rows_created(mica_world *world, const micap_creation *what, micap_row first, uint32_t count,
                         mica_entity *out_entities)
 {
     const micap_archetype *archetype = what->archetype;
@@ -312,9 +312,9 @@ void micap_rows_take_back(mica_world *world, const micap_creation *what, uint32_
     remove_last_rows(world, archetype, count, reuse);
 }
 
-micap_spot micap_row_create(mica_world *world, micap_archetype *archetype, mica_entity entity)
+micap_row micap_row_create(mica_world *world, micap_archetype *archetype, mica_entity entity)
 {
-    micap_spot spot = micap_rows_next(archetype);
+    micap_row spot = micap_rows_next(archetype);
     if (archetype->has_companions)
         micap_row_init_companions(world, NULL, spot);
     micap_rows_commit(world, spot, entity);

@@ -27,10 +27,10 @@ typedef struct micap_creation {
 /* Creates `count` entities with their rows in chunks and in pools: all of them, or none and false with a report. Their rows in chunks
  * are consecutive and begin at `out_first`. Runs no hooks. */
 bool micap_rows_create(mica_world *world, const micap_creation *what, uint32_t count, const char *operation,
-                       micap_spot *out_first);
+                       micap_row *out_first);
 
 /* After micap_rows_create: writes the handles to `out_entities`, unless it is NULL, and runs the add and set hooks. */
-void micap_rows_created(mica_world *world, const micap_creation *what, micap_spot first, uint32_t count,
+void micap_rows_created(mica_world *world, const micap_creation *what, micap_row first, uint32_t count,
                         mica_entity *out_entities);
 
 /* Removes the last rows of an archetype, which were created from this and are unknown to the program. If `reuse` is true the handles
@@ -39,10 +39,10 @@ void micap_rows_take_back(mica_world *world, const micap_creation *what, uint32_
 
 /* Creates the row of an entity whose handle was given out before: it was recorded, or comes from another world. Room is reserved, so
  * that it can't fail. Companion columns are set; all others are raw, and the caller fills them. */
-micap_spot micap_row_create(mica_world *world, micap_archetype *archetype, mica_entity entity);
+micap_row micap_row_create(mica_world *world, micap_archetype *archetype, mica_entity entity);
 
 /* Runs the add and set hooks of rows of one chunk that were created from values. */
-void micap_hooks_created(mica_world *world, micap_spot spot, uint32_t count, const mica_value *values,
+void micap_hooks_created(mica_world *world, micap_row spot, uint32_t count, const mica_value *values,
                          uint32_t value_count);
 
 #endif

@@ -8,7 +8,7 @@
 
 static const mica_location no_place = {0};
 
-void micap_destroy_row(mica_world *world, micap_spot spot)
+void micap_destroy_row(mica_world *world, micap_row spot)
 {
     mica_entity entity = micap_chunk_entities(spot.chunk)[spot.row];
     if (MICAP_UNLIKELY(world->pools.count))
@@ -22,7 +22,7 @@ void micap_destroy_row(mica_world *world, micap_spot spot)
     ++world->structure;
 }
 
-void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
+void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
 {
     if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
         micap_hooks_removing(world, NULL, spot, 1);
@@ -30,7 +30,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot)
 }
 
 /* Destroys rows that lie one after the other, and belong to these entities. */
-static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *entities, uint32_t count)
+static void destroy_run(mica_world *world, micap_row spot, const mica_entity *entities, uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
@@ -41,7 +41,7 @@ static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *e
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
-    micap_rows_fill_hole(world, spot, count);
+    micap_rows_fill_holes(world, spot, count);
     for (uint32_t i = 0; i < count; ++i)
         micap_entity_forget(world, entities[i]);
     ++world->structure;
@@ -50,7 +50,7 @@ static void destroy_run(mica_world *world, micap_spot spot, const mica_entity *e
 static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_t count, void *died)
 {
     for (uint32_t begin = 0, run; begin < count; begin += run) {
-        micap_spot spot = micap_locate(world, entities[begin]);
+        micap_row spot = micap_locate(world, entities[begin]);
         run = micap_is_row(spot) ? micap_run_of(world, entities + begin, count - begin) : 1;
         if (!micap_is_row(spot))
             continue;
@@ -80,7 +80,7 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
         return false;
     if (world->recording_depth)
         return mica_command_destroy_id(micap_recorder(world), entity, no_place);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
         return false;
@@ -94,9 +94,9 @@ bool mica_destroy(mica_world *world, mica_entity entity)
 {
     if (MICAP_UNLIKELY(!world))
         return destroy_any(world, entity);
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->keeper.before || !micap_is_row(spot) ||
+    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->undo.before || !micap_is_row(spot) ||
                        !archetype->destroys_fast || entity.generation == MICAP_GENERATION_MAX ||
                        micap_pools_mask(&world->pools, entity.index)))
         return destroy_any(world, entity);

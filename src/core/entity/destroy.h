@@ -22,8 +22,8 @@ static inline void micap_entity_forget_pending(mica_world *world, mica_entity en
 }
 
 /* Destroys the entity of a row; its hooks are run by the caller, or with the second. */
-void micap_destroy_row(mica_world *world, micap_spot spot);
-void micap_destroy_row_with_hooks(mica_world *world, micap_spot spot);
+void micap_destroy_row(mica_world *world, micap_row spot);
+void micap_destroy_row_with_hooks(mica_world *world, micap_row spot);
 
 /* Destroys the rows that depend on an entity; what is only recorded is left to its buffer. Returns how many. The second
  * destroys the entity too, which must be a row. */

@@ -18,7 +18,7 @@ bool mica_is_alive(const mica_world *world, mica_entity entity)
 }
 
 /* Where there is no column: something to point to for a tag, and NULL for what is not there, or is split. */
-static void *tag_of(const mica_world *world, micap_spot spot, mica_component component)
+static void *tag_of(const mica_world *world, micap_row spot, mica_component component)
 {
     if (!micap_archetype_has(spot.chunk->archetype, component))
         return NULL;
@@ -34,14 +34,14 @@ static void *tag_of(const mica_world *world, micap_spot spot, mica_component com
  * nothing on the stack. */
 static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     return finder->component ? micap_finder_value(finder, spot.row) : tag_of(world, spot, component);
 }
 
 static MICAP_COLD void *write_any(mica_world *world, mica_entity entity, mica_component component)
 {
-    micap_spot spot = micap_locate(world, entity);
+    micap_row spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_find(spot.chunk, component);
     if (!finder->component)
         return tag_of(world, spot, component);
@@ -55,12 +55,12 @@ const void *mica_get_id(const mica_world *world, mica_entity entity, mica_compon
         return NULL;
     micap_check_access(world, entity, component, false);
     if (micap_is_pooled(component))
-        return micap_lend(world, entity, component, micap_pooled_get(world, entity, component), 1);
-    micap_spot spot = micap_locate(world, entity);
+        return micap_lend_values(world, entity, component, micap_pooled_get(world, entity, component), 1);
+    micap_row spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != (uint16_t)component))
-        return micap_lend(world, entity, component, get_any(world, entity, component), 1);
-    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
+        return micap_lend_values(world, entity, component, get_any(world, entity, component), 1);
+    return micap_lend_values(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 void *mica_write_id(mica_world *world, mica_entity entity, mica_component component)
@@ -69,15 +69,15 @@ void *mica_write_id(mica_world *world, mica_entity entity, mica_component compon
         return NULL;
     micap_check_access(world, entity, component, true);
     if (micap_is_pooled(component))
-        return micap_lend(world, entity, component, micap_pooled_write(world, entity, component), 1);
-    micap_spot spot = micap_locate(world, entity);
+        return micap_lend_values(world, entity, component, micap_pooled_write(world, entity, component), 1);
+    micap_row spot = micap_locate(world, entity);
     const micap_finder *finder = micap_chunk_first_finder(spot.chunk, component);
     if (MICAP_UNLIKELY(finder->component != (uint16_t)component || !component))
-        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
+        return micap_lend_values(world, entity, component, write_any(world, entity, component), 1);
     mica_version *stamp = &micap_chunk_stamps(spot.chunk, spot.row)[1 + finder->column];
     if (!micap_touch_without_copy(world, stamp, micap_version(world)))
-        return micap_lend(world, entity, component, write_any(world, entity, component), 1);
-    return micap_lend(world, entity, component, micap_finder_value(finder, spot.row), 1);
+        return micap_lend_values(world, entity, component, write_any(world, entity, component), 1);
+    return micap_lend_values(world, entity, component, micap_finder_value(finder, spot.row), 1);
 }
 
 bool mica_has_id(const mica_world *world, mica_entity entity, mica_component component)

@@ -69,7 +69,7 @@ const void *mica_pool_read_id(const mica_pool *pool)
         return NULL;
     if (pool && (pool->kind == MICAP_POOL_TAG || pool->type->leaves))
         fail_array(pool, is_split);
-    return pool ? micap_lend(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
+    return pool ? micap_lend_values(pool->world, mica_nil(), pool->type->id, pool->values, pool->row_limit) : NULL;
 }
 
 void *mica_pool_write_id(mica_pool *pool)
@@ -82,9 +82,9 @@ void *mica_pool_write_id(mica_pool *pool)
     return values;
 }
 
-static const micap_pool_lane *lane_at(const mica_pool *pool, size_t offset)
+static const micap_pool_column *lane_at(const mica_pool *pool, size_t offset)
 {
-    const micap_pool_lane *lane = pool ? micap_pool_lane_at(pool, offset) : NULL;
+    const micap_pool_column *lane = pool ? micap_pool_column_at(pool, offset) : NULL;
     if (pool && !lane)
         fail_array(pool, pool->type->leaves ? "no field has an array at that offset" : "it is not split into fields");
     return lane;
@@ -94,11 +94,11 @@ const void *mica_pool_read_field_id(const mica_pool *pool, size_t offset)
 {
     if (MICAP_MISSING(NULL, pool))
         return NULL;
-    const micap_pool_lane *lane = lane_at(pool, offset);
+    const micap_pool_column *lane = lane_at(pool, offset);
     return lane ? lane->data : NULL;
 }
 
-static void stamp_lane(mica_pool *pool, const micap_pool_lane *lane, uint32_t row, uint32_t count)
+static void stamp_lane(mica_pool *pool, const micap_pool_column *lane, uint32_t row, uint32_t count)
 {
     micap_pool_touch(pool, (uint32_t)(lane - pool->lanes) - 1, row, count, micap_version(pool->world));
 }
@@ -107,7 +107,7 @@ void *mica_pool_write_field_id(mica_pool *pool, size_t offset)
 {
     if (MICAP_MISSING(NULL, pool))
         return NULL;
-    const micap_pool_lane *lane = lane_at(pool, offset);
+    const micap_pool_column *lane = lane_at(pool, offset);
     if (!lane)
         return NULL;
     stamp_lane(pool, lane, 0, pool->row_limit);
@@ -242,7 +242,7 @@ const void *mica_instance_read_field_id(const mica_pool *pool, mica_instance ins
     if (MICAP_MISSING(NULL, pool))
         return NULL;
     uint32_t row = row_of(pool, instance);
-    const micap_pool_lane *lane = row == MICAP_ROW_NONE ? NULL : lane_at(pool, offset);
+    const micap_pool_column *lane = row == MICAP_ROW_NONE ? NULL : lane_at(pool, offset);
     return lane ? lane->data + (size_t)row * lane->bytes : NULL;
 }
 
@@ -252,7 +252,7 @@ void *mica_instance_write_field_id(mica_pool *pool, mica_instance instance, size
         return NULL;
     void *value = (void *)mica_instance_read_field_id(pool, instance, offset);
     if (value)
-        stamp_lane(pool, micap_pool_lane_at(pool, offset), instance.private_row - 1, 1);
+        stamp_lane(pool, micap_pool_column_at(pool, offset), instance.private_row - 1, 1);
     return value;
 }
 

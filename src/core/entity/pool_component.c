@@ -129,7 +129,7 @@ static bool replace_value(mica_world *world, mica_pool *pool, uint32_t row, cons
             return micap_fail_value(world, type);
         }
     }
-    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+    micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(world));
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 static inline bool is_short(const mica_world *world, const mica_pool *pool)
 {
-    return MICAP_LIKELY(pool && pool->changes_fast && !world->keeper.before);
+    return MICAP_LIKELY(pool && pool->changes_fast && !world->undo.before);
 }
 
 static inline bool is_living(const mica_world *world, mica_entity entity)
@@ -131,7 +131,7 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
     return MICAP_LIKELY(is_gone) || micap_remove_any(world, entity, component);
 }
 
-bool micap_pooled_set_short(mica_world *world, mica_entity entity, mica_component component, const void *from)
+bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)
 {
     mica_pool *pool = micap_pool_of(world, component);
     if (!is_short(world, pool) || !is_living(world, entity))
@@ -144,7 +144,7 @@ bool micap_pooled_set_short(mica_world *world, mica_entity entity, mica_componen
     return value != NULL;
 }
 
-bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component)
+bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
     return is_short(world, pool) && is_living(world, entity) &&
@@ -168,7 +168,7 @@ bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity 
 static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
-    micap_pool_touch(pool, MICAP_ALL_LANES, row, 1, micap_version(world));
+    micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(world));
     micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 

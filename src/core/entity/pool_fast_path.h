@@ -11,8 +11,8 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
 
 /* The short ways alone, for what the entity does not have yet, and for what it has; false when this is not one of the simple
  * cases, and nothing was done. */
-bool micap_pooled_set_short(mica_world *world, mica_entity entity, mica_component component, const void *from);
-bool micap_pooled_remove_short(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from);
+bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component);
 
 /* The same for living entities of rising index and a pool that is short: room for `total` rows and for these entities, so that
  * the others can't fail; values over those that are there, or new; and gone where there are any. */

@@ -40,7 +40,7 @@ const void *mica_get_field_id(const mica_world *world, mica_entity entity, mica_
         return micap_row_leaf(micap_locate(world, entity), leaf);
     const mica_pool *pool = micap_pool_of(world, component);
     uint32_t row = pool ? micap_pooled_row(world, pool, entity) : MICAP_ROW_NONE;
-    const micap_pool_lane *lane = pool ? micap_pool_lane_at(pool, offset) : NULL;
+    const micap_pool_column *lane = pool ? micap_pool_column_at(pool, offset) : NULL;
     return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
 }
 
@@ -53,10 +53,10 @@ void *mica_write_field_id(mica_world *world, mica_entity entity, mica_component 
         return NULL;
     if (micap_is_pooled(component)) {
         mica_pool *pool = micap_pool_of(world, component);
-        uint32_t lane = (uint32_t)(micap_pool_lane_at(pool, offset) - pool->lanes) - 1;
+        uint32_t lane = (uint32_t)(micap_pool_column_at(pool, offset) - pool->lanes) - 1;
         micap_pool_touch(pool, lane, micap_pool_row(pool, entity), 1, micap_version(world));
     } else {
-        micap_spot spot = micap_locate(world, entity);
+        micap_row spot = micap_locate(world, entity);
         mica_component leaf = micap_type_leaf(micap_type_of(component), (uint32_t)offset)->component;
         micap_touch_value(world, spot.chunk, micap_chunk_find(spot.chunk, leaf)->column, spot.row);
     }
@@ -104,9 +104,9 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
 static void *column_of(const mica_view *view, uint32_t term, const micap_leaf *leaf)
 {
     if (!micap_is_pooled(view->private_.query->terms[term].component))
-        return micap_row_leaf((micap_spot){view->private_.chunk, view->private_.row}, leaf);
+        return micap_row_leaf((micap_row){view->private_.chunk, view->private_.row}, leaf);
     const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
-    const micap_pool_lane *lane = micap_pool_lane_at(pool, leaf->offset);
+    const micap_pool_column *lane = micap_pool_column_at(pool, leaf->offset);
     uint32_t row = micap_join_row(view, term);
     return row == MICAP_ROW_NONE ? NULL : lane->data + (size_t)row * lane->bytes;
 }

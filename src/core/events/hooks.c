@@ -49,7 +49,7 @@ void micap_hooks_call(mica_world *world, const micap_component *component, mica_
         micap_watches_run(world, component->watches[event->kind], event);
 }
 
-void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot, uint32_t count)
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, component);
     mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
@@ -59,7 +59,7 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
     micap_hooks_call(world, used, &event);
 }
 
-void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
+void micap_hooks_run_lone(mica_world *world, micap_row spot, uint32_t count)
 {
     mica_component component = spot.chunk->archetype->lone_add;
     mica_event event = {
@@ -75,10 +75,10 @@ void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count)
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
 {
-    micap_spot first = micap_locate(world, entities[0]);
+    micap_row first = micap_locate(world, entities[0]);
     uint32_t run = 1;
     for (; run < count; ++run) {
-        micap_spot next = micap_locate(world, entities[run]);
+        micap_row next = micap_locate(world, entities[run]);
         if (next.chunk != first.chunk || next.row != first.row + run)
             break;
     }
@@ -97,7 +97,7 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
     }
 }
 
-void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count)
+void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_row spot, uint32_t count)
 {
     const micap_archetype *to = spot.chunk->archetype;
     if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD))
@@ -107,7 +107,7 @@ void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spo
             micap_hooks_run(world, MICA_EVENT_ADD, to->components[i], spot, count);
 }
 
-void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count)
+void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_row spot, uint32_t count)
 {
     const micap_archetype *from = spot.chunk->archetype;
     if (!to && (world->destroy_hook.fn || world->destroy_watches)) {

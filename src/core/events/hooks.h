@@ -10,22 +10,21 @@
 #include "core/world/world.h"
 
 /* Calls the hook, then the watches, for consecutive rows of one chunk. micap_hooks_end applies what they record. */
-void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_spot spot,
-                     uint32_t count);
+void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count);
 /* Calls the hook and the watches of a component and fills its lists of removals. */
 void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event);
 /* The same for the only component of these new rows that has add hooks: see lone_add of the archetype. */
-void micap_hooks_run_lone(mica_world *world, micap_spot spot, uint32_t count);
+void micap_hooks_run_lone(mica_world *world, micap_row spot, uint32_t count);
 /* How many of these living entities, from the first on, have consecutive rows of one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
 /* micap_hooks_run for entities anywhere: calls it for each run of consecutive rows. */
 void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_component component,
                           const mica_entity *entities, uint32_t count);
 /* Calls the add hooks of the components that the archetype of the rows has and `from` does not; NULL is the empty set. */
-void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_spot spot, uint32_t count);
+void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_row spot, uint32_t count);
 /* Calls the remove hooks of the components that `to` does not have. NULL: the entities are destroyed, and the destroy hook is called
  * first. */
-void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_spot spot, uint32_t count);
+void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_row spot, uint32_t count);
 /* Before and after the world calls a function of the program or of a module: until it returns, changes through the world are
  * recorded, and micap_hooks_end applies them. A mica_defer or mica_flush inside it ends with it: `depth`, which the first
  * returns, is how deeply the world recorded before. */

@@ -162,9 +162,9 @@ static void add_to_pool(mica_world *world, mica_pool *pool, const selection *sel
 static void add_to_all(mica_world *world, const selection *selected, const micap_type *type, staged_values *staged)
 {
     for (uint32_t i = 0; i < selected->count; ++i) {
-        micap_spot from = micap_locate(world, selected->entities[i]);
+        micap_row from = micap_locate(world, selected->entities[i]);
         micap_archetype *to = target_of(world, from.chunk->archetype, type->id);
-        micap_spot spot = micap_row_change_archetype(world, from, to);
+        micap_row spot = micap_row_change_archetype(world, from, to);
         --to->incoming;
         if (type->leaves) {
             micap_row_scatter(spot, type, staged->data + (size_t)type->type.size_bytes * i);
@@ -260,7 +260,7 @@ mica_result mica_remove_all_id(mica_query *query, mica_component component)
     if (done)
         micap_hooks_run_many(world, MICA_EVENT_REMOVE, component, selected.entities, selected.count);
     for (uint32_t i = 0; done && i < selected.count; ++i) {
-        micap_spot from = micap_locate(world, selected.entities[i]);
+        micap_row from = micap_locate(world, selected.entities[i]);
         micap_archetype *to = target_of(world, from.chunk->archetype, component);
         micap_row_change_archetype(world, from, to);
         --to->incoming;

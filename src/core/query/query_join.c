@@ -12,7 +12,7 @@
 /* Where one entity that the query shows has its rows. */
 typedef struct found_rows {
     mica_entity entity;
-    micap_spot spot;               /* its row in a chunk */
+    micap_row spot;                /* its row in a chunk */
     uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
 } found_rows;
 
@@ -88,7 +88,7 @@ static bool find_joins(const mica_query *query, const mica_pool *driver, uint32_
     return !query->has_pooled_group || groups_pass(query, found);
 }
 
-static bool spot_passes(const mica_query *query, micap_spot spot, mica_version since)
+static bool spot_passes(const mica_query *query, micap_row spot, mica_version since)
 {
     return micap_query_matches_archetype(query, spot.chunk->archetype) &&
            (!query->filter_count || micap_query_row_passes(query, spot.chunk, spot.row, since));
@@ -260,7 +260,7 @@ static bool extends(mica_view *view, const mica_query *query, uint32_t at, const
         return find_driven(view, query, at + count, found) && continues(query, first, found, count);
     MICAP_ASSERT(first->spot.chunk, "it was located");
     found->entity = owner_at(query, driver, at + count);
-    found->spot = (micap_spot){first->spot.chunk, first->spot.row + count};
+    found->spot = (micap_row){first->spot.chunk, first->spot.row + count};
     uint64_t expected = micap_record_pack(found->entity.generation, first->spot.chunk->number, found->spot.row);
     return *micap_record_at(&query->world->entities, found->entity.index) == expected &&
            (!query->filter_count ||
@@ -296,7 +296,7 @@ static bool next_driven(mica_view *view, const mica_query *query)
 {
     const mica_pool *driver = view->private_.driver;
     found_rows first, found;
-    first.spot = (micap_spot){0};
+    first.spot = (micap_row){0};
     uint32_t at = micap_pool_next_used(driver, view->private_.cursor);
     while (at < view->private_.end && !find_driven(view, query, at, &first))
         at = micap_pool_next_used(driver, at + 1);
@@ -362,7 +362,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
         if (at >= end)
             return 0;
         first->entity = entities[at];
-        first->spot = (micap_spot){chunk, at};
+        first->spot = (micap_row){chunk, at};
         if (find_joins(query, NULL, 0, view->private_.since, first))
             break;
     }
@@ -373,7 +373,7 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
     found_rows found;
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
-        found.spot = (micap_spot){chunk, at + count};
+        found.spot = (micap_row){chunk, at + count};
         if (!find_joins(query, NULL, 0, view->private_.since, &found) || !continues(query, first, &found, count))
             break;
     }

@@ -126,13 +126,13 @@ bool micap_query_sort(mica_query *query)
     sorting how = {query->compare, query->context, query->order_by, pool};
     merge_sort(&how, query->order, query->order_scratch, query->order_count);
     query->order_structure = query->world->structure;
-    const micap_here *here = micap_here_of(query->world); /* what is written from now on is newer */
+    const micap_thread_context *here = micap_thread_context_of(query->world); /* what is written from now on is newer */
     query->order_version = here ? here->version - 1 : mica_world_mark(query->world);
     query->order_valid = true;
     return true;
 }
 
-static void move_row(mica_world *world, micap_spot from, micap_spot to, mica_entity entity)
+static void move_row(mica_world *world, micap_row from, micap_row to, mica_entity entity)
 {
     micap_row_move(from, to);
     micap_touch_row(world, to.chunk, to.row);
@@ -148,22 +148,22 @@ static uint64_t place_of(const micap_order *order)
 static void permute_rows(mica_world *world, micap_archetype *archetype, micap_order *order, const micap_order *places,
                          uint32_t count)
 {
-    micap_spot spare = micap_rows_next(archetype);
+    micap_row spare = micap_rows_next(archetype);
     for (uint32_t start = 0; start < count; ++start) {
         if (place_of(&order[start]) == place_of(&places[start]))
             continue;
         mica_entity held = micap_chunk_entities(places[start].chunk)[places[start].row];
-        micap_row_move((micap_spot){places[start].chunk, places[start].row}, spare);
+        micap_row_move((micap_row){places[start].chunk, places[start].row}, spare);
         uint32_t at = start;
         for (;;) {
             micap_order from = order[at];
             order[at] = places[at];
-            micap_spot to = {places[at].chunk, places[at].row};
+            micap_row to = {places[at].chunk, places[at].row};
             if (place_of(&from) == place_of(&places[start])) {
                 move_row(world, spare, to, held);
                 break;
             }
-            move_row(world, (micap_spot){from.chunk, from.row}, to, micap_chunk_entities(from.chunk)[from.row]);
+            move_row(world, (micap_row){from.chunk, from.row}, to, micap_chunk_entities(from.chunk)[from.row]);
             uint32_t before = 0;
             for (uint32_t chunk = 0; chunk < from.match; ++chunk)
                 before += archetype->chunks[chunk]->count;

@@ -23,7 +23,7 @@ static mica_view begin(mica_query *query, mica_version since)
     view.private_.query = query;
     view.private_.structure = query->world->structure;
     view.private_.since = since;
-    const micap_here *here = micap_here_of(query->world);
+    const micap_thread_context *here = micap_thread_context_of(query->world);
     view.private_.version = here ? here->version : 0;
     if (query->compare && !micap_query_sort(query)) {
         micap_fail_memory(query->world, query->name);
@@ -135,7 +135,7 @@ enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 
 
 static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
 {
-    const micap_lane *lanes = micap_chunk_lanes(chunk);
+    const micap_column_data *lanes = micap_chunk_columns(chunk);
     const uint16_t *columns = micap_query_columns(query, match);
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
@@ -397,7 +397,7 @@ bool mica_query_matches(mica_query *query, mica_entity entity)
         return false;
     if (query->join_count)
         return micap_join_matches(query, entity, query->last_mark);
-    micap_spot spot = micap_locate(query->world, entity);
+    micap_row spot = micap_locate(query->world, entity);
     return micap_is_row(spot) && micap_query_matches_archetype(query, spot.chunk->archetype) &&
            micap_query_row_passes(query, spot.chunk, spot.row, query->last_mark);
 }

@@ -17,7 +17,7 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
     if (!term_count)
         return;
     const uint16_t *columns = micap_query_columns(query, view->private_.match);
-    const micap_lane *lanes = micap_chunk_lanes(chunk);
+    const micap_column_data *lanes = micap_chunk_columns(chunk);
     for (uint32_t i = 0; i < term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
         if (MICAP_LIKELY(column < MICAP_COLUMN_UNKNOWN))

@@ -21,14 +21,14 @@ static uint32_t finder_count(const micap_archetype *archetype)
 static size_t header_bytes(const micap_archetype *archetype)
 {
     return micap_align_up(sizeof(micap_chunk) + sizeof(micap_finder) * finder_count(archetype) +
-                              sizeof(micap_lane) * archetype->column_count,
+                              sizeof(micap_column_data) * archetype->column_count,
                           sizeof(mica_version));
 }
 
 uint32_t micap_column_offset(const micap_archetype *archetype, uint32_t column)
 {
     return (uint32_t)(sizeof(micap_chunk) + finder_count(archetype) * sizeof(micap_finder) +
-                      column * sizeof(micap_lane));
+                      column * sizeof(micap_column_data));
 }
 
 static uint32_t slices_of(uint32_t rows)
@@ -57,7 +57,7 @@ static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uin
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
         at = micap_align_up(at + color_bytes, column_alignment(&archetype->columns[i])) - color_bytes;
         if (chunk)
-            micap_chunk_lanes(chunk)[i] = (micap_lane){(char *)chunk + at, archetype->columns[i].bytes};
+            micap_chunk_columns(chunk)[i] = (micap_column_data){(char *)chunk + at, archetype->columns[i].bytes};
         at += (uint64_t)rows * archetype->columns[i].bytes;
     }
     return at;
@@ -101,7 +101,7 @@ static void fill_finders(micap_chunk *chunk)
         uint32_t at = component;
         while (chunk->finders[at & chunk->finder_mask].component)
             ++at;
-        const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
+        const micap_column_data *lane = &micap_chunk_columns(chunk)[column];
         chunk->finders[at & chunk->finder_mask] =
             (micap_finder){(uint16_t)component, (uint16_t)column, (uint32_t)lane->bytes, lane->values};
     }
@@ -166,7 +166,7 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
             !MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)chunks->limit + 1))
             return NULL;
     }
-    if (world->keeper.before &&
+    if (world->undo.before &&
         !MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity, (uint64_t)chunks->count + 1))
         return NULL;
     size_t bytes = (size_t)1 << order;
@@ -182,7 +182,7 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     micap_chunk *chunk = (micap_chunk *)(void *)(block + color_bytes);
     chunk->number = number;
     chunk->color_lines = (uint8_t)(color_bytes / MICAP_CACHE_LINE);
-    chunk->born = (uint32_t)world->keeper.serial;
+    chunk->born = (uint32_t)world->undo.serial;
     chunks->by_number[number] = chunk;
     ++chunks->count;
     chunks->bytes += bytes;
@@ -217,7 +217,7 @@ void micap_chunk_retire(mica_world *world, micap_chunk *chunk)
     micap_chunks *chunks = &world->chunks;
     MICAP_ASSERT(chunks->retired_count < chunks->retired_capacity, "there is room for all chunks");
     chunk->count = 0;
-    chunks->retired[chunks->retired_count++] = (struct micap_retired){chunk, world->keeper.serial};
+    chunks->retired[chunks->retired_count++] = (struct micap_retired){chunk, world->undo.serial};
 }
 
 void micap_chunk_revive(mica_world *world, const micap_chunk *chunk)
@@ -233,7 +233,7 @@ void micap_chunk_revive(mica_world *world, const micap_chunk *chunk)
 /* Whether some snapshot was taken while the chunk was in use. */
 static bool is_needed(const mica_world *world, const struct micap_retired *retired)
 {
-    const micap_log *log = world->keeper.newest;
+    const micap_undo_log *log = world->undo.newest;
     while (log && log->serial >= retired->died)
         log = log->older;
     return log && (uint32_t)log->serial >= retired->chunk->born;
@@ -249,13 +249,13 @@ void micap_chunks_sweep(mica_world *world)
         else
             destroy(world, chunks->retired[i].chunk);
     if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
-        ++world->keeper.serial;
+        ++world->undo.serial;
     chunks->retired_count = kept;
 }
 
 void micap_chunk_release(mica_world *world, micap_chunk *chunk)
 {
-    if (world->keeper.before)
+    if (world->undo.before)
         micap_chunk_retire(world, chunk);
     else
         destroy(world, chunk);

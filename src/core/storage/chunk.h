@@ -34,10 +34,10 @@ typedef struct micap_finder {
 } micap_finder;
 
 /* A column, and the bytes of a value. Chunks never move, so that it is found without another addition. */
-typedef struct micap_lane {
+typedef struct micap_column_data {
     _Alignas(8) char *values;
     uint64_t bytes;
-} micap_lane;
+} micap_column_data;
 
 typedef struct micap_chunk {
     struct micap_archetype *archetype;
@@ -57,13 +57,13 @@ typedef struct micap_chunk {
 } micap_chunk;
 
 /* A row of a chunk. */
-typedef struct micap_spot {
+typedef struct micap_row {
     micap_chunk *chunk;
     uint32_t row;
-} micap_spot;
+} micap_row;
 
 /* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
-_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_lane) == 16 && sizeof(micap_chunk) == 48,
+_Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_column_data) == 16 && sizeof(micap_chunk) == 48,
                "chunks have as many rows on every machine");
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
@@ -87,9 +87,9 @@ static inline void *micap_finder_value(const micap_finder *finder, uint32_t row)
     return (char *)((uintptr_t)finder->values + (size_t)row * finder->bytes);
 }
 
-static inline micap_lane *micap_chunk_lanes(const micap_chunk *chunk)
+static inline micap_column_data *micap_chunk_columns(const micap_chunk *chunk)
 {
-    return (micap_lane *)(void *)((char *)chunk + chunk->lanes_offset);
+    return (micap_column_data *)(void *)((char *)chunk + chunk->lanes_offset);
 }
 
 static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
@@ -99,12 +99,12 @@ static inline mica_entity *micap_chunk_entities(const micap_chunk *chunk)
 
 static inline void *micap_chunk_column(const micap_chunk *chunk, uint32_t column)
 {
-    return micap_chunk_lanes(chunk)[column].values;
+    return micap_chunk_columns(chunk)[column].values;
 }
 
 static inline void *micap_chunk_value(const micap_chunk *chunk, uint32_t column, uint32_t row)
 {
-    const micap_lane *lane = &micap_chunk_lanes(chunk)[column];
+    const micap_column_data *lane = &micap_chunk_columns(chunk)[column];
     return lane->values + row * lane->bytes;
 }
 

@@ -96,7 +96,7 @@ bool micap_entities_init(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     pthread_mutex_init(&entities->lock, NULL);
-    entities->keeper = &world->keeper;
+    entities->undo = &world->undo;
     micap_arena_init(&entities->arena, &world->memory);
     atomic_init(&entities->directory, NULL);
     atomic_init(&entities->page_count, 0);
@@ -280,14 +280,14 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
     }
 }
 
-void micap_keep_record(const micap_entities *entities, uint32_t index)
+void micap_undo_save_record(const micap_entities *entities, uint32_t index)
 {
     const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
     uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
-    micap_keep_bytes(entities->keeper, MICAP_KEEP_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
-                     RECORDS_KEPT * sizeof *page->records);
+    micap_undo_save_bytes(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0, page->records + first,
+                          RECORDS_KEPT * sizeof *page->records);
     const micap_page list = {.next = page->next, .first_free = page->first_free};
-    micap_keep_bytes(entities->keeper, MICAP_KEEP_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
+    micap_undo_save_bytes(entities->undo, MICAP_UNDO_PAGE, index >> MICAP_PAGE_SHIFT, 0, &list, sizeof list);
 }
 
 void micap_entity_retire(micap_entities *entities, uint32_t index)

@@ -62,7 +62,7 @@ typedef struct micap_entities {
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
-    micap_keeper *keeper;
+    micap_undo_logs *undo;
 } micap_entities;
 
 static inline uint64_t micap_record_pack(uint32_t generation, uint32_t chunk, uint32_t row)
@@ -136,14 +136,14 @@ static inline mica_entity micap_entity_take_free(micap_entities *entities, uint6
 }
 
 /* Makes the copy of a record, and of the free list of its page, that snapshots need. */
-MICAP_COLD void micap_keep_record(const micap_entities *entities, uint32_t index);
+MICAP_COLD void micap_undo_save_record(const micap_entities *entities, uint32_t index);
 
 /* Every write to the record of an existing slot goes through this function first: it makes the copy that the newest snapshot needs.
  * Fresh slots need no copy, nor do records of rows that move, which are found again from the rows. */
 static inline void micap_touch_record(const micap_entities *entities, uint32_t index)
 {
-    if (MICAP_UNLIKELY(entities->keeper->before))
-        micap_keep_record(entities, index);
+    if (MICAP_UNLIKELY(entities->undo->before))
+        micap_undo_save_record(entities, index);
 }
 
 /* The same for the slot that is taken next. */

@@ -27,7 +27,7 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
 {
     micap_pools *pools = &world->pools;
     uint32_t number = type->id - MICAP_POOL_IDS;
-    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, &world->keeper, type) : NULL;
+    mica_pool *pool = list_pool(world, number) ? micap_pool_create(world, &pools->arena, &world->undo, type) : NULL;
     if (!pool)
         return NULL;
     pool->bit = pools->count % 64;
@@ -279,7 +279,7 @@ size_t micap_pools_trim(mica_world *world)
     size_t given = 0;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pools_sweep(world, world->pools.all[i]);
-    if (world->keeper.before) /* snapshots may need again what is unused now */
+    if (world->undo.before) /* snapshots may need again what is unused now */
         return 0;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         given += micap_pool_trim(world->pools.all[i]);

@@ -97,8 +97,8 @@ static void unlink_entry(micap_names *names, uint32_t index)
 /* Every change of a name goes through this function first: it makes the copy that the newest snapshot needs. */
 static void touch_name(mica_world *world, mica_entity entity)
 {
-    if (world->keeper.before)
-        micap_keep_name(world, entity);
+    if (world->undo.before)
+        micap_undo_save_name(world, entity);
 }
 
 static void drop_entry(mica_world *world, micap_name *name)
@@ -273,24 +273,24 @@ typedef struct kept_name {
     size_t text_bytes; /* with the end; 0: there is no name */
 } kept_name;
 
-void micap_keep_name(mica_world *world, mica_entity entity)
+void micap_undo_save_name(mica_world *world, mica_entity entity)
 {
     const micap_name *name = find_entity(&world->names, entity);
     kept_name about = {.text_bytes = name ? strlen(name->text) + 1 : 0};
     if (name)
         about.scope = name->scope;
-    micap_kept *kept =
-        micap_keep_open(&world->keeper, MICAP_KEEP_NAME, (uint64_t)entity.generation << 32 | entity.index, 0,
+    micap_undo_entry *kept =
+        micap_undo_open(&world->undo, MICAP_UNDO_NAME, (uint64_t)entity.generation << 32 | entity.index, 0,
                         sizeof about + about.text_bytes, _Alignof(kept_name));
     if (!kept)
         return;
     memcpy(kept->data, &about, sizeof about);
     if (name)
         memcpy((char *)kept->data + sizeof about, name->text, about.text_bytes);
-    micap_keep_close(&world->keeper, kept);
+    micap_undo_close(&world->undo, kept);
 }
 
-bool micap_name_prepare(mica_world *world, micap_kept *kept)
+bool micap_name_prepare(mica_world *world, micap_undo_entry *kept)
 {
     const kept_name *about = kept->data;
     if (!about->text_bytes)
@@ -302,25 +302,25 @@ bool micap_name_prepare(mica_world *world, micap_kept *kept)
     return text != NULL;
 }
 
-void micap_name_give_up(mica_world *world, micap_kept *kept)
+void micap_name_give_up(mica_world *world, micap_undo_entry *kept)
 {
     micap_release(&world->memory, (char *)(uintptr_t)kept->type, ((const kept_name *)kept->data)->text_bytes, 1);
     kept->type = NULL;
 }
 
-static mica_entity owner_of(const micap_kept *kept)
+static mica_entity owner_of(const micap_undo_entry *kept)
 {
     return (mica_entity){(uint32_t)kept->key, (uint32_t)(kept->key >> 32)};
 }
 
-void micap_name_clear(mica_world *world, const micap_kept *kept)
+void micap_name_clear(mica_world *world, const micap_undo_entry *kept)
 {
     micap_name *name = find_entity(&world->names, owner_of(kept));
     if (name)
         drop_entry(world, name);
 }
 
-void micap_name_restore(mica_world *world, micap_kept *kept)
+void micap_name_restore(mica_world *world, micap_undo_entry *kept)
 {
     if (kept->type)
         enter(&world->names, owner_of(kept), ((const kept_name *)kept->data)->scope, (char *)(uintptr_t)kept->type);

@@ -37,14 +37,14 @@ bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *
 mica_result micap_name_rescope(mica_world *world, mica_entity entity, mica_entity scope, mica_location location);
 
 /* Saves the name of an entity, or that it has none, in the log of the newest snapshot. */
-struct micap_kept;
-void micap_keep_name(mica_world *world, mica_entity entity);
+struct micap_undo_entry;
+void micap_undo_save_name(mica_world *world, mica_entity entity);
 /* Restores a saved name: allocates its text, so that restoring can't fail, or releases it; removes the name that the entity has
  * now; gives it the saved one. All names are removed before the first is given, since entities may have exchanged them. */
-bool micap_name_prepare(mica_world *world, struct micap_kept *kept);
-void micap_name_give_up(mica_world *world, struct micap_kept *kept);
-void micap_name_clear(mica_world *world, const struct micap_kept *kept);
-void micap_name_restore(mica_world *world, struct micap_kept *kept);
+bool micap_name_prepare(mica_world *world, struct micap_undo_entry *kept);
+void micap_name_give_up(mica_world *world, struct micap_undo_entry *kept);
+void micap_name_clear(mica_world *world, const struct micap_undo_entry *kept);
+void micap_name_restore(mica_world *world, struct micap_undo_entry *kept);
 
 /* Gives an entity of this world a name it has in another; false when memory is short. */
 bool micap_name_copy(mica_world *world, const micap_name *name);

@@ -7,9 +7,9 @@ static uint32_t at_most(uint32_t count, uint32_t limit)
 }
 
 /* How far a run may go: to the end of the chunks, and not so far that the rows to fill the holes are themselves in it. */
-micap_row_run micap_run_begin(micap_spot from, const micap_archetype *to, uint32_t count)
+micap_row_batch micap_row_batch_begin(micap_row from, const micap_archetype *to, uint32_t count)
 {
-    micap_row_run run = {.from = from, .to = micap_rows_next(to)};
+    micap_row_batch run = {.from = from, .to = micap_rows_next(to)};
     const micap_archetype *archetype = from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
     uint32_t limit = at_most(count, run.to.chunk->capacity - run.to.row);
@@ -30,7 +30,7 @@ static void copy_backward(char *to, const char *last, uint64_t bytes, uint32_t c
         micap_copy_inline(to, last, bytes);
 }
 
-void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge)
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge)
 {
     const micap_archetype *archetype = run->from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
@@ -38,12 +38,12 @@ void micap_run_move_columns(mica_world *world, const micap_row_run *run, const m
         micap_preserve_rows(world, run->from.chunk, run->from.row, run->count);
     micap_preserve_rows(world, last, last->count - run->count, run->count);
     micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
-    const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(run->to.chunk);
+    const micap_column_data *lanes = micap_chunk_columns(run->from.chunk), *others = micap_chunk_columns(run->to.chunk);
     bool widen = edge->path == MICAP_EDGE_ADDS;
     uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
     for (uint32_t i = 0; i < count; ++i) {
-        const micap_lane *lane = &lanes[i + (!widen && i >= edge->column)];
-        const micap_lane *other = &others[i + (widen && i >= edge->column)];
+        const micap_column_data *lane = &lanes[i + (!widen && i >= edge->column)];
+        const micap_column_data *other = &others[i + (widen && i >= edge->column)];
         char *to = other->values + run->to.row * lane->bytes;
         const char *from = lane->values + run->from.row * lane->bytes;
         if (run->is_backward)
@@ -54,12 +54,12 @@ void micap_run_move_columns(mica_world *world, const micap_row_run *run, const m
 }
 
 /* The last rows of the archetype fill the holes that the run left. */
-static void fill_holes(mica_world *world, const micap_row_run *run)
+static void fill_holes(mica_world *world, const micap_row_batch *run)
 {
     const micap_archetype *archetype = run->from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
     uint32_t last_row = last->count - 1;
-    const micap_lane *lanes = micap_chunk_lanes(run->from.chunk), *others = micap_chunk_lanes(last);
+    const micap_column_data *lanes = micap_chunk_columns(run->from.chunk), *others = micap_chunk_columns(last);
     micap_touch_rows(world, run->from.chunk, run->from.row, run->count);
     for (uint32_t i = 0; i < archetype->column_count; ++i)
         copy_backward(lanes[i].values + run->from.row * lanes[i].bytes, others[i].values + last_row * lanes[i].bytes,
@@ -73,7 +73,7 @@ static void fill_holes(mica_world *world, const micap_row_run *run)
     }
 }
 
-void micap_run_end(mica_world *world, const micap_row_run *run)
+void micap_row_batch_end(mica_world *world, const micap_row_batch *run)
 {
     micap_archetype *from = run->from.chunk->archetype;
     if (!run->is_backward)

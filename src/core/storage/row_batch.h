@@ -4,21 +4,21 @@
 
 #include "core/storage/rows.h"
 
-typedef struct micap_row_run {
-    micap_spot from;  /* the row of the first entity; the others follow it, */
+typedef struct micap_row_batch {
+    micap_row from;   /* the row of the first entity; the others follow it, */
     bool is_backward; /* or precede it, and are the last rows of their archetype: then no holes are left */
-    micap_spot to;
+    micap_row to;
     uint32_t count;
-} micap_row_run;
+} micap_row_batch;
 
 /* The longest run that can begin with a row, of at most `count`; its rows must still be found to belong to the entities. There is
  * room for one row at least. */
-micap_row_run micap_run_begin(micap_spot from, const micap_archetype *to, uint32_t count);
+micap_row_batch micap_row_batch_begin(micap_row from, const micap_archetype *to, uint32_t count);
 
 /* Moves the columns both have. What only `to` has stays raw, and entities and records are left to the caller. */
-void micap_run_move_columns(mica_world *world, const micap_row_run *run, const micap_edge *edge);
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge);
 
 /* Afterwards: the rows exist where they went, and no more where they came from. */
-void micap_run_end(mica_world *world, const micap_row_run *run);
+void micap_row_batch_end(mica_world *world, const micap_row_batch *run);
 
 #endif

@@ -70,7 +70,7 @@ static void move_value(const micap_column *column, void *to, void *from)
         micap_values_move(column->type, to, from, 1);
 }
 
-void micap_row_move(micap_spot from, micap_spot to)
+void micap_row_move(micap_row from, micap_row to)
 {
     const micap_archetype *source = from.chunk->archetype, *target = to.chunk->archetype;
     const micap_column *columns = source->columns, *others = target->columns;
@@ -86,7 +86,7 @@ void micap_row_move(micap_spot from, micap_spot to)
     }
 }
 
-void micap_row_destruct(micap_spot spot)
+void micap_row_destruct(micap_row spot)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i)
@@ -108,14 +108,15 @@ uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32
     return dropped;
 }
 
-static inline void copy_value(const micap_lane *to, uint64_t to_row, const micap_lane *from, uint64_t from_row)
+static inline void copy_value(const micap_column_data *to, uint64_t to_row, const micap_column_data *from,
+                              uint64_t from_row)
 {
     uint64_t bytes = to->bytes;
     micap_copy_inline(to->values + to_row * bytes, from->values + from_row * bytes, bytes);
 }
 
 /* Gives a hole that was filled with the values of the last row to the entity of that row. */
-static inline void own_hole(const mica_world *world, micap_spot last, micap_spot hole)
+static inline void own_hole(const mica_world *world, micap_row last, micap_row hole)
 {
     mica_entity moved = micap_chunk_entities(last.chunk)[last.row];
     micap_row_own(hole, moved, micap_record_at(&world->entities, moved.index));
@@ -132,30 +133,30 @@ static MICAP_COLD bool leave_chunk(mica_world *world, micap_archetype *archetype
     return true;
 }
 
-static inline micap_spot last_row(const micap_archetype *archetype)
+static inline micap_row last_row(const micap_archetype *archetype)
 {
     micap_chunk *chunk = archetype->chunks[archetype->tail];
-    return (micap_spot){chunk, chunk->count - 1};
+    return (micap_row){chunk, chunk->count - 1};
 }
 
 /* Removes the last row of an archetype. The caller calls leave_chunk afterwards if it was the only row of its chunk. */
-static inline void drop_last(micap_archetype *archetype, micap_spot last)
+static inline void drop_last(micap_archetype *archetype, micap_row last)
 {
     last.chunk->count = last.row;
     --archetype->row_count;
     archetype->open = last.chunk;
 }
 
-static inline bool is_same_row(micap_spot a, micap_spot b)
+static inline bool is_same_row(micap_row a, micap_row b)
 {
     return a.chunk == b.chunk && a.row == b.row;
 }
 
 /* The general path: values with functions of their own, and snapshots. */
-static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_spot hole)
+static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    micap_spot last = last_row(archetype);
+    micap_row last = last_row(archetype);
     micap_preserve_rows(world, last.chunk, last.row, 1);
     if (!is_same_row(last, hole)) {
         micap_touch_row(world, hole.chunk, hole.row);
@@ -167,16 +168,16 @@ static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_spo
 }
 
 /* Has no calls but at its end, so that nothing is saved on the stack. */
-bool micap_row_fill_hole(mica_world *world, micap_spot hole)
+bool micap_row_fill_hole(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    if (MICAP_UNLIKELY(!archetype->trivial || world->keeper.before))
+    if (MICAP_UNLIKELY(!archetype->trivial || world->undo.before))
         return fill_hole_any(world, hole);
-    micap_spot last = last_row(archetype);
+    micap_row last = last_row(archetype);
     drop_last(archetype, last);
     if (!is_same_row(last, hole)) {
         micap_stamp_row(world, hole.chunk, hole.row);
-        const micap_lane *lanes = micap_chunk_lanes(hole.chunk), *others = micap_chunk_lanes(last.chunk);
+        const micap_column_data *lanes = micap_chunk_columns(hole.chunk), *others = micap_chunk_columns(last.chunk);
         for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
             copy_value(lanes, hole.row, others, last.row);
         own_hole(world, last, hole);
@@ -197,7 +198,7 @@ void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_
 }
 
 /* Moves rows of an archetype to where nothing is any more, column by column. */
-static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_t count)
+static void move_rows(mica_world *world, micap_row from, micap_row to, uint32_t count)
 {
     const micap_archetype *archetype = to.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
@@ -215,7 +216,7 @@ static void move_rows(mica_world *world, micap_spot from, micap_spot to, uint32_
             micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
 }
 
-void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
+void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count)
 {
     micap_archetype *archetype = hole.chunk->archetype;
     micap_preserve_rows(world, hole.chunk, hole.row, count);
@@ -225,7 +226,7 @@ void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
         uint32_t run = behind < count ? behind : count;
         micap_preserve_rows(world, last, last->count - run, run);
         micap_touch_rows(world, hole.chunk, hole.row, run);
-        move_rows(world, (micap_spot){last, last->count - run}, hole, run);
+        move_rows(world, (micap_row){last, last->count - run}, hole, run);
         hole.row += run;
         count -= run;
         uint32_t rest = last == hole.chunk ? count : 0; /* of the hole, which is at the end now */
@@ -234,7 +235,7 @@ void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count)
     }
 }
 
-void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to)
+void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_row to)
 {
     const micap_archetype *archetype = to.chunk->archetype;
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
@@ -249,10 +250,10 @@ void micap_row_init_companions(mica_world *world, const micap_archetype *from, m
     }
 }
 
-micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to)
+micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_archetype *to)
 {
     mica_entity entity = micap_chunk_entities(from.chunk)[from.row];
-    micap_spot spot = micap_rows_next(to);
+    micap_row spot = micap_rows_next(to);
     micap_preserve_rows(world, from.chunk, from.row, 1);
     micap_row_move(from, spot);
     if (to->has_companions)
@@ -266,13 +267,13 @@ char micap_tag_value;
 
 /* Moves a row along an edge and returns the new one; the hole is still there. Columns before the one of the edge have the same
  * number in both archetypes, those after it differ by one. */
-static MICAP_INLINE micap_spot step(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge,
-                                    bool adds)
+static MICAP_INLINE micap_row step(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
+                                   bool adds)
 {
-    micap_spot to = micap_rows_next(edge->end);
-    const micap_lane *lanes = micap_chunk_lanes(from.chunk), *others = micap_chunk_lanes(to.chunk);
+    micap_row to = micap_rows_next(edge->end);
+    const micap_column_data *lanes = micap_chunk_columns(from.chunk), *others = micap_chunk_columns(to.chunk);
     uint32_t gap = edge->column, count = (adds ? from : to).chunk->archetype->column_count;
-    const micap_lane *stop = lanes + (gap < count ? gap : count);
+    const micap_column_data *stop = lanes + (gap < count ? gap : count);
     for (;;) {
         for (; lanes != stop; ++lanes, ++others)
             copy_value(others, to.row, lanes, from.row);
@@ -287,12 +288,12 @@ static MICAP_INLINE micap_spot step(mica_world *world, mica_entity entity, micap
     return to;
 }
 
-void *micap_row_step_add(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge)
 {
-    micap_spot to = step(world, entity, from, edge, true);
+    micap_row to = step(world, entity, from, edge, true);
     char *value = &micap_tag_value;
     if (edge->column != MICAP_COLUMN_TAG) {
-        const micap_lane *column = &micap_chunk_lanes(to.chunk)[edge->column];
+        const micap_column_data *column = &micap_chunk_columns(to.chunk)[edge->column];
         value = column->values + to.row * column->bytes;
         micap_zero_trivial(value, column->bytes);
     }
@@ -300,7 +301,7 @@ void *micap_row_step_add(mica_world *world, mica_entity entity, micap_spot from,
     return value;
 }
 
-bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge)
+bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge)
 {
     step(world, entity, from, edge, false);
     return micap_row_fill_hole(world, from);

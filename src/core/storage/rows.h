@@ -10,20 +10,20 @@
 #include "core/storage/touch.h"
 
 /* Where the row of an entity is; a chunk without components when it is not alive. */
-static inline micap_spot micap_locate(const mica_world *world, mica_entity entity)
+static inline micap_row micap_locate(const mica_world *world, mica_entity entity)
 {
     uint64_t record = micap_record_of(&world->entities, entity);
-    return (micap_spot){world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record)};
+    return (micap_row){world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record)};
 }
 
 /* Whether the spot is a row: not that of a dead or pending entity. */
-static inline bool micap_is_row(micap_spot spot)
+static inline bool micap_is_row(micap_row spot)
 {
     return spot.chunk->number > MICAP_CHUNK_PENDING;
 }
 
 /* Gives a row that was touched to an entity, whose record is given. */
-static inline void micap_row_own(micap_spot spot, mica_entity entity, uint64_t *record)
+static inline void micap_row_own(micap_row spot, mica_entity entity, uint64_t *record)
 {
     micap_chunk_entities(spot.chunk)[spot.row] = entity;
     *record = micap_record_pack(entity.generation, spot.chunk->number, spot.row);
@@ -39,16 +39,16 @@ static inline bool micap_rows_reserve_one(mica_world *world, micap_archetype *ar
 }
 
 /* The place of the next row, after a successful reserve; the row does not exist until it is committed. */
-static inline micap_spot micap_rows_next(const micap_archetype *archetype)
+static inline micap_row micap_rows_next(const micap_archetype *archetype)
 {
-    return (micap_spot){archetype->open, archetype->open->count};
+    return (micap_row){archetype->open, archetype->open->count};
 }
 
 /* Works out `open` after the first or last row of a chunk came or went. */
 MICAP_COLD void micap_rows_update_open(micap_archetype *archetype);
 
 /* As micap_rows_count_up, but leaves it to the caller to work out `open` when it returns that the chunk is full. */
-static inline bool micap_rows_count(micap_spot spot, uint32_t count)
+static inline bool micap_rows_count(micap_row spot, uint32_t count)
 {
     micap_chunk *chunk = spot.chunk;
     micap_archetype *archetype = chunk->archetype;
@@ -61,14 +61,14 @@ static inline bool micap_rows_count(micap_spot spot, uint32_t count)
 
 /* Makes `count` rows that begin at micap_rows_next and lie in its chunk exist, once entities and records name each
  * other. */
-static inline void micap_rows_count_up(micap_spot spot, uint32_t count)
+static inline void micap_rows_count_up(micap_row spot, uint32_t count)
 {
     if (micap_rows_count(spot, count))
         micap_rows_update_open(spot.chunk->archetype);
 }
 
 /* Makes the row at micap_rows_next exist and belong to the entity, whose record is given. */
-static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, mica_entity entity, uint64_t *record)
+static inline void micap_rows_commit_record(mica_world *world, micap_row spot, mica_entity entity, uint64_t *record)
 {
     MICAP_ASSERT_HOT(spot.row == spot.chunk->count && spot.row < spot.chunk->capacity, "a row is added at the end");
     micap_touch_row(world, spot.chunk, spot.row);
@@ -76,7 +76,7 @@ static inline void micap_rows_commit_record(mica_world *world, micap_spot spot, 
     micap_rows_count_up(spot, 1);
 }
 
-static inline void micap_rows_commit(mica_world *world, micap_spot spot, mica_entity entity)
+static inline void micap_rows_commit(mica_world *world, micap_row spot, mica_entity entity)
 {
     micap_rows_commit_record(world, spot, entity, micap_record_at(&world->entities, entity.index));
 }
@@ -90,37 +90,37 @@ static inline void micap_rows_have_moved(mica_world *world)
 
 /* The primitive: moves the values of all columns that both rows' archetypes have, and destroys those that only `from`
  * has. Columns that only `to` has stay raw. Neither row's entity changes. */
-void micap_row_move(micap_spot from, micap_spot to);
+void micap_row_move(micap_row from, micap_row to);
 
 /* Gives a row whose values are gone to the last row of the archetype, which moves into the hole. Returns true, so that an
  * operation can end with it, which keeps its own frame off the stack. */
-bool micap_row_fill_hole(mica_world *world, micap_spot hole);
+bool micap_row_fill_hole(mica_world *world, micap_row hole);
 
 /* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);
 
 /* The same for rows of one chunk that lie one after the other: the last rows of the archetype fill them, column by column. */
-void micap_rows_fill_hole(mica_world *world, micap_spot hole, uint32_t count);
+void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count);
 
 /* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
  * The hole is filled. Returns the new place. */
-micap_spot micap_row_change_archetype(mica_world *world, micap_spot from, micap_archetype *to);
+micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_archetype *to);
 
 /* The same along an edge with the fast path, MICAP_EDGE_ADDS. Returns the value that was added, which is zero; micap_tag_value for
  * a tag. */
-void *micap_row_step_add(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge);
 /* The same for MICAP_EDGE_REMOVES. Returns true. */
-bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_spot from, const micap_edge *edge);
+bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge);
 
 /* What a pointer to a tag points to. */
 extern char micap_tag_value;
 
 /* Destroys the values of all columns of a row that own something. */
-void micap_row_destruct(micap_spot spot);
+void micap_row_destruct(micap_row spot);
 
 /* Sets the companions among the columns that `to` has and `from` (NULL: the empty set) does not have; the leaves of split
  * components stay raw. */
-void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_spot to);
+void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_row to);
 
 /* Gives back chunks without rows, all but `keep` of them; returns how many. */
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);

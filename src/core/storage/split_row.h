@@ -6,13 +6,13 @@
 #include "type/type.h"
 
 /* The value of one leaf; NULL if the row does not have the component. */
-void *micap_row_leaf(micap_spot spot, const micap_leaf *leaf);
+void *micap_row_leaf(micap_row spot, const micap_leaf *leaf);
 
 /* Fills the raw leaf columns of a row from a whole value, or with zero if the value is NULL. */
-void micap_row_scatter(micap_spot spot, const micap_type *type, const void *value);
+void micap_row_scatter(micap_row spot, const micap_type *type, const void *value);
 /* Overwrites the leaf columns of a row: they count as changed. */
-void micap_row_overwrite_leaves(mica_world *world, micap_spot spot, const micap_type *type, const void *value);
+void micap_row_overwrite_leaves(mica_world *world, micap_row spot, const micap_type *type, const void *value);
 /* Copies the leaf columns of a row into a whole value. */
-void micap_row_gather(micap_spot spot, const micap_type *type, void *out);
+void micap_row_gather(micap_row spot, const micap_type *type, void *out);
 
 #endif

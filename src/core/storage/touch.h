@@ -9,7 +9,7 @@
 /* Whether the newest snapshot may need a copy of what has this stamp. Never without a snapshot. */
 static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
 {
-    return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->keeper.before);
+    return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->undo.before);
 }
 
 /* Stamps values of one slice, if no copy is needed first. If it returns false, call one of the functions below. Use this where a
@@ -27,7 +27,7 @@ static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint
 {
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
     if (micap_is_older(world, stamp))
-        micap_keep_column(world, chunk, column, row);
+        micap_undo_save_column(world, chunk, column, row);
     micap_stamp(stamp, micap_version(world));
 }
 
@@ -40,7 +40,7 @@ static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uin
     const mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
     for (; stamp <= last; stamp += stride, row += MICA_SLICE_ROWS) {
         if (micap_is_older(world, stamp))
-            micap_keep_column(world, chunk, column, row);
+            micap_undo_save_column(world, chunk, column, row);
         micap_stamp(stamp, version);
     }
 }
@@ -49,8 +49,8 @@ static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uin
  * are passed to a hook, which may write to them. */
 static inline void micap_preserve_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count)
 {
-    if (MICAP_UNLIKELY(world->keeper.before) && count)
-        micap_keep_rows(world, chunk, row, count);
+    if (MICAP_UNLIKELY(world->undo.before) && count)
+        micap_undo_save_rows(world, chunk, row, count);
 }
 
 /* Stamps a row that needs no copy: there is no snapshot, or micap_preserve_rows was called. For fast paths, which test once whether
@@ -65,7 +65,7 @@ static inline void micap_touch_row(mica_world *world, const micap_chunk *chunk, 
 {
     mica_version *stamp = micap_chunk_stamps(chunk, row);
     if (micap_is_older(world, stamp))
-        micap_keep_rows(world, chunk, row, 1);
+        micap_undo_save_rows(world, chunk, row, 1);
     *stamp = micap_version(world);
 }
 
@@ -79,8 +79,8 @@ static inline void micap_touch_rows(mica_world *world, const micap_chunk *chunk,
 /* The list of chunks of an archetype is about to change. */
 static inline void micap_touch_archetype(mica_world *world, const micap_archetype *archetype)
 {
-    if (MICAP_UNLIKELY(world->keeper.before))
-        micap_keep_archetype(world, archetype);
+    if (MICAP_UNLIKELY(world->undo.before))
+        micap_undo_save_archetype(world, archetype);
 }
 
 #endif

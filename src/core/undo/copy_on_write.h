@@ -12,7 +12,7 @@
 #include "core/world/world.h"
 
 /* For saved values that are not trivial. */
-extern const micap_keep_ops micap_keep_value_ops;
+extern const micap_undo_value_ops micap_undo_ops_of_values;
 
 /* The key of a column of a slice in a log. Rows have the same key as column 0, and another kind. The part of the key is when the
  * chunk was created, since numbers are reused. */
@@ -32,7 +32,7 @@ static inline uint32_t micap_place_column(uint64_t key)
 }
 
 /* The chunk of a place; NULL if it was destroyed. No archetype has it while it is retired: see micap_chunk_in_use. */
-const micap_chunk *micap_place_chunk(const mica_world *world, const micap_kept *kept);
+const micap_chunk *micap_place_chunk(const mica_world *world, const micap_undo_entry *kept);
 
 /* How many rows a slice has. */
 static inline uint32_t micap_slice_count(const micap_chunk *chunk, uint32_t row)
@@ -44,17 +44,17 @@ static inline uint32_t micap_slice_count(const micap_chunk *chunk, uint32_t row)
 
 /* Saves the slice that has this row, unless the log has it: one column, before its values change; entities and all columns, before
  * any of `count` rows is added, removed or moved. */
-MICAP_COLD void micap_keep_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row);
-MICAP_COLD void micap_keep_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count);
+MICAP_COLD void micap_undo_save_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row);
+MICAP_COLD void micap_undo_save_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count);
 /* The same for the last rows of an archetype. */
-MICAP_COLD void micap_keep_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count);
+MICAP_COLD void micap_undo_save_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count);
 /* Saves the list of chunks and the number of rows, before they change. */
-MICAP_COLD void micap_keep_archetype(mica_world *world, const micap_archetype *archetype);
+MICAP_COLD void micap_undo_save_archetype(mica_world *world, const micap_archetype *archetype);
 
 /* Saves in the newest log what is there now, before an entry of another log is restored to the same place. */
-void micap_keep_again(mica_world *world, const micap_kept *kept);
+void micap_undo_save_again(mica_world *world, const micap_undo_entry *kept);
 
 /* Whether everything that was stamped since the newest snapshot is in its log; false with a report. */
-bool micap_keep_validate(const mica_world *world);
+bool micap_undo_validate(const mica_world *world);
 
 #endif

@@ -4,9 +4,9 @@
 #include "core/undo/copy_on_write.h"
 #include "core/storage/rows.h"
 
-typedef void (*kept_fn)(const micap_restoring *restoring, micap_kept *kept);
+typedef void (*kept_fn)(const micap_restoring *restoring, micap_undo_entry *kept);
 
-static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn fn)
+static void each(const micap_restoring *restoring, micap_undo_kind kind, kept_fn fn)
 {
     for (uint32_t i = 0; i < restoring->kept.count; ++i)
         if (restoring->kept.all[i]->kind == kind)
@@ -14,7 +14,7 @@ static void each(const micap_restoring *restoring, micap_keep_kind kind, kept_fn
 }
 
 /* Values that own something, and are about to be overwritten. A retired chunk has none. */
-static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
+static void destruct_values(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!kept->is_owned || !chunk)
@@ -25,7 +25,7 @@ static void destruct_values(const micap_restoring *restoring, micap_kept *kept)
                               micap_slice_count(chunk, row));
 }
 
-static void restore_records(const micap_restoring *restoring, micap_kept *kept)
+static void restore_records(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     uint32_t count = (uint32_t)(kept->bytes / sizeof(uint64_t)), first = (uint32_t)kept->key * count;
     uint64_t *records = micap_record_at(&restoring->world->entities, first);
@@ -33,7 +33,7 @@ static void restore_records(const micap_restoring *restoring, micap_kept *kept)
     micap_handles_clear_fresh(restoring->handles, first, records, count);
 }
 
-static void restore_page(const micap_restoring *restoring, micap_kept *kept)
+static void restore_page(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     micap_page *page = &restoring->world->entities.pages[kept->key];
     const micap_page *old = kept->data;
@@ -41,7 +41,7 @@ static void restore_page(const micap_restoring *restoring, micap_kept *kept)
     page->first_free = old->first_free;
 }
 
-static void restore_archetype(const micap_restoring *restoring, micap_kept *kept)
+static void restore_archetype(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     mica_world *world = restoring->world;
     micap_archetype *archetype = world->archetypes.by_id[kept->key];
@@ -67,7 +67,7 @@ static void restore_archetype(const micap_restoring *restoring, micap_kept *kept
     micap_rows_update_open(archetype);
 }
 
-static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
+static void restore_rows(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
@@ -84,7 +84,7 @@ static void restore_rows(const micap_restoring *restoring, micap_kept *kept)
             micap_record_pack(entities[i].generation, chunk->number, first + i);
 }
 
-static void restore_column(const micap_restoring *restoring, micap_kept *kept)
+static void restore_column(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     const micap_chunk *chunk = micap_place_chunk(restoring->world, kept);
     if (!chunk)
@@ -104,7 +104,7 @@ static void restore_column(const micap_restoring *restoring, micap_kept *kept)
 bool micap_restore_prepare(const micap_restoring *restoring)
 {
     for (uint32_t i = 0; i < restoring->kept.count; ++i)
-        if (restoring->kept.all[i]->kind == MICAP_KEEP_NAME &&
+        if (restoring->kept.all[i]->kind == MICAP_UNDO_NAME &&
             !micap_name_prepare(restoring->world, restoring->kept.all[i]))
             return false;
     return true;
@@ -113,39 +113,39 @@ bool micap_restore_prepare(const micap_restoring *restoring)
 void micap_restore_give_up(const micap_restoring *restoring)
 {
     for (uint32_t i = 0; i < restoring->kept.count; ++i)
-        if (restoring->kept.all[i]->kind == MICAP_KEEP_NAME)
+        if (restoring->kept.all[i]->kind == MICAP_UNDO_NAME)
             micap_name_give_up(restoring->world, restoring->kept.all[i]);
 }
 
-static void clear_name(const micap_restoring *restoring, micap_kept *kept)
+static void clear_name(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     micap_name_clear(restoring->world, kept);
 }
 
-static void restore_name(const micap_restoring *restoring, micap_kept *kept)
+static void restore_name(const micap_restoring *restoring, micap_undo_entry *kept)
 {
     micap_name_restore(restoring->world, kept);
 }
 
-static void restore_links(const micap_restoring *restoring, micap_kept *kept)
+static void restore_links(const micap_restoring *restoring, micap_undo_entry *kept)
 {
-    micap_modules_load_kept(restoring->world, kept);
+    micap_modules_restore_entry(restoring->world, kept);
 }
 
-void micap_restore_kept(micap_restoring *restoring)
+void micap_restore_entries(micap_restoring *restoring)
 {
     mica_world *world = restoring->world;
     micap_entities_settle(world);
-    each(restoring, MICAP_KEEP_COLUMN, destruct_values);
-    each(restoring, MICAP_KEEP_RECORDS, restore_records);
-    each(restoring, MICAP_KEEP_PAGE, restore_page);
+    each(restoring, MICAP_UNDO_COLUMN, destruct_values);
+    each(restoring, MICAP_UNDO_RECORDS, restore_records);
+    each(restoring, MICAP_UNDO_PAGE, restore_page);
     micap_handles_restore(world, restoring->handles);
-    each(restoring, MICAP_KEEP_ARCHETYPE, restore_archetype);
-    each(restoring, MICAP_KEEP_ROWS, restore_rows);
-    each(restoring, MICAP_KEEP_COLUMN, restore_column);
+    each(restoring, MICAP_UNDO_ARCHETYPE, restore_archetype);
+    each(restoring, MICAP_UNDO_ROWS, restore_rows);
+    each(restoring, MICAP_UNDO_COLUMN, restore_column);
     micap_pools_restore(world, &restoring->kept, restoring->pools);
-    each(restoring, MICAP_KEEP_NAME, clear_name);
-    each(restoring, MICAP_KEEP_NAME, restore_name);
-    each(restoring, MICAP_KEEP_LINKS, restore_links);
+    each(restoring, MICAP_UNDO_NAME, clear_name);
+    each(restoring, MICAP_UNDO_NAME, restore_name);
+    each(restoring, MICAP_UNDO_LINKS, restore_links);
     ++world->structure;
 }

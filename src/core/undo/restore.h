@@ -10,7 +10,7 @@ typedef struct micap_restoring {
     mica_world *world;
     const micap_handles_state *handles;
     const micap_pools_state *pools;
-    micap_kept_list kept;
+    micap_undo_entries kept;
 } micap_restoring;
 
 /* Allocates what restoring needs; false if memory is short. The other one releases it. */
@@ -18,6 +18,6 @@ bool micap_restore_prepare(const micap_restoring *restoring);
 void micap_restore_give_up(const micap_restoring *restoring);
 
 /* Restores rows, values, records, names, pools and links. Can't fail. */
-void micap_restore_kept(micap_restoring *restoring);
+void micap_restore_entries(micap_restoring *restoring);
 
 #endif

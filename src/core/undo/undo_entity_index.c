@@ -91,7 +91,7 @@ static void keep_run(const micap_entities *entities, uint64_t begin, uint64_t en
 {
     for (uint64_t index = begin & ~(uint64_t)63; index < end; index += 64)
         if (has_page(entities, index >> MICAP_PAGE_SHIFT))
-            micap_keep_record(entities, (uint32_t)index);
+            micap_undo_save_record(entities, (uint32_t)index);
 }
 
 bool micap_handles_prepare(mica_world *world, const micap_handles_state *state)
@@ -102,7 +102,7 @@ bool micap_handles_prepare(mica_world *world, const micap_handles_state *state)
            MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, state->spare_count);
 }
 
-void micap_handles_keep(mica_world *world, const micap_handles_state *state)
+void micap_handles_save_fresh(mica_world *world, const micap_handles_state *state)
 {
     each_fresh_run(&world->entities, state, keep_run);
 }

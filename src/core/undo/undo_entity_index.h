@@ -1,4 +1,4 @@
-/* The entity index and snapshots. Blocks of records are saved before they change, like other storage (micap_keep_record). Which
+/* The entity index and snapshots. Blocks of records are saved before they change, like other storage (micap_undo_save_record). Which
  * slots are free, and which were never used, is a few numbers and lists that are copied when a snapshot is taken. */
 #ifndef MICAP_CORE_UNDO_UNDO_ENTITY_INDEX_H
 #define MICAP_CORE_UNDO_UNDO_ENTITY_INDEX_H
@@ -27,7 +27,7 @@ void micap_handles_drop(mica_world *world, micap_handles_state *state);
 /* Reserves memory, so that restoring can't fail; false if memory is short. */
 bool micap_handles_prepare(mica_world *world, const micap_handles_state *state);
 /* Saves in the newest log the records that restoring this state will clear. */
-void micap_handles_keep(mica_world *world, const micap_handles_state *state);
+void micap_handles_save_fresh(mica_world *world, const micap_handles_state *state);
 /* Clears those records of a restored block that were unused when the snapshot was taken: a block may have been saved later. */
 void micap_handles_clear_fresh(const micap_handles_state *state, uint64_t first, uint64_t *records, uint32_t count);
 void micap_handles_restore(mica_world *world, const micap_handles_state *state);

@@ -59,25 +59,25 @@ void micap_pools_drop_state(mica_world *world, micap_pools_state *state)
         micap_release(&world->memory, state, state->bytes, MICAP_ARRAY_ALIGNMENT);
 }
 
-static mica_pool *pool_of(const mica_world *world, const micap_kept *kept)
+static mica_pool *pool_of(const mica_world *world, const micap_undo_entry *kept)
 {
     return micap_pool_of(world, (mica_component)(kept->key >> 32));
 }
 
-void micap_pools_keep_again(mica_world *world, const micap_kept *kept)
+void micap_pools_save_again(mica_world *world, const micap_undo_entry *kept)
 {
     uint32_t part = (uint32_t)kept->key;
-    if (kept->kind == MICAP_KEEP_MASKS)
+    if (kept->kind == MICAP_UNDO_MASKS)
         micap_map_touch(&world->pools.masks, part * MICAP_MAP_BLOCK);
-    else if (kept->kind == MICAP_KEEP_MAP)
+    else if (kept->kind == MICAP_UNDO_MAP)
         micap_map_touch(&pool_of(world, kept)->index, part * MICAP_MAP_BLOCK);
-    else if (kept->kind == MICAP_KEEP_BITS)
-        micap_pool_keep_bit(pool_of(world, kept), part * 64 * 64);
+    else if (kept->kind == MICAP_UNDO_BITS)
+        micap_pool_save_bit(pool_of(world, kept), part * 64 * 64);
     else
-        micap_pool_keep_slices(pool_of(world, kept), part * MICA_SLICE_ROWS, 1);
+        micap_pool_save_slices(pool_of(world, kept), part * MICA_SLICE_ROWS, 1);
 }
 
-static void restore_block(const micap_index *index, const micap_kept *kept)
+static void restore_block(const micap_index *index, const micap_undo_entry *kept)
 {
     uint64_t *block = micap_map_at(index, (uint32_t)kept->key * MICAP_MAP_BLOCK);
     MICAP_ASSERT(block, "blocks stay while a snapshot lives");
@@ -120,39 +120,39 @@ static void restore_counts_of_all(mica_world *world, const micap_pools_state *st
         restore_counts(pools->all[i], state_of(state, pools->all[i]));
 }
 
-typedef void (*kept_fn)(mica_pool *pool, micap_kept *kept);
+typedef void (*kept_fn)(mica_pool *pool, micap_undo_entry *kept);
 
-static void each(const mica_world *world, const micap_kept_list *kept, micap_keep_kind kind, kept_fn fn)
+static void each(const mica_world *world, const micap_undo_entries *kept, micap_undo_kind kind, kept_fn fn)
 {
     for (uint32_t i = 0; i < kept->count; ++i)
         if (kept->all[i]->kind == kind)
             fn(pool_of(world, kept->all[i]), kept->all[i]);
 }
 
-static void destruct(mica_pool *pool, micap_kept *kept)
+static void destruct(mica_pool *pool, micap_undo_entry *kept)
 {
-    micap_pool_destruct_kept(pool, kept);
+    micap_pool_destruct_saved(pool, kept);
 }
 
-static void restore_bits(mica_pool *pool, micap_kept *kept)
+static void restore_bits(mica_pool *pool, micap_undo_entry *kept)
 {
     micap_pool_restore_bits(pool, kept);
 }
 
-static void restore_map(mica_pool *pool, micap_kept *kept)
+static void restore_map(mica_pool *pool, micap_undo_entry *kept)
 {
     restore_block(&pool->index, kept);
 }
 
-void micap_pools_restore(mica_world *world, const micap_kept_list *kept, const micap_pools_state *state)
+void micap_pools_restore(mica_world *world, const micap_undo_entries *kept, const micap_pools_state *state)
 {
-    each(world, kept, MICAP_KEEP_POOL, destruct);
-    each(world, kept, MICAP_KEEP_BITS, restore_bits);
+    each(world, kept, MICAP_UNDO_POOL, destruct);
+    each(world, kept, MICAP_UNDO_BITS, restore_bits);
     restore_counts_of_all(world, state);
-    each(world, kept, MICAP_KEEP_POOL, micap_pool_restore_slice);
-    each(world, kept, MICAP_KEEP_MAP, restore_map);
+    each(world, kept, MICAP_UNDO_POOL, micap_pool_restore_slice);
+    each(world, kept, MICAP_UNDO_MAP, restore_map);
     for (uint32_t i = 0; i < kept->count; ++i)
-        if (kept->all[i]->kind == MICAP_KEEP_MASKS)
+        if (kept->all[i]->kind == MICAP_UNDO_MASKS)
             restore_block(&world->pools.masks, kept->all[i]);
     for (uint32_t i = 0; i < world->pools.count; ++i)
         micap_pool_restore_index(world->pools.all[i]);

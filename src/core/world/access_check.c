@@ -27,7 +27,7 @@ void micap_violation(const mica_world *world, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const micap_here *here = micap_here_now;
+    const micap_thread_context *here = micap_this_thread;
     if (here && here->world == world)
         snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", here->label,
                  here->location.file ? here->location.file : "?", here->location.line, what);
@@ -56,7 +56,7 @@ static bool is_in_view(const mica_view *view, mica_entity entity)
 
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
-    const micap_here *here = micap_here_of(world);
+    const micap_thread_context *here = micap_thread_context_of(world);
     const micap_type *type = micap_type_of(component);
     if (!here || !here->allows || (type && !type->type.size_bytes)) /* who has a tag is structure, which stays */
         return;
@@ -80,7 +80,7 @@ void micap_check_access(const mica_world *world, mica_entity entity, mica_compon
 
 void micap_check_view(const mica_view *view)
 {
-    const micap_here *here = view->world ? micap_here_of(view->world) : NULL;
+    const micap_thread_context *here = view->world ? micap_thread_context_of(view->world) : NULL;
     if (view->frame) {
         if (!here || here->view != view)
             micap_violation(view->world, "uses a view of a system whose function has returned");
@@ -92,7 +92,7 @@ void micap_check_view(const mica_view *view)
 
 void micap_check_column(const mica_view *view, mica_component component, bool write)
 {
-    if (!micap_here_of(view->world))
+    if (!micap_thread_context_of(view->world))
         return;
     mica_entity first = view->count ? view->entities[0] : mica_nil();
     micap_violation(view->world,
@@ -103,7 +103,7 @@ void micap_check_column(const mica_view *view, mica_component component, bool wr
 
 void micap_check_door(const mica_world *world, const char *what)
 {
-    if (micap_here_of(world))
+    if (micap_thread_context_of(world))
         micap_violation(world, "calls %s, which only an exclusive system may do", what);
 }
 
@@ -118,7 +118,7 @@ void micap_check_stream(const mica_world *world, const char *name, bool write, m
 
 void micap_check_buffer(const mica_commands *commands)
 {
-    const micap_here *here = micap_here_of(commands->world);
+    const micap_thread_context *here = micap_thread_context_of(commands->world);
     if (commands->is_of_system && (!here || here->commands != commands))
         micap_violation(commands->world, "records into a buffer of system %s outside of the work it was given for",
                         commands->label ? commands->label : "?");

@@ -79,14 +79,14 @@ void micap_modules_trim(mica_world *world)
             world->modules[id].ops->trim(world, world->modules[id].state);
 }
 
-void micap_modules_load_kept(mica_world *world, const struct micap_kept *kept)
+void micap_modules_restore_entry(mica_world *world, const struct micap_undo_entry *kept)
 {
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->load_kept)
             world->modules[id].ops->load_kept(world, world->modules[id].state, kept);
 }
 
-void micap_modules_keep_again(mica_world *world, const struct micap_kept *kept)
+void micap_modules_save_again(mica_world *world, const struct micap_undo_entry *kept)
 {
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->keep_again)

@@ -17,7 +17,7 @@ typedef enum micap_module_id {
     MICAP_MODULES,
 } micap_module_id;
 
-struct micap_kept;
+struct micap_undo_entry;
 
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
 
@@ -45,12 +45,12 @@ typedef struct micap_module_ops {
     /* Allocates what loading needs, so that it can't fail. */
     bool (*prepare)(mica_world *world, void *state, const void *saved);
     /* Restores an entry of an undo log, then the copied state; NULL: the module was not in use. Entities are restored already. */
-    void (*load_kept)(mica_world *world, void *state, const struct micap_kept *kept);
+    void (*load_kept)(mica_world *world, void *state, const struct micap_undo_entry *kept);
     void (*load)(mica_world *world, void *state, const void *saved);
     /* Copies the module to another world, which has the same entities; false if memory is short. */
     bool (*clone)(mica_world *to, const void *state);
     /* Saves the current bytes of an entry that is about to be restored. */
-    void (*keep_again)(mica_world *world, void *state, const struct micap_kept *kept);
+    void (*keep_again)(mica_world *world, void *state, const struct micap_undo_entry *kept);
 } micap_module_ops;
 
 typedef struct micap_module {
@@ -73,7 +73,7 @@ uint64_t micap_modules_hash(const mica_world *world);
 bool micap_modules_validate(mica_world *world);
 void micap_modules_trim(mica_world *world);
 void micap_modules_free(mica_world *world);
-void micap_modules_load_kept(mica_world *world, const struct micap_kept *kept);
-void micap_modules_keep_again(mica_world *world, const struct micap_kept *kept);
+void micap_modules_restore_entry(mica_world *world, const struct micap_undo_entry *kept);
+void micap_modules_save_again(mica_world *world, const struct micap_undo_entry *kept);
 
 #endif

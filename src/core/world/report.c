@@ -86,7 +86,7 @@ mica_result mica_world_take_error(mica_world *world)
 mica_result micap_refuse_inside(const mica_world *world, const char *what)
 {
     micap_check_door(world, what);
-    if (!micap_here_of(world))
+    if (!micap_thread_context_of(world))
         return MICA_OK;
     return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
                       "%s: refused inside a system; only an exclusive one may do that", what);

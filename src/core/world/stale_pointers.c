@@ -80,8 +80,8 @@ static bool find_pages(const mica_world *world, mica_component component, const 
                     is_within(value, pool->buffer, pool->buffer_bytes, out_pages, out_bytes));
 }
 
-void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
-                 uint32_t count)
+void *micap_lend_values(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                        uint32_t count)
 {
     char *pages;
     size_t bytes;
@@ -89,7 +89,7 @@ void *micap_lend(const mica_world *world, mica_entity entity, mica_component com
         return (void *)(uintptr_t)value;
     micap_lease_on_fault(stop);
     void *address = micap_lease(world, pages, bytes, value);
-    const micap_here *here = micap_here_of(world);
+    const micap_thread_context *here = micap_thread_context_of(world);
     remember((loan){address, (size_t)count * micap_type_of(component)->type.size_bytes, entity, component,
                     here ? here->label : NULL, micap_noted_place()});
     return address;
@@ -99,7 +99,8 @@ void *micap_lend_column(const mica_view *view, uint32_t term, const void *values
 {
     if (!values || !view->count)
         return (void *)(uintptr_t)values;
-    return micap_lend(view->world, view->entities[0], view->private_.query->terms[term].component, values, view->count);
+    return micap_lend_values(view->world, view->entities[0], view->private_.query->terms[term].component, values,
+                             view->count);
 }
 
 void micap_lend_end(const mica_world *world)

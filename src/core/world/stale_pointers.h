@@ -9,8 +9,8 @@
 
 /* Returns the address at which the program gets `count` values, of which the first belong to this entity. Values that can't be
  * lent, since they are not trivial, keep their own address. */
-void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
-                 uint32_t count);
+void *micap_lend_values(const mica_world *world, mica_entity entity, mica_component component, const void *value,
+                        uint32_t count);
 /* The same for the column of a term. */
 void *micap_lend_column(const mica_view *view, uint32_t term, const void *values);
 /* Invalidates all that was lent. */
@@ -20,8 +20,8 @@ void micap_lend_drop(const mica_world *world);
 
 #else
 
-static inline void *micap_lend(const mica_world *world, mica_entity entity, mica_component component, const void *value,
-                               uint32_t count)
+static inline void *micap_lend_values(const mica_world *world, mica_entity entity, mica_component component,
+                                      const void *value, uint32_t count)
 {
     (void)world, (void)entity, (void)component, (void)count;
     return (void *)(uintptr_t)value;

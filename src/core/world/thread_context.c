@@ -1,3 +1,3 @@
 #include "core/world/thread_context.h"
 
-_Thread_local micap_here *micap_here_now;
+_Thread_local micap_thread_context *micap_this_thread;

@@ -10,28 +10,28 @@
 /* What a system declared about a component. */
 typedef enum micap_allowed { MICAP_NOT_ALLOWED, MICAP_ALLOWED_IN_ROWS, MICAP_ALLOWED } micap_allowed;
 
-typedef struct micap_here {
+typedef struct micap_thread_context {
     mica_world *world;
     mica_version version;    /* of the running system: stamped on what it writes, and its mark for the next run */
     uint32_t defers;         /* calls of mica_defer inside it, which have no effect: a system always records */
     mica_commands *commands; /* the buffer it records into; NULL until it records */
     /* Finds the buffer; NULL with a report if this job has none. */
-    mica_commands *(*open)(struct micap_here *here);
+    mica_commands *(*open)(struct micap_thread_context *here);
 #ifdef MICA_CHECKED
-    micap_allowed (*allows)(const struct micap_here *here, mica_component component, bool write);
+    micap_allowed (*allows)(const struct micap_thread_context *here, mica_component component, bool write);
     const char *label; /* of the system, and where it was added */
     mica_location location;
     const mica_view *view; /* passed to its function; NULL for a system that runs once per frame */
 #endif
-} micap_here;
+} micap_thread_context;
 
 /* The initial-exec model reads it with a single load, also in a shared library. */
-extern _Thread_local __attribute__((tls_model("initial-exec"))) micap_here *micap_here_now;
+extern _Thread_local __attribute__((tls_model("initial-exec"))) micap_thread_context *micap_this_thread;
 
 /* The context of this thread; NULL outside of the systems of this world. */
-static inline micap_here *micap_here_of(const mica_world *world)
+static inline micap_thread_context *micap_thread_context_of(const mica_world *world)
 {
-    micap_here *here = micap_here_now;
+    micap_thread_context *here = micap_this_thread;
     return here && here->world == world ? here : NULL;
 }
 

@@ -31,7 +31,8 @@ static bool check_chunk(const mica_world *world, const micap_archetype *archetyp
         return broken(world, "a chunk is in its archetype and in the table", chunk->number, index);
     if (chunk->count > chunk->capacity || chunk->capacity > MICAP_CHUNK_ROWS_MAX)
         return broken(world, "a chunk holds no more than it can", chunk->count, chunk->capacity);
-    const micap_lane *last = archetype->column_count ? &micap_chunk_lanes(chunk)[archetype->column_count - 1] : NULL;
+    const micap_column_data *last =
+        archetype->column_count ? &micap_chunk_columns(chunk)[archetype->column_count - 1] : NULL;
     if (last && (uint64_t)chunk->color_lines * MICAP_CACHE_LINE + (uint64_t)(last->values - (const char *)chunk) +
                         (uint64_t)chunk->capacity * last->bytes >
                     (uint64_t)1 << chunk->order)
@@ -204,7 +205,7 @@ mica_result mica_world_validate(mica_world *world)
     }
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
-    if (!micap_keep_validate(world))
+    if (!micap_undo_validate(world))
         return MICA_ERROR_INVALID;
     return micap_modules_validate(world) ? MICA_OK : MICA_ERROR_INVALID;
 }

@@ -26,7 +26,7 @@ static bool is_sane(const mica_world_def *def)
 static void release(mica_world *world)
 {
     micap_modules_free(world);
-    micap_keeper_free(&world->keeper);
+    micap_undo_logs_free(&world->undo);
     micap_queries_free(world);
     while (world->last_commands && world->last_commands != &world->deferred)
         mica_commands_destroy(world->last_commands);
@@ -64,12 +64,12 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->def = chosen;
     world->pools.random_state = chosen.seed;
     world->pools.masks.arena = &world->pools.arena;
-    world->pools.masks.keeper = &world->keeper;
-    world->pools.masks.keep_kind = MICAP_KEEP_MASKS;
+    world->pools.masks.undo = &world->undo;
+    world->pools.masks.keep_kind = MICAP_UNDO_MASKS;
     atomic_store_explicit(&world->version, 1, memory_order_relaxed);
     static atomic_uint_fast64_t worlds; /* a mica_ref that is used with another world must notice it */
     world->structure = (atomic_fetch_add_explicit(&worlds, 1, memory_order_relaxed) + 1) << 40;
-    micap_keeper_init(&world->keeper, &world->memory, &micap_keep_value_ops);
+    micap_undo_logs_init(&world->undo, &world->memory, &micap_undo_ops_of_values);
     micap_arena_init(&world->arena, &world->memory);
     micap_arena_init(&world->pools.arena, &world->memory);
     if (!micap_entities_init(world) || !micap_archetypes_init(world) || !micap_chunks_init(world)) {
@@ -101,14 +101,14 @@ static void destroy_all(mica_world *world)
     for (uint32_t i = 0; i < world->archetypes.count; ++i) {
         micap_archetype *archetype = world->archetypes.by_id[i];
         for (uint32_t chunk = 0; archetype->row_count && chunk <= archetype->tail; ++chunk)
-            micap_hooks_removing(world, NULL, (micap_spot){archetype->chunks[chunk], 0},
+            micap_hooks_removing(world, NULL, (micap_row){archetype->chunks[chunk], 0},
                                  archetype->chunks[chunk]->count);
         while (archetype->row_count) {
             micap_chunk *chunk = archetype->chunks[archetype->tail];
             if (archetype->trivial && !world->pools.count)
                 destroy_chunk(world, chunk);
             else
-                micap_destroy_row(world, (micap_spot){chunk, chunk->count - 1});
+                micap_destroy_row(world, (micap_row){chunk, chunk->count - 1});
         }
     }
     micap_pools_clear(world);
@@ -131,7 +131,7 @@ void mica_world_destroy(mica_world *world)
     if (!world)
         return;
     world->flushing = true; /* changes that hooks record are dropped */
-    micap_keeper_clear(&world->keeper);
+    micap_undo_logs_clear(&world->undo);
     micap_chunks_sweep(world);
     destroy_all(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
@@ -169,7 +169,7 @@ mica_version mica_world_mark(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))
         return 0;
-    const micap_here *here = micap_here_of(world);
+    const micap_thread_context *here = micap_thread_context_of(world);
     return here ? here->version : atomic_fetch_add_explicit(&world->version, 1, memory_order_relaxed);
 }
 

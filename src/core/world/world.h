@@ -28,7 +28,7 @@ struct mica_world {
     _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
     mica_version restored; /* the version when a snapshot was last restored; 0: never. See micap_is_on_this_line */
     uint64_t structure;    /* raised by every change that invalidates pointers */
-    micap_keeper keeper;   /* the undo logs of snapshots */
+    micap_undo_logs undo;  /* the undo logs of snapshots */
 
     micap_components components;
     micap_archetypes archetypes;

@@ -43,7 +43,7 @@ static void call_part(const observer *observer, const mica_event *all, uint32_t 
 }
 
 /* Calls an observer for consecutive rows of a chunk that pass its filter. */
-static void call_filtered_rows(observer *observer, const mica_event *seen, micap_spot spot, uint32_t begin,
+static void call_filtered_rows(observer *observer, const mica_event *seen, micap_row spot, uint32_t begin,
                                uint32_t count)
 {
     const mica_query *filter = observer->filter;
@@ -66,7 +66,7 @@ static void call_filtered_rows(observer *observer, const mica_event *seen, micap
 static void call_filtered(observer *observer, const mica_event *seen)
 {
     for (uint32_t begin = 0, step; begin < seen->count; begin += step) {
-        micap_spot spot = micap_locate(observer->world, seen->entities[begin]);
+        micap_row spot = micap_locate(observer->world, seen->entities[begin]);
         if (!micap_is_row(spot)) {
             step = 1;
             continue;

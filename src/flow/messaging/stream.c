@@ -214,7 +214,7 @@ bool mica_stream_push_id(mica_stream *stream, const void *message, size_t messag
 {
     if (MICAP_MISSING(NULL, stream) || MICAP_MISSING_ARRAY(stream->world, message, message_bytes))
         return false;
-    const micap_here *here = micap_here_now;
+    const micap_thread_context *here = micap_this_thread;
     if (MICAP_UNLIKELY(!stream || !here || here->world != stream->world || message_bytes != stream->message_bytes))
         return push_slowly(stream, message, message_bytes, location);
     const micap_running_job *job = (const micap_running_job *)(const void *)here;

@@ -5,7 +5,7 @@
 #    include "flow/schedule/access_conflict.h"
 #    include "flow/schedule/system.h"
 
-static micap_allowed allows(const micap_here *here, mica_component component, bool write)
+static micap_allowed allows(const micap_thread_context *here, mica_component component, bool write)
 {
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
     micap_system_access accesses[MICAP_ACCESSES_MAX];

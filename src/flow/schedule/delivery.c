@@ -20,7 +20,7 @@ static bool append(mica_world *world, micap_delivery **list, uint32_t *count, ui
 bool micap_delivery_add(mica_world *world, micap_delivery_list *list, mica_entity target, mica_component component,
                         micap_delivery delivery)
 {
-    micap_spot spot = micap_locate(world, target);
+    micap_row spot = micap_locate(world, target);
     if (!micap_is_row(spot) || !mica_has_id(world, target, component))
         return true;
     delivery.chunk = list->driver ? NULL : spot.chunk;

@@ -34,7 +34,7 @@ bool micap_is_running(const mica_world *world)
     return flow && flow->running;
 }
 
-mica_commands *micap_running_job_open_buffer(micap_here *here)
+mica_commands *micap_running_job_open_buffer(micap_thread_context *here)
 {
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
     micap_system *system = job->system;
@@ -76,7 +76,7 @@ mica_commands *mica_frame_commands(const mica_frame *frame)
 {
     if (MICAP_MISSING(NULL, frame))
         return NULL;
-    if (!frame || !micap_here_of(frame->world))
+    if (!frame || !micap_thread_context_of(frame->world))
         return NULL;
     mica_commands *commands = micap_recorder(frame->world);
     return commands->refusing ? NULL : commands;
@@ -128,7 +128,7 @@ static void call_function(const micap_system *system, mica_view *view)
 /* Calls the system with its view. */
 static void call_system(const micap_segment *segment, system_run *run)
 {
-    micap_here_now = &run->job.here;
+    micap_this_thread = &run->job.here;
     micap_declared_access_show(&run->job, &run->view);
     if (MICAP_UNLIKELY(segment->flow->has_probe)) {
         uint64_t begin = micap_clock_ns();
@@ -297,7 +297,7 @@ static void run_pool(const micap_chain *chain, uint32_t job, system_run *run)
 static void run_sorted(const micap_segment *segment, system_run *run)
 {
     const micap_system *system = run->job.system;
-    micap_here_now = &run->job.here;
+    micap_this_thread = &run->job.here;
     run->view = mica_query_begin_since(system->query, system->last_version);
     run->view.frame = &system->frame;
     run->view.dt = system->frame.dt;
@@ -308,7 +308,7 @@ static void run_sorted(const micap_segment *segment, system_run *run)
 static void run_once(const micap_segment *segment, system_run *run)
 {
     const micap_system *system = run->job.system;
-    micap_here_now = &run->job.here;
+    micap_this_thread = &run->job.here;
     uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
     system->once(&system->frame);
     run->time_ns = segment->flow->has_probe ? micap_clock_ns() - begin : 0;
@@ -368,7 +368,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
             init_run(segment, chain->systems[i], buffer_index, worker, &runs[count++]);
         }
     MICAP_ASSERT(count, "a chain runs if one of its systems is active");
-    micap_here *before = micap_here_now;
+    micap_thread_context *before = micap_this_thread;
     uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
     if (first->once)
         run_once(segment, &runs[0]);
@@ -380,7 +380,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
         run_pool(chain, job, &runs[0]);
     else
         run_chunks(chain, job, runs, count, indices);
-    micap_here_now = before;
+    micap_this_thread = before;
     if (segment->flow->has_probe)
         report_runs(segment->flow, runs, count, begin);
 }

@@ -23,7 +23,7 @@ struct micap_system;
 
 /* What this thread runs: one system of a job. */
 typedef struct micap_running_job {
-    micap_here here; /* first: the world, the version it stamps, the buffer it records into */
+    micap_thread_context here; /* first: the world, the version it stamps, the buffer it records into */
     struct micap_system *system;
     const mica_frame *frame;
     uint32_t sequence;     /* MICAP_SEQUENCE_NONE in a parallel for inside a system, where nothing has an order */
@@ -35,7 +35,7 @@ typedef struct micap_running_job {
 /* Returns what this thread runs for the world, or NULL outside of its systems. */
 static inline micap_running_job *micap_running_job_of(const mica_world *world)
 {
-    return (micap_running_job *)(void *)micap_here_of(world);
+    return (micap_running_job *)(void *)micap_thread_context_of(world);
 }
 
 /* How many sequence numbers the running phase has. Constant from phase_begin to phase_end, and only valid then. */
@@ -45,7 +45,7 @@ uint32_t micap_sequence_count(const mica_world *world);
 bool micap_is_running(const mica_world *world);
 
 /* Returns the command buffer that a job records into, or NULL with a report. */
-mica_commands *micap_running_job_open_buffer(micap_here *here);
+mica_commands *micap_running_job_open_buffer(micap_thread_context *here);
 
 /* Runs one job of a chain in this thread. */
 void micap_job_run(struct micap_chain *chain, uint32_t job, uint32_t worker);

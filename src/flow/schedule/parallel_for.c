@@ -31,19 +31,19 @@ typedef struct user_work {
 static void run_job(void *data, uint32_t job, uint32_t worker)
 {
     user_work *work = data;
-    micap_here *before = micap_here_now;
+    micap_thread_context *before = micap_this_thread;
     micap_running_job running;
     if (work->caller) {
         running = *work->caller;
         running.here.commands = NULL;
         running.sequence = MICAP_SEQUENCE_NONE;
         running.worker = worker;
-        micap_here_now = &running.here;
+        micap_this_thread = &running.here;
     } else {
-        micap_here_now = NULL;
+        micap_this_thread = NULL;
     }
     work->run(work, job);
-    micap_here_now = before;
+    micap_this_thread = before;
 }
 
 static void run_work(mica_world *world, user_work *work, uint32_t job_count)
@@ -171,7 +171,7 @@ static void reduce_view(user_work *work, uint32_t job)
     void *sum = sum_of(work, job);
     memcpy(sum, work->how->zero, work->how->bytes);
     mica_view view;
-    mica_version version = micap_here_now ? micap_here_now->version : micap_version(work->world);
+    mica_version version = micap_this_thread ? micap_this_thread->version : micap_version(work->world);
     micap_view_init(&view, query, query->last_mark, version);
     view.private_.match = start->entry;
     while (query->join_count && micap_join_next_rows(&view, query, chunk, &row, end)) {

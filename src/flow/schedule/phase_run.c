@@ -65,12 +65,12 @@ static inline void run_fast(const micap_segment *segment, micap_chain *chain)
     frame->seconds = segment->seconds;
     frame->tick = segment->phase->tick;
     mica_view *view = &chain->fast_view;
-    micap_here *here = &chain->fast_job.here;
+    micap_thread_context *here = &chain->fast_job.here;
     here->version = view->private_.version = segment->base + 1 + chain->order;
     here->commands = NULL;
     here->defers = 0;
     view->dt = segment->dt;
-    micap_here_now = here;
+    micap_this_thread = here;
     system->view(view);
 }
 
@@ -125,7 +125,7 @@ static void store_cost(micap_chain *chain, uint64_t ns)
 static void run_alone(const micap_segment *segment)
 {
     bool is_fast = !segment->is_measured && !segment->flow->has_probe && !segment->flow->is_one_by_one;
-    micap_here *before = micap_here_now; /* perhaps that of a system of another world */
+    micap_thread_context *before = micap_this_thread; /* perhaps that of a system of another world */
     for (uint32_t i = 0; i < segment->chain_count; ++i) {
         micap_chain *chain = &segment->chains[segment->run_order[i]];
         if (chain->is_fast && is_fast) {
@@ -139,7 +139,7 @@ static void run_alone(const micap_segment *segment)
         if (segment->is_measured)
             store_cost(chain, micap_clock_ns() - begin);
     }
-    micap_here_now = before;
+    micap_this_thread = before;
 }
 
 static void start_chain(micap_chain *chain, uint32_t worker);

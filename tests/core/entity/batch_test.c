@@ -81,19 +81,18 @@ static uint32_t aims_seen;
 
 static void expect_complete(const mica_event *event)
 {
-    void *context = event->context;
     const Aim *aims = event->values;
     for (uint32_t i = 0; i < event->count; ++i)
         ck_assert_msg(mica_is_alive(event->world, aims[i].target), "what a hook sees is complete");
     aims_seen += event->count;
-    (void)context;
 }
 
 START_TEST(more_entities_or_columns_than_can_be_counted_are_refused)
 {
     mica_world *world = open_world(&heard);
     const mica_batch_group many[] = {{UINT32_MAX, 0, NULL, 0}, {1, 0, NULL, 0}};
-    const mica_batch_group wide[] = {{1, UINT32_MAX, NULL, 0}, {1, 1, NULL, 0}};
+    const mica_value column = {0};
+    const mica_batch_group wide[] = {{1, UINT32_MAX, &column, 0}, {1, 1, &column, 0}};
     mica_batch *batch;
     ck_assert_int_eq(mica_batch_begin(world, many, 2, &batch), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "2^32");

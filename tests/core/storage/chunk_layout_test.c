@@ -41,7 +41,7 @@ static void expect_sound_layout(const micap_chunk *chunk, const shape *of)
     const micap_archetype *archetype = chunk->archetype;
     uint64_t end = chunk->entities_offset + (uint64_t)chunk->capacity * sizeof(mica_entity);
     for (uint32_t i = 0; i < archetype->column_count; ++i) {
-        micap_lane lane = micap_chunk_lanes(chunk)[i];
+        micap_column_data lane = micap_chunk_columns(chunk)[i];
         uintptr_t column = (uintptr_t)micap_chunk_column(chunk, i);
         uint64_t offset = column - (uintptr_t)chunk;
         if (offset < end || column % archetype->columns[i].type->type.alignment != 0)
