@@ -1,17 +1,19 @@
-/* Mica, base: what every other header stands on: results, reports and the allocator.
+/* Mica, base: definitions that all other headers use: results, reports and the allocator.
  *
- * Thread rules. Every public function carries one of three words:
+ * Thread rules. The comment of every public function states one of these rules, sometimes with a restriction such as "one per
+ * buffer" or "the system's own" (only the thread that runs the system):
  *   Threads: any     may be called from any thread at any time.
  *   Threads: reader  from any thread, as long as no thread changes the same world meanwhile.
  *   Threads: owner   from one thread at a time, while no other thread uses the same world.
  *
  * Invalid arguments. A call with an invalid argument changes nothing, returns a harmless result (nil, NULL, 0, false, a struct
- * of zeros, or an error) and makes a report that names the argument. Invalid are NULL, a dead entity, an unknown id or enum
+ * of zeros, or an error) and makes a report that names the argument. Invalid arguments are NULL, a dead entity, an unknown id or enum
  * value, a value of the wrong size, and a count that does not fit. The report goes to the handler of the world that the other
  * arguments belong to, or into the error struct that the function fills in; if there is neither, it is printed to stderr.
  * Exceptions:
  *   - NULL is valid where the function says so, and for every function that destroys or frees something.
- *   - A function that looks something up (get, has, find, count) or removes it does not report that it is not there.
+ *   - Functions that look something up (get, has, find, count) report neither a missing item nor a dead entity. Functions that
+ *     remove something do not report a missing item, but do report a dead entity.
  *   - A NULL query matches nothing: creating it has reported the error.
  * A pointer to something that was destroyed can't be recognized and must not be used.
  */
@@ -34,7 +36,7 @@
 #    define MICA_API
 #endif
 
-/* What a library of the program shows to who loads it: see mica/module.h. */
+/* Exports a function from a shared library of the program: see mica/module.h. */
 #if defined(_WIN32)
 #    define MICA_EXPORT __declspec(dllexport)
 #elif defined(__GNUC__)
@@ -58,10 +60,11 @@
 
 MICA_BEGIN
 
-/* The one door to everything: see mica/world.h. */
+/* A world, the container of all entities and components: see mica/world.h. */
 typedef struct mica_world mica_world;
 
-/* What became of a call. Everything but MICA_OK left the world as it was, but for a flush, which says what it drops. */
+/* The result of a call. If it is not MICA_OK, the world is unchanged, except after a flush or mica_step: see mica/command.h and
+ * mica/frame.h. */
 typedef enum mica_result {
     MICA_OK = 0,
     MICA_ERROR_MEMORY,  /* the allocator returned NULL */
@@ -79,7 +82,7 @@ typedef enum mica_result {
 /* Returns a constant phrase such as "out of memory". Threads: any. */
 MICA_API const char *mica_result_text(mica_result result);
 
-/* A place in the user's source, carried by whatever may have to complain later. */
+/* A location in the user's source, stored so that later reports can name it. */
 typedef struct mica_location {
     const char *file;
     int line;
@@ -91,7 +94,7 @@ typedef struct mica_location {
 #    define MICA_HERE ((mica_location){__FILE__, __LINE__})
 #endif
 
-/* One complaint. The text lives until the handler returns. */
+/* One report. The text is valid until the handler returns. */
 typedef struct mica_report {
     mica_result result;
     const char *text;
@@ -101,9 +104,9 @@ typedef struct mica_report {
 /* Receives every report of a world, in the thread that caused it. */
 typedef void (*mica_report_fn)(const mica_report *report, void *context);
 
-/* Where memory comes from. `allocate` returns NULL when it can't; `alignment` is a power of two, for large
- * blocks as large as the block.
- * `release` gets the very size and alignment of the allocation. Both must be callable from any thread
+/* Where memory comes from. `allocate` returns NULL on failure. `alignment` is a power of two; for large
+ * blocks it can be as large as the block itself.
+ * `release` receives the size and alignment that were passed to `allocate`. Both must be callable from any thread
  * that records commands. Leave both NULL for the default: malloc, and huge pages for large blocks. */
 typedef struct mica_allocator {
     void *(*allocate)(size_t bytes, size_t alignment, void *context);

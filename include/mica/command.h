@@ -28,8 +28,8 @@ MICA_BEGIN
 
 typedef struct mica_commands mica_commands;
 
-/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. A call inside a hook or an
- * exclusive system without a flush ends with it. Threads: owner. */
+/* Starts recording: until the flush, changes made through the world are recorded. Calls nest. If a hook or an
+ * exclusive system calls mica_defer without mica_flush, recording ends when that function returns. Threads: owner. */
 MICA_API void mica_defer(mica_world *world);
 
 /* Ends one mica_defer, if there is one. The outermost flush applies the changes of all buffers. Threads: owner. */

@@ -4,7 +4,7 @@
  *         mica_step(world, seconds_since_the_last_frame());
  *
  * The phases are BEGIN, FIXED, UPDATE and END, plus those you add. A phase with a fixed step runs as often as its step fits into
- * the elapsed time: not at all, once, or several times to catch up. If it falls too far behind, the remaining time is dropped.
+ * the elapsed time: not at all, once, or several times to catch up. Steps beyond catch_up_max in one frame are dropped; a remainder shorter than one step is kept for the next frame.
  * frame->alpha is the position of the frame between two fixed steps, for interpolation.
  *
  * The world after a frame is bit-identical for any number of workers and any timing.

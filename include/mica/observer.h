@@ -3,7 +3,7 @@
  *     mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, light_up, MICA_HAS(Torch)));
  *
  * A hook (mica/hook.h) sees every single change. An observer is told the net result of an operation or flush: if an entity
- * changes many times in one flush, it is notified once for each thing that differs afterwards. An entity that is changed and
+ * changes many times in one flush, the observer is called once for each net difference. An entity that is changed and
  * destroyed in one flush only causes REMOVE for the components it had, and DESTROY.
  *
  * Order for one entity: before the change DESTROY, then REMOVE by ascending component id; after it ADD by ascending component

@@ -39,8 +39,8 @@ typedef enum mica_access {
 } mica_access;
 
 /* If a component can be toggled, READ, WRITE, HAS, CHANGED and ADDED match only while it is enabled. MAYBE, EITHER and OR match it
- * either way, and WITHOUT requires that it is absent. A component has at most one term with a column; CHANGED, ADDED and
- * DISABLED can be added to it. */
+ * either way, and WITHOUT requires that it is absent. A component has at most one term with a column. It can also
+ * have CHANGED and ADDED terms, and DISABLED together with a MAYBE term. */
 typedef struct mica_term {
     mica_component component;
     mica_access access;
@@ -99,7 +99,8 @@ MICA_API mica_query *mica_query_create(mica_world *world, const mica_query_def *
 /* Destroys a query. NULL is a no-op. Threads: owner. */
 MICA_API void mica_query_destroy(mica_query *query);
 
-/* Starts an iteration. CHANGED and ADDED mean since the previous iteration of this query began, or since ever.
+/* Starts an iteration. CHANGED and ADDED refer to changes since the previous iteration of this query began; in the first one everything
+ * counts as changed and added.
  * Threads: reader; for a query with CHANGED, ADDED or order_by, only one iteration at a time. */
 MICA_API mica_view mica_query_begin(mica_query *query);
 

@@ -4,7 +4,7 @@
  * request, and all requests about one map are handled together:
  *
  *     mica_requests *paths = mica_requests_create(world, MICA_REQUESTS(PathWanted, Path, find_paths, &maps));
- *     in a system with .uses = MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(paths)))
+ *     in a system with MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(paths)))
  *         mica_request_post(paths, map_number, view->entities[i], PathWanted, {from, to});
  *
  *     static void find_paths(const mica_request_group *group)     for each requested map, once per phase

@@ -13,10 +13,10 @@
  * which handles are used next, and what queries and systems consider changed. The world hash is the same as before, and the same
  * inputs produce the same world again. Pointers to components are invalid, as after any change; mica_ref finds its component.
  *
- * Not restored: components, queries, systems, hooks, observers, streams and command buffers keep existing, also those created
- * since the snapshot. Pool groups created since are dissolved, because they moved rows: create them again. Hooks and observers do
+ * Not restored: component definitions, queries, systems, hooks, observers, streams and command buffers. They continue to exist,
+ * including those created since the snapshot. Pool groups created since are dissolved, because they moved rows: create them again. Hooks and observers do
  * not run. Code that keeps copies of values outside the world, such as a renderer, must look at everything once
- * (mica_query_begin_since with 0). Marks taken since then remain valid for later writes.
+ * (mica_query_begin_since with 0). Marks taken after the snapshot still detect writes made after the restore.
  *
  * Any number of snapshots can exist. Restoring one keeps older and newer ones, and they can be restored in any order, as undo and
  * redo need (examples/undo.c). Archetypes created since the restored snapshot are removed if no newer snapshot exists; otherwise
@@ -51,7 +51,7 @@ MICA_API mica_result mica_snapshot_restore(mica_world *world, mica_snapshot snap
 /* Drops a snapshot. Returns false if it does not exist. Threads: owner. */
 MICA_API bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot);
 
-/* Returns the memory that only this snapshot needs; 0 right after it was taken. Threads: reader. */
+/* Returns the size of the old data saved for this snapshot since it was taken; 0 right after it was taken. Threads: reader. */
 MICA_API size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snapshot);
 
 /* Creates a world with the same def and the same content: entities with their handles, values, the order of rows, pools and
@@ -66,7 +66,7 @@ MICA_API mica_world *mica_world_clone(mica_world *world);
  *     mica_history *history = mica_history_create(world, 60);
  *     for (;;) {
  *         if (late input for a tick arrived)
- *             mica_history_restore(history, tick), then step again up to now, as below
+ *             mica_history_restore(history, late), step it, then take and step each later tick
  *         mica_history_take(history, tick);                  before the step of that tick
  *         mica_step(world, dt);
  *         ++tick;

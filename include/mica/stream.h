@@ -4,9 +4,9 @@
  *     MICA_STRUCT(Hit, target, damage)
  *     mica_stream *hits = mica_stream_create(world, MICA_STREAM(Hit));
  *
- *     in a system with .uses = MICA_USES(MICA_USE_STREAM_WRITE(hits))
+ *     in a system with MICA_USES(MICA_USE_STREAM_WRITE(hits))
  *         mica_stream_push(hits, Hit, {view->entities[i], 3});
- *     in a later system with .uses = MICA_USES(MICA_USE_STREAM_READ(hits))
+ *     in a later system with MICA_USES(MICA_USE_STREAM_READ(hits))
  *         uint32_t count;
  *         for (const Hit *hit; (hit = mica_stream_read(hits, Hit, &count));)
  *             for (uint32_t i = 0; i < count; ++i) ...

@@ -8,7 +8,7 @@
  *             position[i].x += velocity[i].x * view->dt;
  *     }
  *     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
- *     mica_system_add(world, MICA_SYSTEM_WITH(collide, (.phase = MICA_PHASE_FIXED, .after = {"move"}), MICA_READ(Position)));
+ *     mica_system_add(world, MICA_SYSTEM_WITH(collide, (.after = {"move"}), MICA_READ(Position)));
  *
  * There are four kinds of function, each with a macro:
  *   MICA_SYSTEM          (mica_view *view)                  a range of rows, up to MICA_VIEW_ROWS
@@ -23,7 +23,7 @@
  * Own rows only. A system that gets views, entities or columns must access only the rows it is given. The scheduler relies on
  * this: the second of two systems may process a slice while the first still processes others, and a chain of systems can run
  * over a slice while it is in the cache. A system that accesses other entities (mica_get) declares it:
- *   .uses = MICA_USES(MICA_USE_READ(Position))              the Position of any entity
+ *   MICA_USES(MICA_USE_READ(Position))              the Position of any entity
  * During the whole run of the system no other system writes what is in .uses. A system that writes other rows declares
  * MICA_USE_WRITE and runs on one thread.
  *

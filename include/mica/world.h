@@ -19,8 +19,8 @@ typedef struct mica_world_def {
     mica_allocator allocator;
     mica_report_fn report; /* NULL prints to stderr */
     void *report_context;
-    uint32_t chunk_bytes_first; /* powers of two: the size of the first chunk of an archetype; */
-    uint32_t chunk_bytes_last;  /* each further chunk is twice as large, up to this size */
+    uint32_t chunk_bytes_first; /* size of the first chunk of an archetype, a power of two */
+    uint32_t chunk_bytes_last;  /* maximum size, a power of two; each further chunk is twice as large, up to this */
     mica_dead_target dead_target;
     uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc */
 } mica_world_def;
@@ -47,7 +47,7 @@ MICA_API size_t mica_world_trim(mica_world *world);
 /* A sealed world rejects operations that need a new archetype. Threads: owner. */
 MICA_API void mica_world_seal(mica_world *world, bool sealed);
 
-/* A counter that grows with every mark. Changes are stamped with it. */
+/* A counter that grows with every mark and every system run. Each change is stamped with its current value. */
 typedef uint64_t mica_version;
 
 /* Returns a mark: later writes, additions and removals are newer than it. Threads: owner. */
@@ -58,7 +58,7 @@ MICA_API mica_version mica_world_mark(mica_world *world);
 MICA_API mica_version mica_world_structure(const mica_world *world);
 
 /* Returns a hash of everything a program can observe: handles, row order, described fields (never padding), singletons, names,
- * and messages kept in streams. Equal on every machine and for every number of threads. Threads: reader. */
+ * and messages kept in streams. Equal worlds have equal hashes on every machine and for any number of threads, if no field is NaN (docs/determinism.md). Threads: reader. */
 MICA_API uint64_t mica_world_hash(const mica_world *world);
 
 /* Checks every invariant. Returns MICA_OK, or reports the first violation. Slow. Threads: owner. */

@@ -61,7 +61,8 @@ static void create_many(town *town)
 static mica_batch *begin_batch(town *town)
 {
     mica_batch *batch;
-    mica_value columns[] = {MICA_COLUMN(Mass, NULL)};
+    static mica_value columns[1]; /* must stay valid until the batch ends */
+    columns[0] = (mica_value)MICA_COLUMN(Mass, NULL);
     mica_batch_group group = {.count = 3, .column_count = 1, .columns = columns};
     ck_assert_int_eq(mica_batch_begin(town->world, &group, 1, &batch), MICA_OK);
     return batch;

@@ -307,11 +307,11 @@ bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component co
         return false;
     if (event < MICA_EVENT_USER) {
         micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
-                   "observe_emit: event %u is an event of the world; user events begin at MICA_EVENT_USER", event);
+                   "event_emit: event %u is an event of the world; user events begin at MICA_EVENT_USER", event);
         return false;
     }
     if (!mica_is_nil(entity) && !mica_is_alive(world, entity)) {
-        micap_fail_dead(world, entity, "observe_emit");
+        micap_fail_dead(world, entity, "event_emit");
         return false;
     }
     observers *observers = micap_listener_state(world, MICAP_LISTENER_OBSERVERS);

@@ -33,7 +33,7 @@ START_TEST(user_events_reach_their_observers)
     expect_diary(&diary, "");
     mica_destroy(world, stone);
     ck_assert(!mica_event_emit(world, ALARM, 0, stone, nothing));
-    expect_report(&heard, MICA_ERROR_DEAD, "observe_emit");
+    expect_report(&heard, MICA_ERROR_DEAD, "event_emit");
     ck_assert(!mica_event_emit(world, MICA_EVENT_ADD, 0, torch, nothing));
     expect_report(&heard, MICA_ERROR_INVALID, "MICA_EVENT_USER");
     close_world(world, &heard);
