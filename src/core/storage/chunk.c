@@ -206,10 +206,10 @@ static void destroy(mica_world *world, micap_chunk *chunk)
 const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
 {
     const micap_chunk *chunk = world->chunks.by_number[number];
-    if ((uintptr_t)chunk & 1)
-        return NULL;
-    const micap_archetype *archetype = chunk->archetype;
-    return chunk->index < archetype->chunk_count && archetype->chunks[chunk->index] == chunk ? chunk : NULL;
+    bool is_chunk = !((uintptr_t)chunk & 1); /* else it links free numbers */
+    bool is_used = is_chunk && chunk->index < chunk->archetype->chunk_count &&
+                   chunk->archetype->chunks[chunk->index] == chunk;
+    return is_used ? chunk : NULL;
 }
 
 void micap_chunk_retire(mica_world *world, micap_chunk *chunk)

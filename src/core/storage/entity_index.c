@@ -165,16 +165,13 @@ bool micap_entities_reserve(mica_world *world, uint64_t count)
                      (uint64_t)entities->hole_count * MICAP_ID_BLOCK;
     uint64_t missing = count > ready ? count - ready : 0;
     uint64_t last = entities->high_water + missing;
-    if (last > index_limit)
-        return false;
-    for (uint32_t i = 0; i < entities->hole_count; ++i)
-        if (!ensure_page(world, entities->holes[i] >> MICAP_PAGE_SHIFT))
-            return false;
+    bool done = last <= index_limit;
+    for (uint32_t i = 0; done && i < entities->hole_count; ++i)
+        done = ensure_page(world, entities->holes[i] >> MICAP_PAGE_SHIFT);
     uint32_t first_page = (uint32_t)(entities->high_water >> MICAP_PAGE_SHIFT);
-    for (uint32_t page = first_page; missing && page <= (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT); ++page)
-        if (!ensure_page(world, page))
-            return false;
-    return true;
+    for (uint32_t page = first_page; done && missing && page <= (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT); ++page)
+        done = ensure_page(world, page);
+    return done;
 }
 
 mica_entity micap_entity_take(mica_world *world)
@@ -343,15 +340,14 @@ static bool set_hole_aside(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     uint32_t begin = entities->holes[entities->hole_count - 1];
-    if (!ensure_page(world, begin >> MICAP_PAGE_SHIFT))
-        return false;
-    --entities->hole_count;
-    for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
+    bool done = ensure_page(world, begin >> MICAP_PAGE_SHIFT);
+    entities->hole_count -= done;
+    for (uint32_t i = 0; done && i < MICAP_ID_BLOCK; ++i) {
         mica_entity entity = {begin + i, 1};
         micap_entity_take_back(entities, entity);
         entities->spare[entities->spare_count++] = entity;
     }
-    return true;
+    return done;
 }
 
 void micap_entities_set_aside(mica_world *world)

@@ -79,16 +79,6 @@ void micap_undo_save_rows(mica_world *world, const micap_chunk *chunk, uint32_t 
         keep_slice(world, chunk, row);
 }
 
-void micap_undo_save_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count)
-{
-    for (uint32_t i = archetype->tail; count; --i) {
-        const micap_chunk *chunk = archetype->chunks[i];
-        uint32_t run = chunk->count < count ? chunk->count : count;
-        micap_undo_save_rows(world, chunk, chunk->count - run, run);
-        count -= run;
-    }
-}
-
 const micap_chunk *micap_place_chunk(const mica_world *world, const micap_undo_entry *kept)
 {
     const micap_chunk *chunk = world->chunks.by_number[kept->key >> 32];
@@ -173,11 +163,10 @@ bool micap_undo_validate(const mica_world *world)
             if (!check_chunk(world, archetype->chunks[i]))
                 return false;
     }
-    for (uint32_t i = 0; i < world->chunks.retired_count; ++i)
-        if (!check_chunk(world, world->chunks.retired[i].chunk))
-            return false;
-    for (uint32_t i = 0; i < world->pools.count; ++i)
-        if (!check_pool(world, world->pools.all[i]))
-            return false;
-    return true;
+    bool holds = true;
+    for (uint32_t i = 0; holds && i < world->chunks.retired_count; ++i)
+        holds = check_chunk(world, world->chunks.retired[i].chunk);
+    for (uint32_t i = 0; holds && i < world->pools.count; ++i)
+        holds = check_pool(world, world->pools.all[i]);
+    return holds;
 }

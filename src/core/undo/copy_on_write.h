@@ -46,8 +46,6 @@ static inline uint32_t micap_slice_count(const micap_chunk *chunk, uint32_t row)
  * any of `count` rows is added, removed or moved. */
 MICAP_COLD void micap_undo_save_column(mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row);
 MICAP_COLD void micap_undo_save_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count);
-/* The same for the last rows of an archetype. */
-MICAP_COLD void micap_undo_save_last_rows(mica_world *world, const micap_archetype *archetype, uint32_t count);
 /* Saves the list of chunks and the number of rows, before they change. */
 MICAP_COLD void micap_undo_save_archetype(mica_world *world, const micap_archetype *archetype);
 

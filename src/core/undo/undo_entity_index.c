@@ -23,12 +23,12 @@ static bool save_holes(mica_world *world, micap_handles_state *state)
 {
     const micap_entities *entities = &world->entities;
     size_t bytes = entities->hole_count * sizeof *state->holes;
-    if (bytes && !(state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT)))
-        return false;
     if (bytes)
+        state->holes = micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    if (state->holes)
         memcpy(state->holes, entities->holes, bytes);
     state->hole_count = entities->hole_count;
-    return true;
+    return !bytes || state->holes;
 }
 
 static bool save_spare(mica_world *world, micap_handles_state *state)

@@ -134,10 +134,10 @@ static bool check_unused(const mica_world *world, uint64_t begin, uint64_t end)
 static bool check_all_unused(const mica_world *world)
 {
     const micap_entities *entities = &world->entities;
-    for (uint32_t i = 0; i < entities->hole_count; ++i)
-        if (!check_unused(world, entities->holes[i], (uint64_t)entities->holes[i] + MICAP_ID_BLOCK))
-            return false;
-    return check_unused(world, entities->fresh_next, entities->fresh_end) &&
+    bool holds = true;
+    for (uint32_t i = 0; holds && i < entities->hole_count; ++i)
+        holds = check_unused(world, entities->holes[i], (uint64_t)entities->holes[i] + MICAP_ID_BLOCK);
+    return holds && check_unused(world, entities->fresh_next, entities->fresh_end) &&
            (atomic_load(&entities->lanes_taken) || check_unused(world, entities->high_water, UINT64_MAX));
 }
 
