@@ -31,9 +31,8 @@ bool micap_map_reserve(micap_index *index, uint32_t entity_index)
 uint32_t micap_map_row_at(const micap_index *index, uint32_t entity_index)
 {
     uint32_t page = entity_index >> MICAP_MAP_PAGE_SHIFT;
-    if (page >= index->page_count)
-        return MICAP_ROW_NONE;
-    return (uint32_t)index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] - 1;
+    bool exists = page < index->page_count;
+    return exists ? (uint32_t)index->pages[page][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)] - 1 : MICAP_ROW_NONE;
 }
 
 void micap_map_set(micap_index *index, mica_entity entity, uint32_t row)

@@ -157,11 +157,12 @@ static bool take_snapshot(loading *work, const micap_run_record *record)
     }
     if (number != recording->snapshot_count + 1)
         return refuse(work, MICA_ERROR_DATA, "snapshot %u comes after snapshot %u", number, recording->snapshot_count);
-    if (!MICAP_RESERVE(&recording->memory, work->is_live, &work->live_capacity, (uint64_t)number + 1))
-        return refuse_memory(work);
-    recording->snapshot_count = number;
-    work->is_live[number] = true;
-    return true;
+    bool fits = MICAP_RESERVE(&recording->memory, work->is_live, &work->live_capacity, (uint64_t)number + 1);
+    if (fits) {
+        recording->snapshot_count = number;
+        work->is_live[number] = true;
+    }
+    return fits || refuse_memory(work);
 }
 
 static bool take_record(loading *work, const micap_run_record *record)

@@ -97,7 +97,7 @@ static mica_result apply(micap_delta_work *work)
 
 mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t byte_count)
 {
-    if (MICAP_MISSING(NULL, replica))
+    if (MICAP_MISSING(NULL, replica) || (byte_count && MICAP_MISSING(replica->world, bytes)))
         return MICA_ERROR_INVALID;
     mica_world *world = replica->world;
     mica_result result = micap_refuse_while_recording(world, "delta");

@@ -68,14 +68,15 @@ bool micap_replica_list(mica_replica *replica)
     micap_replicas *replicas = micap_module_state(world, MICAP_MODULE_REPLICATION);
     if (!replicas) {
         replicas = micap_allocate_zeroed(&world->memory, sizeof *replicas, MICAP_ARRAY_ALIGNMENT);
-        if (!replicas)
-            return false;
-        micap_module_set(world, MICAP_MODULE_REPLICATION, &ops, replicas);
+        if (replicas)
+            micap_module_set(world, MICAP_MODULE_REPLICATION, &ops, replicas);
     }
-    replica->id = ++replicas->last_id;
-    replica->next = replicas->first;
-    replicas->first = replica;
-    return true;
+    if (replicas) {
+        replica->id = ++replicas->last_id;
+        replica->next = replicas->first;
+        replicas->first = replica;
+    }
+    return replicas != NULL;
 }
 
 void micap_replica_unlist(mica_replica *replica)

@@ -57,6 +57,9 @@ enum { UNKNOWN_COMPONENT = 32000, UNKNOWN_POOL_COMPONENT = 65000 };
 #define VALUE(T) ((mica_value){MICA_ID(T), sizeof(T), &(T){0}})
 #define JSON_TEXT "{\"entities\": [{\"name\": \"rock\", \"components\": {\"Position\": {\"x\": 1}}}]}"
 
+/* The public function that the case calls. */
+extern const char *called_function;
+
 typedef enum expectation {
     EXPECT_SUCCESS,   /* a result, and no report */
     EXPECT_NO_REPORT, /* the result says nothing */

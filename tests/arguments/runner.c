@@ -33,6 +33,8 @@ extern void __gcov_dump(void);
 #    define __gcov_dump() ((void)0)
 #endif
 
+const char *called_function = "";
+
 /* What is wrong with the outcome of a call, or NULL. */
 static const char *problem_of(expectation expected, const outcome *outcome)
 {
@@ -66,6 +68,7 @@ static void run_child(const argument_case *it, int verdict)
         setrlimit(RLIMIT_AS, &memory);
     struct rlimit core = {0, 0};
     setrlimit(RLIMIT_CORE, &core);
+    called_function = it->function;
     it->run(it->call);
     outcome outcome = call_outcome;
     const char *problem = problem_of(it->expected, &outcome);

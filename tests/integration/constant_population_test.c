@@ -369,7 +369,7 @@ static population measure(const setting *all)
 START_TEST(what_comes_and_goes_leaves_nothing)
 {
     const struct pair *pair = &pairs[_i];
-    uint32_t rounds = UNDER_SANITIZER ? pair->rounds / 20 : pair->rounds;
+    uint32_t rounds = UNDER_SANITIZER ? pair->rounds / 10 : pair->rounds;
     setting all;
     open_setting(&all);
     for (; all.round < rounds / 4; ++all.round)

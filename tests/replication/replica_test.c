@@ -8,6 +8,7 @@
 #include "../support/test.h"
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
+#include "mica/pool.h"
 #include "mica/snapshot.h"
 
 #include <string.h>
@@ -477,8 +478,41 @@ START_TEST(names_of_the_receiver_give_way_to_links)
 }
 END_TEST
 
+typedef struct Glow { float seconds; } Glow;
+MICA_POOL_WITH(Glow, (.dying = MICA_DYING_AT_FLUSH), seconds)
+typedef struct Spark { float heat; } Spark;
+MICA_COMPONENT(Spark, heat)
+
+/* The sender does not know Glow: its rows go with the receiver's next flush. */
+START_TEST(rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_owner)
+{
+    mica_world *from = mica_world_create(NULL), *to = mica_world_create(NULL);
+    mica_define(to, Spark);
+    mica_sender *sender = mica_sender_create(from, NULL);
+    mica_replica *first = mica_replica_create(to, NULL), *second = mica_replica_create(to, NULL);
+    mica_entity spark = mica_create(from, MICA_WITH(Spark, {1}));
+    mica_delta delta;
+    ck_assert_int_eq(mica_delta_encode(sender, 0, &delta), MICA_OK);
+    ck_assert_int_eq(mica_delta_apply(second, delta.bytes, delta.byte_count), MICA_OK);
+    ck_assert(mica_set(to, spark, Glow, {2}));
+    mica_destroy(from, spark);
+    ck_assert_int_eq(mica_delta_encode(sender, mica_replica_version(second), &delta), MICA_OK);
+    ck_assert_int_eq(mica_delta_apply(second, delta.bytes, delta.byte_count), MICA_OK);
+    ck_assert(!mica_is_alive(to, spark));
+    ck_assert_int_eq(mica_flush(to), MICA_OK);
+    ck_assert_uint_eq(mica_pool_row_count(mica_pool_of(to, Glow)), 0);
+    ck_assert_int_eq(mica_world_validate(to), MICA_OK);
+    mica_replica_destroy(first); /* not in the order they were created */
+    mica_replica_destroy(second);
+    mica_sender_destroy(sender);
+    mica_world_destroy(from);
+    mica_world_destroy(to);
+}
+END_TEST
+
 TEST_SUITE(replica, memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again,
            a_replica_and_a_sender_need_memory_and_say_so, a_receiver_lives_its_own_life_between_deltas,
            rows_that_change_places_come_back_with_a_snapshot, a_component_that_the_receiver_removed_is_not_written,
            rows_are_left_alone_where_the_receiver_has_others, who_comes_alive_again_has_no_rows_from_before,
-           names_of_the_receiver_give_way_to_links, a_handle_in_stock_is_in_use)
+           names_of_the_receiver_give_way_to_links, a_handle_in_stock_is_in_use,
+           rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_owner)

@@ -353,8 +353,6 @@ mica_result mica_pool_sort(mica_pool *pool, mica_compare_fn compare, void *conte
 {
     if (MICAP_MISSING(NULL, pool))
         return MICA_ERROR_INVALID;
-    if (!pool)
-        return MICA_ERROR_INVALID;
     mica_world *world = pool->world;
     mica_result result = micap_refuse_while_recording(world, "pool_sort");
     if (result != MICA_OK)
@@ -446,8 +444,6 @@ mica_result mica_group_id(mica_world *world, const mica_component *components, u
 mica_pool_stats mica_pool_get_stats(const mica_pool *pool)
 {
     if (MICAP_MISSING(NULL, pool))
-        return (mica_pool_stats){0};
-    if (!pool)
         return (mica_pool_stats){0};
     return (mica_pool_stats){.row_count = pool->row_limit,
                              .row_capacity = pool->capacity,

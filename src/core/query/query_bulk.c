@@ -191,8 +191,6 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
-    if (!query)
-        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_add");
     if (result != MICA_OK)
@@ -234,8 +232,6 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
 mica_result mica_remove_all_id(mica_query *query, mica_component component)
 {
     if (MICAP_MISSING(NULL, query))
-        return MICA_ERROR_INVALID;
-    if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_remove");
@@ -283,8 +279,6 @@ static void run_destroy_hooks(mica_world *world, const selection *selected)
 mica_result mica_destroy_all(mica_query *query)
 {
     if (MICAP_MISSING(NULL, query))
-        return MICA_ERROR_INVALID;
-    if (!query)
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "query_destroy_entities");

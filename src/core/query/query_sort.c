@@ -208,8 +208,6 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
 {
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
-    if (!query)
-        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     mica_result result = micap_refuse_while_recording(world, "sort_rows");
     if (result != MICA_OK)

@@ -207,8 +207,8 @@ const micap_chunk *micap_chunk_in_use(const mica_world *world, uint32_t number)
 {
     const micap_chunk *chunk = world->chunks.by_number[number];
     bool is_chunk = !((uintptr_t)chunk & 1); /* else it links free numbers */
-    bool is_used = is_chunk && chunk->index < chunk->archetype->chunk_count &&
-                   chunk->archetype->chunks[chunk->index] == chunk;
+    bool is_used =
+        is_chunk && chunk->index < chunk->archetype->chunk_count && chunk->archetype->chunks[chunk->index] == chunk;
     return is_used ? chunk : NULL;
 }
 

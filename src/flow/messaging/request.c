@@ -391,8 +391,6 @@ bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity ask
 {
     if (MICAP_MISSING(NULL, requests))
         return false;
-    if (!requests)
-        return false;
     if (!question.data || (question.component && question.component != requests->question->id)) {
         micap_fail(requests->world, MICA_ERROR_INVALID, location,
                    "requests %s: the question has no data, or another type", requests->questions->name);
@@ -409,8 +407,6 @@ bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity ask
 mica_result mica_requests_handle(mica_requests *requests)
 {
     if (MICAP_MISSING(NULL, requests))
-        return MICA_ERROR_INVALID;
-    if (!requests)
         return MICA_ERROR_INVALID;
     micap_check_door(requests->world, "requests_handle");
     if (micap_is_running(requests->world) || requests->is_handling)

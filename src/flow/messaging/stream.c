@@ -322,8 +322,6 @@ const void *mica_stream_read_id(mica_stream *stream, uint32_t *out_count, mica_l
     if (MICAP_MISSING(NULL, stream) || MICAP_MISSING(stream->world, out_count))
         return NULL;
     *out_count = 0;
-    if (!stream)
-        return NULL;
     uint32_t sequence_limit;
     micap_stream_reader *reader = reader_here(stream, &sequence_limit);
     const micap_running_job *job = micap_running_job_of(stream->world);
@@ -360,8 +358,6 @@ uint64_t mica_stream_count(const mica_stream *stream)
 uint64_t mica_stream_dropped(const mica_stream *stream)
 {
     if (MICAP_MISSING(NULL, stream))
-        return 0;
-    if (!stream)
         return 0;
     uint32_t sequence_limit;
     const micap_stream_reader *reader = reader_here(stream, &sequence_limit);

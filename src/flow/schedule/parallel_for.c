@@ -192,8 +192,6 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
 {
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
-    if (!query)
-        return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     if (!is_valid(how, out_sum) || !how->view)
         return micap_fail(world, MICA_ERROR_INVALID, query->location,

@@ -57,21 +57,21 @@ static void end_systems(const micap_chain *chain)
 static inline void run_fast(const micap_segment *segment, micap_chain *chain)
 {
     micap_system *system = chain->fast_job.system;
-    if (MICAP_UNLIKELY(segment->has_inactive) && !system->is_active)
-        return;
-    mica_frame *frame = &system->frame;
-    frame->dt = segment->dt;
-    frame->alpha = segment->alpha;
-    frame->seconds = segment->seconds;
-    frame->tick = segment->phase->tick;
-    mica_view *view = &chain->fast_view;
-    micap_thread_context *here = &chain->fast_job.here;
-    here->version = view->private_.version = segment->base + 1 + chain->order;
-    here->commands = NULL;
-    here->defers = 0;
-    view->dt = segment->dt;
-    micap_this_thread = here;
-    system->view(view);
+    if (MICAP_LIKELY(!segment->has_inactive) || system->is_active) {
+        mica_frame *frame = &system->frame;
+        frame->dt = segment->dt;
+        frame->alpha = segment->alpha;
+        frame->seconds = segment->seconds;
+        frame->tick = segment->phase->tick;
+        mica_view *view = &chain->fast_view;
+        micap_thread_context *here = &chain->fast_job.here;
+        here->version = view->private_.version = segment->base + 1 + chain->order;
+        here->commands = NULL;
+        here->defers = 0;
+        view->dt = segment->dt;
+        micap_this_thread = here;
+        system->view(view);
+    }
 }
 
 /* Runs each system over all rows before the next. The outcome is the same as that of the chain. */

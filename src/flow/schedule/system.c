@@ -231,8 +231,6 @@ static mica_result refuse_inside(const mica_world *world, const micap_flow *flow
 mica_system micap_system_add(mica_world *world, const mica_system_def *def, micap_system_kind kind,
                              struct micap_delivery_list *deliveries)
 {
-    if (MICAP_MISSING(NULL, world))
-        return (mica_system){0};
     const mica_system none = {0};
     micap_flow *flow = micap_flow_of(world);
     if (!flow || refuse_inside(world, flow, "system_add") != MICA_OK || check(flow, def, kind, NULL) != MICA_OK)
@@ -265,8 +263,6 @@ mica_system mica_system_add(mica_world *world, const mica_system_def *def)
 
 mica_result micap_system_replace(mica_world *world, mica_system system, const mica_system_def *def)
 {
-    if (MICAP_MISSING(NULL, world))
-        return MICA_ERROR_INVALID;
     micap_flow *flow = micap_flow_get(world);
     micap_system *old = micap_system_find_id(flow, system);
     if (!old)
