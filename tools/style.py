@@ -23,7 +23,7 @@ RATCHETS = {
     "unique-name": 0,
     "subfolder": 3,
     "public-macro": 209,
-    "words": 128,
+    "words": 113,
     "test-words": 297,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.

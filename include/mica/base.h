@@ -68,7 +68,7 @@ typedef struct mica_world mica_world;
 typedef enum mica_result {
     MICA_OK = 0,
     MICA_ERROR_MEMORY,  /* the allocator returned NULL */
-    MICA_ERROR_INVALID, /* an argument makes no sense */
+    MICA_ERROR_INVALID, /* an argument is invalid */
     MICA_ERROR_DEAD,    /* the entity is nil, stale or was never handed out */
     MICA_ERROR_UNKNOWN, /* no such component, field or name */
     MICA_ERROR_EXISTS,  /* the name is taken */

@@ -41,7 +41,7 @@ MICA_API mica_commands *mica_commands_create(mica_world *world);
 /* Discards the recorded changes and destroys the buffer. NULL is a no-op. Rejected inside a hook. Threads: owner. */
 MICA_API void mica_commands_destroy(mica_commands *commands);
 
-/* Sets the name that reports use for whoever records here, such as a system. The text must stay valid until the flush.
+/* Sets the name that reports use for this buffer, such as the name of a system. The text must stay valid until the flush.
  * Threads: one per buffer, any. */
 MICA_API void mica_commands_set_label(mica_commands *commands, const char *label);
 

@@ -1,4 +1,4 @@
-/* Mica, for_each: the preprocessor loop behind the description and create macros. Nothing here is for direct use. */
+/* Mica, for_each: the preprocessor loop of the description and create macros. Nothing here is for direct use. */
 #ifndef MICA_FOR_EACH_H
 #define MICA_FOR_EACH_H
 

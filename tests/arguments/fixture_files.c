@@ -19,7 +19,7 @@ void forget_errors(void)
 const char *error_text(void)
 {
     if (strcmp(called_function, "mica_draft_destroy") == 0)
-        the_draft = NULL; /* it is gone */
+        the_draft = NULL; /* it was destroyed */
     if (resource_error.result != MICA_OK)
         return resource_error.text;
     if (recording_error.result != MICA_OK)
