@@ -214,6 +214,7 @@ mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_com
         }
     }
     micap_sources_free(&compiler);
+    micap_json_free_all(&compiler);
     return compiler.result;
 }
 
