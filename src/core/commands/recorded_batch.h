@@ -26,10 +26,10 @@ typedef struct micap_recorded_batch {
     micap_batch_block *last;
 } micap_recorded_batch;
 
-/* Whether values of this type can be in a batch. */
+/* Whether values of this type can be in a batch, which aligns them to 8 bytes. */
 static inline bool micap_fits_batch(const micap_type *type)
 {
-    return type->trivial && !type->leaves && micap_is_words(type->type.size_bytes);
+    return type->trivial && !type->leaves && micap_is_words(type->type.size_bytes) && type->type.alignment <= 8;
 }
 
 /* Begins a batch in an empty recording, or makes room for one more change in it. False if the change does not fit or memory runs
