@@ -58,7 +58,9 @@ STAGES = {
     "clang": preset("clang"),
     "asan": preset("asan"),
     "clang-asan": preset("clang-asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"], ["sh", "tools/fuzz.sh", "300", "world"]],
+    # Up to five minutes, but the same number of inputs from the same seed on every machine, so that a result can be repeated.
+    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"],
+             ["env", "MICA_FUZZ_RUNS=5000", "sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 

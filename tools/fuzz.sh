@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz.sh SECONDS [NAME...]
+# fuzz.sh SECONDS [NAME...]          MICA_FUZZ_RUNS=N ends each target after N inputs, MICA_FUZZ_SEED=N sets the seed
 # Runs the fuzz targets, all or these, side by side and for so long, from the inputs in tests/fuzz/corpus/NAME. New inputs that
 # reach more code are kept in build/fuzz/corpus, inputs that fail in build/fuzz/found. A program of the target `world` that fails
 # is reduced and printed as text: see tests/fuzz/cross_feature_test.c.
@@ -27,7 +27,7 @@ for name in "$@"; do
             "$programs" assemble "$text" "$given/$(basename "$text" .txt)"
         done
     fi
-    "build/fuzz/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -seed="${MICA_FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
+    "build/fuzz/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -runs="${MICA_FUZZ_RUNS:--1}" -seed="${MICA_FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="build/fuzz/found/$name-" "build/fuzz/corpus/$name" "$given" >"build/fuzz/$name.log" 2>&1 &
     running="${running-} $!:$name"
 done
