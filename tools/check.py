@@ -60,7 +60,7 @@ STAGES = {
     "clang-asan": preset("clang-asan"),
     # Up to five minutes, but the same number of inputs from the same seed on every machine, so that a result can be repeated.
     "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"],
-             ["env", "MICA_FUZZ_RUNS=5000", "sh", "tools/fuzz.sh", "300", "world"]],
+             ["env", "MICA_FUZZ_RUNS=4000", "sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
