@@ -2,6 +2,7 @@
  * the middle; header and checksum are repaired, or nothing would get past them. What is accepted must leave a sound world,
  * which goes on following. */
 #include "../support/follow.h"
+#include "replication/delta_checksum.h"
 #include "replication/delta_format.h"
 
 #include <stdlib.h>
