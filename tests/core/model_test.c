@@ -12,7 +12,7 @@ enum {
     STEPS_DEFAULT = UNDER_THREAD_SANITIZER ? 100000
                     : UNDER_SANITIZER
                         ? 1000000
-                        : 4000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs many more */
+                        : 10000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs many more */
 };
 
 /* Worlds of one size. Small ones reach every corner often and are checked after every step; large ones fill chunks. */
