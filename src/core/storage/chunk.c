@@ -253,6 +253,21 @@ void micap_chunks_sweep(mica_world *world)
     chunks->retired_count = kept;
 }
 
+bool micap_chunks_reserve_outgrown(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (chunks->outgrown_structure != world->structure)
+        micap_chunks_sweep(world);
+    return MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity,
+                         (uint64_t)chunks->retired_count + 1);
+}
+
+void micap_chunk_copy_stamps(micap_chunk *to, const micap_chunk *from)
+{
+    memcpy((char *)to + to->stamps_offset, (const char *)from + from->stamps_offset,
+           (size_t)slices_of(from->count) * from->stride * sizeof(mica_version));
+}
+
 void micap_chunk_release(mica_world *world, micap_chunk *chunk)
 {
     if (world->undo.before)
