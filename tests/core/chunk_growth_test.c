@@ -91,7 +91,8 @@ START_TEST(a_value_can_be_copied_from_the_chunk_that_is_outgrown)
     for (uint32_t i = 0; i < 5000; ++i) {
         const Number *number = mica_get(world, source, Number);
         const Velocity *velocity = mica_get(world, source, Velocity);
-        mica_value values[] = {{MICA_ID(Number), sizeof *number, number}, {MICA_ID(Velocity), sizeof *velocity, velocity}};
+        mica_value values[] = {{MICA_ID(Number), sizeof *number, number},
+                               {MICA_ID(Velocity), sizeof *velocity, velocity}};
         mica_entity copy = mica_create_id(world, values, 2);
         ck_assert_uint_eq(mica_get(world, copy, Number)->value, 7);
         ck_assert(mica_get(world, copy, Velocity)->x == 7);

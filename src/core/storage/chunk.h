@@ -138,7 +138,7 @@ typedef struct micap_chunks {
     uint32_t limit;      /* one more than the largest number ever used */
     uint32_t first_free; /* 0 is none */
     uint32_t count;
-    size_t bytes; /* in chunks that exist */
+    size_t bytes;                /* in chunks that exist */
     uint64_t outgrown_structure; /* that of the world since an archetype outgrew its chunk */
     /* Chunks that no archetype has any more, and some snapshot does, or the operation that outgrew them. There is always room for
      * all chunks while there are snapshots. */
