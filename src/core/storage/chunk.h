@@ -169,6 +169,7 @@ void micap_chunks_sweep(mica_world *world);
 /* Makes room to retire a chunk that an archetype outgrows, and destroys those that earlier operations outgrew. False if memory
  * is short. */
 bool micap_chunks_reserve_outgrown(mica_world *world);
+void micap_chunks_swap_numbers(mica_world *world, micap_chunk *a, micap_chunk *b);
 /* Gives a chunk the stamps of another one with the same rows. */
 void micap_chunk_copy_stamps(micap_chunk *to, const micap_chunk *from);
 

@@ -56,6 +56,22 @@ static void move_rows(mica_world *world, micap_row from, micap_row to, uint32_t 
             micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
 }
 
+/* Copies whole cache lines: columns begin at one, and what follows their last value in it belongs to no other column. */
+static void copy_lines(void *to, const void *from, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += MICAP_CACHE_LINE)
+        memcpy((char *)to + at, (const char *)from + at, MICAP_CACHE_LINE);
+}
+
+/* Copies all rows of a trivial archetype from one chunk to another. Their records still name the first. */
+static void copy_chunk(const micap_chunk *from, micap_chunk *to)
+{
+    copy_lines(micap_chunk_entities(to), micap_chunk_entities(from), from->count * sizeof(mica_entity));
+    for (uint32_t i = 0; i < from->archetype->column_count; ++i)
+        copy_lines(micap_chunk_column(to, i), micap_chunk_column(from, i),
+                   (uint64_t)from->count * from->archetype->columns[i].bytes);
+}
+
 /* Replaces the only chunk of a trivial archetype by one of 2^order bytes, with the same rows and stamps. The old chunk stays
  * readable until the operation is over, because its caller may be about to copy values from it. Values that are not trivial could
  * not be read any more after they were moved. */
@@ -68,9 +84,14 @@ static bool replace_only_chunk(mica_world *world, micap_archetype *archetype, ui
     micap_chunk *chunk = micap_chunk_create(world, archetype, order);
     if (!chunk)
         return false;
-    micap_preserve_rows(world, old, 0, count);
-    micap_touch_rows(world, chunk, 0, count);
-    move_rows(world, (micap_row){old, 0}, (micap_row){chunk, 0}, count);
+    if (MICAP_UNLIKELY(world->undo.before)) {
+        micap_preserve_rows(world, old, 0, count);
+        micap_touch_rows(world, chunk, 0, count);
+        move_rows(world, (micap_row){old, 0}, (micap_row){chunk, 0}, count);
+    } else { /* no log refers to the old chunk by its number: with that, the records stay valid */
+        copy_chunk(old, chunk);
+        micap_chunks_swap_numbers(world, old, chunk);
+    }
     micap_chunk_copy_stamps(chunk, old);
     chunk->index = 0;
     chunk->count = count;
