@@ -14,6 +14,7 @@
 #include "mica/snapshot.h"
 #include "mica/sql.h"
 #include "mica/transform.h"
+#include "mica/value.h"
 
 #include <limits.h>
 #include <math.h>
@@ -199,6 +200,8 @@ size_t resource_byte_count(void);
 mica_asset resource_asset(void);
 mica_resource *resource_with_assets(void);
 mica_resource_error *error_of_resource(void);
+mica_value_error *error_of_value(void);
+mica_member valid_member(void);
 mica_blob *valid_blob(void);
 mica_spawned *valid_spawned(void);
 mica_watch *valid_watch(void);

@@ -7,13 +7,15 @@
 
 static mica_resource_error resource_error;
 static mica_recording_error recording_error;
-static bool takes_resource_error, takes_recording_error;
+static mica_value_error value_error;
+static bool takes_resource_error, takes_recording_error, takes_value_error;
 static mica_draft *the_draft;
 
 void forget_errors(void)
 {
     resource_error = (mica_resource_error){0};
     recording_error = (mica_recording_error){0};
+    value_error = (mica_value_error){0};
 }
 
 const char *error_text(void)
@@ -24,12 +26,14 @@ const char *error_text(void)
         return resource_error.text;
     if (recording_error.result != MICA_OK)
         return recording_error.text;
+    if (value_error.result != MICA_OK)
+        return value_error.text;
     return the_draft && mica_draft_error(the_draft)->result != MICA_OK ? mica_draft_error(the_draft)->text : NULL;
 }
 
 bool takes_error(void)
 {
-    return takes_resource_error || takes_recording_error;
+    return takes_resource_error || takes_recording_error || takes_value_error;
 }
 
 /* Snapshots, deltas, recordings. */
@@ -253,6 +257,18 @@ mica_resource_error *error_of_resource(void)
 {
     takes_resource_error = true;
     return &resource_error;
+}
+
+mica_value_error *error_of_value(void)
+{
+    takes_value_error = true;
+    return &value_error;
+}
+
+mica_member valid_member(void)
+{
+    static Position position;
+    return mica_member_of(MICA_ID(Position), &position);
 }
 
 mica_blob *valid_blob(void)

@@ -77,6 +77,7 @@ TYPES = {
     "mica_reload_stats *": optional("&(mica_reload_stats){0}"),
     "mica_recording_error *": optional("error_of_recording()"),
     "mica_resource_error *": optional("error_of_resource()"),
+    "mica_value_error *": optional("error_of_value()"),
     "uint32_t *": handle("&(uint32_t){0}"),
     "size_t *": optional("&(size_t){0}"),
     "void **": handle("(const void *[8]){0}"),
@@ -146,6 +147,7 @@ TYPES = {
         Bad("none", "MICA_PHASE_NONE", LOOK), Bad("huge", "UINT32_MAX", LOOK), Bad("unknown", "1000", LOOK)]),
     "mica_asset": Values("valid_asset()", [
         Bad("none", "(mica_asset){0}", LOOK), Bad("unknown", "(mica_asset){12345}", LOOK)]),
+    "mica_member": Values("valid_member()", [Bad("none", "(mica_member){0}", QUIET)]),
     "mica_event_kind": Values("MICA_EVENT_USER", [Bad("too small", "7", REPORT), Bad("huge", "UINT32_MAX", ANY)]),
     "mica_version": Values("0", [Bad("huge", "UINT64_MAX", LOUD)]),
     "mica_location": Values("MICA_HERE", [Bad("no file", "(mica_location){0}", ANY)]),
@@ -321,6 +323,11 @@ VALID = {
     ("mica_get_components", "out"): "(mica_component[4]){0}",
     ("mica_world_destroy", "world"): "world_to_destroy()",
     ("mica_matrix_from_local", "out"): "&(mica_global_matrix){0}",
+    ("mica_member_find", "path"): '"x"',
+    ("mica_value_parse", "text"): '"{}"',
+    ("mica_value_write", "text"): "(char[64]){0}",
+    ("mica_value_write", "capacity"): "64",
+    ("mica_member_at", "position"): "0",
 }
 
 # Bad values that depend on the function.
@@ -330,6 +337,10 @@ BAD = {
     ("mica_draft_entity", "name"): [Bad("not UTF-8", r'"\xff\xfe"', LOUD), Bad("long", "long_text()", LOUD)],
     ("mica_find_from", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_find", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
+    ("mica_member_find", "path"): [NULL_POINTER, Bad("empty", '""', ANY), Bad("long", "long_text()", QUIET)],
+    ("mica_member_at", "position"): [Bad("huge", "UINT32_MAX", QUIET)],
+    ("mica_value_write", "text"): [NULL_POINTER],
+    ("mica_value_write", "capacity"): [Bad("0", "0", ANY), Bad("1", "1", ANY)],
 }
 
 # Functions of values alone, for which every value is valid.
@@ -345,7 +356,7 @@ ANSWERS = (
     "mica_remove_id", "mica_command_remove_id", "mica_destroy_many", "mica_snapshot_drop",
     "mica_phase_remove", "mica_phase_enable", "mica_system_remove", "mica_system_enable", "mica_observer_remove",
     "mica_handler_remove", "mica_library_release", "mica_instance_write_id", "mica_instance_write_field_id",
-    "mica_pool_remove", "mica_resource_values_id",
+    "mica_pool_remove", "mica_resource_values_id", "mica_member_of", "mica_member_of_type",
 )
 
 IS_FINE = (ANY, "NULL is a no-op, so that what could not be created can be destroyed")
@@ -379,6 +390,10 @@ EXPECTED = {
     ("mica_compile_fail", "field", "NULL"): (ANY, "all of the value"),
     ("mica_type_problem", "type", "NULL"): (ANY, "the result is the report"),
     ("mica_hook_set_id", "fn", "NULL"): (ANY, "takes the hook away"),
+    ("mica_member_of", "value", "NULL"): (QUIET, "a value that was not found is no member"),
+    ("mica_member_of_type", "value", "NULL"): (QUIET, "a value that was not found is no member"),
+    ("mica_member_of_type", "type", "NULL"): (QUIET, "a type that was not found has no members"),
+    ("mica_member_of", "component", "a singleton"): (ANY, "it has a value too"),
 }
 
 # The same for a label of any parameter: (function, label): (expectation, reason).
@@ -440,6 +455,7 @@ VALID_CALLS = {
     "mica_resource_is_repeated": (ANY, "no component of the resource is"),
     "mica_resource_is_disabled": (ANY, "no component of the resource is"),
     "mica_view_next": (ANY, "there is one run of rows"),
+    "mica_value_write": (ANY, "the result is a length"),
     "mica_detach_children": (REPORT, "the name of a child is taken at the top"),
 }
 

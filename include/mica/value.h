@@ -1,0 +1,68 @@
+/* Mica, value: values whose type is only known at run time. They are visited member by member, found by path, written as text and parsed
+ * from text.
+ *
+ *     mica_member monster = mica_member_of(MICA_ID(Monster), mica_write(world, entity, Monster));
+ *     mica_member x = mica_member_find(monster, "path[2].x", NULL);
+ *
+ *     char text[256];
+ *     mica_value_write(monster, text, sizeof text);          {"home": {"x": 1, "y": 2.5}, "mood": "ANGRY", "title": "the old"}
+ *     mica_value_parse(x, "7.25", &error);
+ *     mica_value_parse(monster, "{\"mood\": \"CALM\"}", &error);          the other fields stay as they are
+ *
+ * The text is JSON. Structs are objects; an array of all fields is read too. An array of char is a string. Constants of an enum are names,
+ * flags an array of names; values without a name are integers. Real numbers are written with the fewest digits that read back as the
+ * same bits; "nan", "inf" and "-inf" are strings. An entity is "#index:generation" or null, a resource "#" and the hash of its path, or
+ * null. 64-bit integers may be given as strings. An array with fewer elements than there are sets the others to zero.
+ */
+#ifndef MICA_VALUE_H
+#define MICA_VALUE_H
+
+#include "mica/describe.h"
+
+MICA_BEGIN
+
+/* A part of a described value: all of it, a field, or an element. Zero is no member. Valid as long as the value is where it was. */
+typedef struct mica_member {
+    void *data;            /* NULL: no member */
+    const char *name;      /* of the field; of the type, for a whole value; NULL for an element of an array */
+    const mica_type *type; /* of a struct, enum or flags value, else NULL */
+    mica_kind kind;
+    uint32_t element_bytes;
+    uint32_t count; /* elements of an array; 0 if it is not an array */
+} mica_member;
+
+/* What is wrong with a path or a text. */
+typedef struct mica_value_error {
+    mica_result result;
+    uint32_t position; /* in the path or text, in bytes */
+    char text[200];    /* what was expected and what was found */
+} mica_value_error;
+
+/* Returns the whole value of a component; no member for an unknown component, one without data, or NULL. Threads: any. */
+MICA_API mica_member mica_member_of(mica_component component, void *value);
+
+/* Returns the whole value of a described type that need not be a component. Threads: any. */
+MICA_API mica_member mica_member_of_type(const mica_type *type, void *value);
+
+/* Returns the number of members: fields of a struct, or elements of an array; 0 for anything else. Threads: any. */
+MICA_API uint32_t mica_member_count(mica_member member);
+
+/* Returns a field or an element by position; no member if there are fewer. Threads: any. */
+MICA_API mica_member mica_member_at(mica_member member, uint32_t position);
+
+/* Finds a member by its path: names of fields with dots between them, and positions of elements in brackets. An empty path is the member
+ * itself. Returns no member if there is none, and says in `out_error`, which may be NULL, where the path is wrong. Threads: any. */
+MICA_API mica_member mica_member_find(mica_member member, const char *path, mica_value_error *out_error);
+
+/* Writes a value as text, which ends with a zero byte and is cut if `capacity` is too small. Returns the length of the whole text without
+ * the zero byte, as snprintf does; 0 for no member. `text` may be NULL if `capacity` is 0. Threads: any. */
+MICA_API size_t mica_value_write(mica_member member, char *text, size_t capacity);
+
+/* Sets a value from text. Fields that the text does not name stay as they are. On error the value is unchanged, and `out_error`, which may
+ * be NULL, says where the text is wrong: MICA_ERROR_INVALID. Does not mark the component as changed: get it with mica_write.
+ * Threads: any. */
+MICA_API mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error);
+
+MICA_END
+
+#endif

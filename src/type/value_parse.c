@@ -1,0 +1,527 @@
+/* Values from text: see mica/value.h. The text is read twice: the first time it is only checked, so that an error changes nothing. */
+#include "base/argument.h"
+#include "base/utf8.h"
+#include "type/member.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+    const char *text;
+    const char *at;
+    mica_value_error *error;
+    bool writes; /* the second time */
+} parser;
+
+enum { NUMBER_BYTES_MAX = 400 };
+
+static size_t position_of(const parser *parser, const char *at)
+{
+    return (size_t)(at - parser->text);
+}
+
+static void skip_blanks(parser *parser)
+{
+    parser->at += strspn(parser->at, " \t\r\n");
+}
+
+/* Reports that something else was expected where the parser is. Returns false. */
+static bool expected(const parser *parser, const char *what)
+{
+    if (!*parser->at)
+        micap_value_fail(parser->error, position_of(parser, parser->at), "expected %s, found the end", what);
+    else
+        micap_value_fail(parser->error, position_of(parser, parser->at), "expected %s, found \"%.*s\"", what,
+                         (int)strcspn(parser->at, " \t\r\n,") < 20 ? (int)strcspn(parser->at, " \t\r\n,") : 20,
+                         parser->at);
+    return false;
+}
+
+static bool take(parser *parser, const char *token)
+{
+    skip_blanks(parser);
+    size_t bytes = strlen(token);
+    if (strncmp(parser->at, token, bytes) != 0)
+        return false;
+    parser->at += bytes;
+    return true;
+}
+
+static void store(const parser *parser, mica_member member, const void *from, size_t bytes)
+{
+    if (parser->writes)
+        memcpy(member.data, from, bytes);
+}
+
+static void store_bits(const parser *parser, mica_member member, uint64_t bits)
+{
+    if (parser->writes)
+        micap_store_bits(member.data, bits, member.element_bytes);
+}
+
+/* Four hexadecimal digits; -1 if they are something else. */
+static int32_t hex_of(const char *at)
+{
+    int32_t value = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        char c = at[i];
+        int32_t digit = c >= '0' && c <= '9'   ? c - '0'
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                               : -1;
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+static uint32_t encode_utf8(uint32_t character, char to[4])
+{
+    if (character < 0x80)
+        return to[0] = (char)character, 1;
+    uint32_t bytes = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    for (uint32_t i = bytes; --i; character >>= 6)
+        to[i] = (char)(0x80 | (character & 0x3F));
+    static const uint8_t first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    to[0] = (char)(first[bytes] | character);
+    return bytes;
+}
+
+/* The character after a backslash and u, with its second half if it has one. Returns its bytes, or 0. Moves `at` to its end. */
+static uint32_t read_unicode(const char **at, char to[4])
+{
+    int32_t high = hex_of(*at + 2), low;
+    *at += 6;
+    if (high < 0 || (high >= 0xDC00 && high < 0xE000))
+        return 0;
+    if (high < 0xD800 || high >= 0xE000)
+        return encode_utf8((uint32_t)high, to);
+    if ((*at)[0] != '\\' || (*at)[1] != 'u' || (low = hex_of(*at + 2)) < 0xDC00 || low >= 0xE000)
+        return 0;
+    *at += 6;
+    return encode_utf8((uint32_t)(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), to);
+}
+
+/* One character of a string, which may be escaped. Returns its bytes, or 0 if it is invalid. Moves `at` to its end. */
+static uint32_t read_character(const char **at, char to[4])
+{
+    static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    if (**at != '\\') {
+        uint32_t bytes = micap_character_bytes((const unsigned char *)*at, 4);
+        if ((unsigned char)**at < 0x20)
+            return 0;
+        memcpy(to, *at, bytes);
+        *at += bytes;
+        return bytes;
+    }
+    if ((*at)[1] == 'u')
+        return read_unicode(at, to);
+    const char *known = (*at)[1] ? strchr(escapes, (*at)[1]) : NULL;
+    if (!known)
+        return 0;
+    to[0] = meanings[known - escapes];
+    *at += 2;
+    return 1;
+}
+
+/* A string. What does not fit into `capacity` bytes is only counted. False with an error. */
+static bool read_string(parser *parser, char *to, size_t capacity, size_t *out_bytes)
+{
+    const char *at = parser->at + 1;
+    *out_bytes = 0;
+    while (*at != '"') {
+        char character[4];
+        const char *begin = at;
+        uint32_t bytes = *at ? read_character(&at, character) : 0;
+        if (!bytes) {
+            micap_value_fail(parser->error, position_of(parser, begin),
+                             *begin ? "this is not a character of a string"
+                                    : "expected the end of the string, found the end");
+            return false;
+        }
+        if (*out_bytes + bytes <= capacity)
+            memcpy(to + *out_bytes, character, bytes);
+        *out_bytes += bytes;
+    }
+    parser->at = at + 1;
+    return true;
+}
+
+/* A string of names, numbers or handles, with a zero byte at its end. NULL with an error. */
+static const char *read_word(parser *parser, char word[128])
+{
+    const char *begin = parser->at;
+    size_t bytes;
+    if (!read_string(parser, word, 127, &bytes))
+        return NULL;
+    if (bytes > 127 || memchr(word, 0, bytes)) {
+        parser->at = begin;
+        expected(parser, "a shorter string");
+        return NULL;
+    }
+    word[bytes] = 0;
+    return word;
+}
+
+/* Copies the number at which the parser is, as JSON writes numbers, and passes over it. */
+static bool read_number(parser *parser, char number[NUMBER_BYTES_MAX])
+{
+    const char *at = parser->at + (*parser->at == '-');
+    size_t whole = strspn(at, "0123456789");
+    if (!whole || (*at == '0' && whole > 1))
+        return false;
+    at += whole;
+    if (*at == '.') {
+        size_t digits = strspn(at + 1, "0123456789");
+        if (!digits)
+            return false;
+        at += 1 + digits;
+    }
+    if (*at == 'e' || *at == 'E') {
+        const char *digits = at + 1 + (at[1] == '+' || at[1] == '-');
+        if (!strspn(digits, "0123456789"))
+            return false;
+        at = digits + strspn(digits, "0123456789");
+    }
+    size_t bytes = (size_t)(at - parser->at);
+    if (bytes >= NUMBER_BYTES_MAX)
+        return false;
+    memcpy(number, parser->at, bytes);
+    number[bytes] = 0;
+    parser->at = at;
+    return true;
+}
+
+/* The bits of an integer as text, if they fit. */
+static bool integer_of(const char *text, uint32_t bytes, bool is_signed, uint64_t *out_bits)
+{
+    char *end;
+    errno = 0;
+    if (is_signed) {
+        int64_t value = strtoll(text, &end, 10), most = (int64_t)(micap_bit_mask(bytes) >> 1);
+        *out_bits = (uint64_t)value;
+        return errno == 0 && *end == 0 && end != text && value <= most && value >= -most - 1;
+    }
+    *out_bits = strtoull(text, &end, 10);
+    return errno == 0 && *end == 0 && end != text && *text != '-' && *out_bits <= micap_bit_mask(bytes);
+}
+
+static bool parse_integer(parser *parser, mica_member member, bool is_signed)
+{
+    char number[NUMBER_BYTES_MAX], word[128], what[80];
+    const char *begin = parser->at;
+    uint32_t bytes = member.element_bytes;
+    uint64_t bits, most = is_signed ? micap_bit_mask(bytes) >> 1 : micap_bit_mask(bytes);
+    bool is_read;
+    if (*parser->at == '"') {
+        const char *text = read_word(parser, word);
+        if (!text)
+            return false;
+        is_read = integer_of(text, bytes, is_signed, &bits);
+    } else {
+        is_read = read_number(parser, number) && integer_of(number, bytes, is_signed, &bits);
+    }
+    if (!is_read) {
+        snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRIu64, is_signed ? -(int64_t)most - 1 : 0,
+                 most);
+        parser->at = begin;
+        return expected(parser, what);
+    }
+    store_bits(parser, member, bits);
+    return true;
+}
+
+/* The C library reads numbers with the decimal point of the locale. */
+static double real_of(char *number)
+{
+    char *end, *point = strchr(number, '.');
+    double value = strtod(number, &end);
+    if (point && end == point) { /* it expects another one */
+        char sample[8];
+        snprintf(sample, sizeof sample, "%.1f", 0.5);
+        *point = sample[1];
+        value = strtod(number, &end);
+    }
+    return value;
+}
+
+static bool parse_real(parser *parser, mica_member member)
+{
+    static const char what[] = "a number, \"nan\", \"inf\" or \"-inf\"";
+    char number[NUMBER_BYTES_MAX], word[128];
+    const char *begin = parser->at;
+    double value;
+    if (*parser->at == '"') {
+        const char *text = read_word(parser, word);
+        if (!text)
+            return false;
+        bool is_infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
+        if (!is_infinite && strcmp(text, "nan") != 0) {
+            parser->at = begin;
+            return expected(parser, what);
+        }
+        value = strtod(text, NULL);
+    } else if (read_number(parser, number)) {
+        value = real_of(number);
+        if (value - value != 0 || (member.kind == MICA_KIND_F32 && (float)value - (float)value != 0)) {
+            parser->at = begin;
+            return expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"
+                                                                 : "a number that fits a double");
+        }
+    } else {
+        return expected(parser, what);
+    }
+    float narrow = (float)value;
+    if (member.kind == MICA_KIND_F32)
+        store(parser, member, &narrow, sizeof narrow);
+    else
+        store(parser, member, &value, sizeof value);
+    return true;
+}
+
+/* The name of a constant. */
+static bool parse_constant(parser *parser, const mica_type *type, uint64_t *bits)
+{
+    char word[128];
+    const char *begin = parser->at, *name = read_word(parser, word);
+    if (!name)
+        return false;
+    for (uint32_t i = 0; i < type->constant_count; ++i)
+        if (strcmp(type->constants[i].name, name) == 0) {
+            *bits |= (uint64_t)type->constants[i].value;
+            return true;
+        }
+    micap_value_fail(parser->error, position_of(parser, begin), "%.60s has no constant \"%.60s\"", type->name, name);
+    return false;
+}
+
+static bool parse_enum(parser *parser, mica_member member)
+{
+    uint64_t bits = 0;
+    bool is_flags = member.kind == MICA_KIND_FLAGS;
+    if (*parser->at == '"') {
+        if (!parse_constant(parser, member.type, &bits))
+            return false;
+    } else if (is_flags && take(parser, "[")) {
+        for (uint32_t i = 0; !take(parser, "]"); ++i) {
+            if (i && !take(parser, ","))
+                return expected(parser, ", or ]");
+            skip_blanks(parser);
+            if (*parser->at != '"')
+                return expected(parser, "the name of a constant");
+            if (!parse_constant(parser, member.type, &bits))
+                return false;
+        }
+    } else {
+        return parse_integer(parser, member, !is_flags);
+    }
+    store_bits(parser, member, bits);
+    return true;
+}
+
+/* Digits at the beginning of a text; false if there are none, or too many. Moves `at` to their end. */
+static bool read_digits(const char **at, uint32_t base, uint64_t most, uint64_t *out_number)
+{
+    const char *begin = *at;
+    for (*out_number = 0;; ++*at) {
+        char c = **at;
+        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
+                                                : 16;
+        if (digit >= base)
+            return *at != begin;
+        if (*out_number > (most - digit) / base)
+            return false;
+        *out_number = *out_number * base + digit;
+    }
+}
+
+static bool read_handle(const char *text, bool is_entity, uint64_t parts[2])
+{
+    if (*text++ != '#')
+        return false;
+    if (!is_entity)
+        return read_digits(&text, 16, UINT64_MAX, &parts[0]) && !*text;
+    return read_digits(&text, 10, UINT32_MAX, &parts[0]) && *text++ == ':' &&
+           read_digits(&text, 10, UINT32_MAX, &parts[1]) && !*text;
+}
+
+static bool parse_handle(parser *parser, mica_member member)
+{
+    bool is_entity = member.kind == MICA_KIND_ENTITY;
+    const char *begin = parser->at;
+    char word[128];
+    uint64_t parts[2] = {0, 0};
+    if (!take(parser, "null")) {
+        const char *text = *parser->at == '"' ? read_word(parser, word) : "";
+        if (!text)
+            return false;
+        if (!read_handle(text, is_entity, parts)) {
+            parser->at = begin;
+            return expected(parser,
+                            is_entity ? "null or \"#index:generation\"" : "null or \"#\" and hexadecimal digits");
+        }
+    }
+    mica_entity entity = {(uint32_t)parts[0], (uint32_t)parts[1]};
+    mica_asset asset = {parts[0]};
+    store(parser, member, is_entity ? (const void *)&entity : (const void *)&asset, 8);
+    return true;
+}
+
+/* Readers expect a zero byte at the end. */
+static bool parse_text(parser *parser, mica_member member)
+{
+    const char *begin = parser->at;
+    size_t bytes;
+    if (!read_string(parser, member.data, 0, &bytes))
+        return false;
+    if (bytes >= member.count) {
+        micap_value_fail(parser->error, position_of(parser, begin), "expected a text of at most %u bytes, found %zu",
+                         member.count - 1, bytes);
+        return false;
+    }
+    if (parser->writes) {
+        parser->at = begin;
+        memset(member.data, 0, member.count);
+        read_string(parser, member.data, member.count, &bytes);
+    }
+    return true;
+}
+
+static bool parse_value(parser *parser, mica_member member);
+
+static bool parse_elements(parser *parser, mica_member member)
+{
+    const char *begin = parser->at;
+    char what[80];
+    if (!take(parser, "[")) {
+        snprintf(what, sizeof what, "an array of at most %u elements", member.count);
+        return expected(parser, what);
+    }
+    if (parser->writes)
+        memset(member.data, 0, (size_t)member.count * member.element_bytes);
+    for (uint32_t i = 0; !take(parser, "]"); ++i) {
+        if (i && !take(parser, ","))
+            return expected(parser, ", or ]");
+        if (i == member.count) {
+            micap_value_fail(parser->error, position_of(parser, begin), "there are more than %u elements",
+                             member.count);
+            return false;
+        }
+        if (!parse_value(parser, mica_member_at(member, i)))
+            return false;
+    }
+    return true;
+}
+
+/* The fields of a struct in an array, all of them. */
+static bool parse_positions(parser *parser, mica_member member)
+{
+    uint32_t count = member.type->field_count;
+    take(parser, "[");
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i && !take(parser, ","))
+            return expected(parser, "all fields of the struct");
+        if (!parse_value(parser, mica_member_at(member, i)))
+            return false;
+    }
+    return take(parser, "]") || expected(parser, "] after all fields of the struct");
+}
+
+static bool parse_fields(parser *parser, mica_member member)
+{
+    if (!take(parser, "{"))
+        return expected(parser, "an object of fields");
+    for (uint32_t i = 0; !take(parser, "}"); ++i) {
+        char name[128];
+        if (i && !take(parser, ","))
+            return expected(parser, ", or }");
+        skip_blanks(parser);
+        if (*parser->at != '"')
+            return expected(parser, "the name of a field");
+        const char *begin = parser->at;
+        if (!read_word(parser, name))
+            return false;
+        const mica_field *field = micap_field_find(member.type, name, strlen(name));
+        if (!field) {
+            micap_value_fail(parser->error, position_of(parser, begin), "%.60s has no field \"%.60s\"",
+                             member.type->name, name);
+            return false;
+        }
+        if (!take(parser, ":"))
+            return expected(parser, ":");
+        if (!parse_value(parser, micap_member_of_field(field, member.data)))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_bool(parser *parser, mica_member member)
+{
+    bool value = take(parser, "true");
+    if (!value && !take(parser, "false"))
+        return expected(parser, "true or false");
+    store(parser, member, &value, sizeof value);
+    return true;
+}
+
+static bool parse_char(parser *parser, mica_member member)
+{
+    char word[128];
+    if (*parser->at != '"')
+        return parse_integer(parser, member, false);
+    const char *begin = parser->at, *text = read_word(parser, word);
+    if (text && strlen(text) != 1) {
+        parser->at = begin;
+        return expected(parser, "a string of one byte, or an integer");
+    }
+    if (text)
+        store(parser, member, text, 1);
+    return text != NULL;
+}
+
+static bool parse_value(parser *parser, mica_member member)
+{
+    skip_blanks(parser);
+    if (micap_member_is_text(member) && *parser->at == '"')
+        return parse_text(parser, member);
+    if (member.count)
+        return parse_elements(parser, member);
+    switch (member.kind) {
+    case MICA_KIND_BOOL: return parse_bool(parser, member);
+    case MICA_KIND_CHAR: return parse_char(parser, member);
+    case MICA_KIND_F32:
+    case MICA_KIND_F64: return parse_real(parser, member);
+    case MICA_KIND_ENTITY:
+    case MICA_KIND_ASSET: return parse_handle(parser, member);
+    case MICA_KIND_ENUM:
+    case MICA_KIND_FLAGS: return parse_enum(parser, member);
+    case MICA_KIND_STRUCT: return *parser->at == '[' ? parse_positions(parser, member) : parse_fields(parser, member);
+    default: return parse_integer(parser, member, micap_kind_is_signed(member.kind));
+    }
+}
+
+static bool parse_all(parser *parser, mica_member member)
+{
+    if (!parse_value(parser, member))
+        return false;
+    skip_blanks(parser);
+    return !*parser->at || expected(parser, "the end");
+}
+
+mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error)
+{
+    if (MICAP_MISSING_INTO(out_error, text))
+        return MICA_ERROR_INVALID;
+    if (!member.data)
+        return micap_value_fail(out_error, 0, "there is no value");
+    parser check = {.text = text, .at = text, .error = out_error};
+    if (!parse_all(&check, member))
+        return MICA_ERROR_INVALID;
+    parser write = {.text = text, .at = text, .error = out_error, .writes = true};
+    parse_all(&write, member);
+    return MICA_OK;
+}

@@ -1,0 +1,190 @@
+/* Values as text: see mica/value.h. */
+#include "base/argument.h"
+#include "base/number_text.h"
+#include "base/utf8.h"
+#include "type/member.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Where text goes: what does not fit is only counted. */
+typedef struct text_output {
+    char *text;
+    size_t capacity;
+    size_t count;
+} text_output;
+
+static void put(text_output *out, const char *bytes, size_t count)
+{
+    if (out->count < out->capacity) {
+        size_t room = out->capacity - out->count;
+        memcpy(out->text + out->count, bytes, count < room ? count : room);
+    }
+    out->count += count;
+}
+
+static void put_text(text_output *out, const char *text)
+{
+    put(out, text, strlen(text));
+}
+
+static void put_string(text_output *out, const char *text, size_t bytes)
+{
+    put(out, "\"", 1);
+    while (bytes) {
+        uint32_t count = micap_character_bytes((const unsigned char *)text, bytes);
+        char escaped[8];
+        if (count == 0)
+            put_text(out, "\xEF\xBF\xBD"); /* U+FFFD, the replacement character */
+        else if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20 || *text == 0x7F) {
+            snprintf(escaped, sizeof escaped, *text == '"' || *text == '\\' ? "\\%c" : "\\u%04x", (unsigned char)*text);
+            put_text(out, escaped);
+        } else {
+            put(out, text, count);
+        }
+        text += count ? count : 1;
+        bytes -= count ? count : 1;
+    }
+    put(out, "\"", 1);
+}
+
+static void put_integer(text_output *out, uint64_t bits, uint32_t bytes, bool is_signed)
+{
+    char text[32];
+    uint32_t shift = 64 - 8 * bytes;
+    if (is_signed)
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)(bits << shift) >> shift);
+    else
+        snprintf(text, sizeof text, "%" PRIu64, bits);
+    put_text(out, text);
+}
+
+static void put_real(text_output *out, double value, bool is_f32)
+{
+    char text[MICAP_NUMBER_TEXT_BYTES];
+    if (value - value == 0)
+        micap_number_text(value, is_f32, text);
+    else
+        strcpy(text, value > 0 ? "\"inf\"" : value < 0 ? "\"-inf\"" : "\"nan\"");
+    put_text(out, text);
+}
+
+static void put_enum(text_output *out, mica_member member, uint64_t bits)
+{
+    uint64_t mask = micap_bit_mask(member.type->size_bytes);
+    for (uint32_t i = 0; i < member.type->constant_count; ++i)
+        if (((uint64_t)member.type->constants[i].value & mask) == bits) {
+            put_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
+            return;
+        }
+    put_integer(out, bits, member.type->size_bytes, true);
+}
+
+/* The names of all flags that are set, if they cover every bit. */
+static void put_flags(text_output *out, mica_member member, uint64_t bits)
+{
+    uint64_t mask = micap_bit_mask(member.type->size_bytes), left = bits;
+    size_t before = out->count;
+    put(out, "[", 1);
+    for (uint32_t i = 0; i < member.type->constant_count; ++i) {
+        uint64_t constant = (uint64_t)member.type->constants[i].value & mask;
+        if (!constant || (bits & constant) != constant || !(left & constant))
+            continue;
+        put_text(out, left == bits ? "" : ", ");
+        put_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
+        left &= ~constant;
+    }
+    put(out, "]", 1);
+    if (left) {
+        out->count = before;
+        put_integer(out, bits, member.type->size_bytes, false);
+    }
+}
+
+static void put_handle(text_output *out, mica_member member)
+{
+    char text[48];
+    mica_entity entity;
+    mica_asset asset;
+    if (member.kind == MICA_KIND_ENTITY) {
+        memcpy(&entity, member.data, sizeof entity);
+        snprintf(text, sizeof text, mica_is_nil(entity) ? "null" : "\"#%" PRIu32 ":%" PRIu32 "\"", entity.index,
+                 entity.generation);
+    } else {
+        memcpy(&asset, member.data, sizeof asset);
+        snprintf(text, sizeof text, asset.path_hash ? "\"#%016" PRIx64 "\"" : "null", asset.path_hash);
+    }
+    put_text(out, text);
+}
+
+static void put_char(text_output *out, char value)
+{
+    if (value >= 0x20 && value < 0x7F)
+        put_string(out, &value, 1);
+    else
+        put_integer(out, (unsigned char)value, 1, false);
+}
+
+static void put_value(text_output *out, mica_member member);
+
+/* Fields or elements, with a comma between them. */
+static void put_members(text_output *out, mica_member member)
+{
+    for (uint32_t i = 0; i < mica_member_count(member); ++i) {
+        mica_member part = mica_member_at(member, i);
+        put_text(out, i ? ", " : "");
+        if (part.name) {
+            put_string(out, part.name, strlen(part.name));
+            put_text(out, ": ");
+        }
+        put_value(out, part);
+    }
+}
+
+static void put_value(text_output *out, mica_member member)
+{
+    float narrow;
+    double real;
+    if (micap_member_is_text(member)) {
+        const char *text = member.data, *end = memchr(text, 0, member.count);
+        put_string(out, text, end ? (size_t)(end - text) : member.count);
+        return;
+    }
+    if (member.count || member.kind == MICA_KIND_STRUCT) {
+        put_text(out, member.count ? "[" : "{");
+        put_members(out, member);
+        put_text(out, member.count ? "]" : "}");
+        return;
+    }
+    switch (member.kind) {
+    case MICA_KIND_CHAR: put_char(out, *(const char *)member.data); break;
+    case MICA_KIND_BOOL: put_text(out, *(const char *)member.data ? "true" : "false"); break;
+    case MICA_KIND_F32:
+        memcpy(&narrow, member.data, sizeof narrow);
+        put_real(out, narrow, true);
+        break;
+    case MICA_KIND_F64:
+        memcpy(&real, member.data, sizeof real);
+        put_real(out, real, false);
+        break;
+    case MICA_KIND_ENTITY:
+    case MICA_KIND_ASSET: put_handle(out, member); break;
+    case MICA_KIND_ENUM: put_enum(out, member, micap_load_bits(member.data, member.element_bytes)); break;
+    case MICA_KIND_FLAGS: put_flags(out, member, micap_load_bits(member.data, member.element_bytes)); break;
+    default:
+        put_integer(out, micap_load_bits(member.data, member.element_bytes), member.element_bytes,
+                    micap_kind_is_signed(member.kind));
+    }
+}
+
+size_t mica_value_write(mica_member member, char *text, size_t capacity)
+{
+    if (MICAP_MISSING_ARRAY(NULL, text, capacity))
+        return 0;
+    text_output out = {text, capacity ? capacity - 1 : 0, 0};
+    if (member.data)
+        put_value(&out, member);
+    if (capacity)
+        text[out.count < out.capacity ? out.count : out.capacity] = 0;
+    return out.count;
+}

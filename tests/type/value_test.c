@@ -1,0 +1,324 @@
+/* Values whose type is only known at run time: their members, paths, and text in both directions. */
+#include "../support/components.h"
+#include "../support/random.h"
+#include "../support/reports.h"
+#include "../support/test.h"
+
+#include "mica/value.h"
+
+#include <string.h>
+
+/* Every kind of scalar, alone and in arrays. */
+typedef struct Scalars {
+    bool yes;
+    char letter;
+    int8_t i8;
+    uint8_t u8;
+    int16_t i16;
+    uint16_t u16;
+    int32_t i32;
+    uint32_t u32;
+    int64_t i64;
+    uint64_t u64;
+    float f32;
+    double f64;
+    mica_asset asset;
+    float numbers[3];
+    Vec3 corners[2];
+} Scalars;
+MICA_COMPONENT(Scalars, yes, letter, i8, u8, i16, u16, i32, u32, i64, u64, f32, f64, asset, numbers, (corners, Vec3))
+
+static Monster sample(void)
+{
+    return (Monster){.home = {1, 2.5f, -3},
+                     .path = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 0, 0.1f}},
+                     .mood = MOOD_ANGRY,
+                     .skills = SKILL_SWIM | SKILL_SING,
+                     .target = {7, 3},
+                     .title = "the \"old\"",
+                     .wealth = 1e300};
+}
+
+static const char *text_of(mica_member member)
+{
+    static char text[2000];
+    size_t bytes = mica_value_write(member, text, sizeof text);
+    ck_assert_uint_eq(bytes, strlen(text));
+    return text;
+}
+
+START_TEST(a_value_is_written_as_json)
+{
+    Monster monster = sample();
+    ck_assert_str_eq(
+        text_of(mica_member_of(MICA_ID(Monster), &monster)),
+        "{\"home\": {\"x\": 1, \"y\": 2.5, \"z\": -3}, \"path\": [{\"x\": 1, \"y\": 0, \"z\": 0}, "
+        "{\"x\": 2, \"y\": 0, \"z\": 0}, {\"x\": 3, \"y\": 0, \"z\": 0}, {\"x\": 4, \"y\": 0, \"z\": 0.1}], "
+        "\"mood\": \"MOOD_ANGRY\", \"skills\": [\"SKILL_SWIM\", \"SKILL_SING\"], \"target\": \"#7:3\", "
+        "\"friends\": [null, null], \"title\": \"the \\\"old\\\"\", \"wealth\": 1e300}");
+}
+END_TEST
+
+/* A path of Monster or Scalars, a text for what is there, and the text that is written afterwards. */
+static const struct round_trip {
+    const char *path, *text, *again; /* NULL: the same */
+} round_trips[] = {
+    {"yes", "true", NULL},
+    {"yes", " false ", "false"},
+    {"letter", "\"q\"", NULL},
+    {"letter", "7", NULL},
+    {"letter", "65", "\"A\""},
+    {"i8", "-128", NULL},
+    {"u8", "255", NULL},
+    {"i16", "-32768", NULL},
+    {"u16", "65535", NULL},
+    {"i32", "-2147483648", NULL},
+    {"u32", "4294967295", NULL},
+    {"i64", "-9223372036854775808", NULL},
+    {"i64", "\"9223372036854775807\"", "9223372036854775807"},
+    {"u64", "18446744073709551615", NULL},
+    {"u64", "\"12\"", "12"},
+    {"f32", "0.1", NULL},
+    {"f32", "1e2", "100"},
+    {"f32", "-0.0", NULL},
+    {"f64", "5e-324", NULL},
+    {"f64", "\"nan\"", NULL},
+    {"f64", "\"inf\"", NULL},
+    {"f32", "\"-inf\"", NULL},
+    {"f64", "1234567.891E+2", "123456789.1"},
+    {"asset", "null", NULL},
+    {"asset", "\"#00000000000000ff\"", NULL},
+    {"numbers", "[1, 2]", "[1, 2, 0]"},
+    {"numbers", "[]", "[0, 0, 0]"},
+    {"numbers[2]", "2.5", NULL},
+    {"corners[1].y", "9", NULL},
+    {"corners", "[[1,2,3],{\"z\":4}]", "[{\"x\": 1, \"y\": 2, \"z\": 3}, {\"x\": 0, \"y\": 0, \"z\": 4}]"},
+    {"mood", "\"MOOD_AFRAID\"", NULL},
+    {"mood", "5", NULL},
+    {"mood", "-1", NULL},
+    {"mood", "7", "\"MOOD_ANGRY\""},
+    {"skills", "[]", NULL},
+    {"skills", "\"SKILL_CLIMB\"", "[\"SKILL_CLIMB\"]"},
+    {"skills", "[\"SKILL_SWIM\", \"SKILL_CLIMB\"]", NULL},
+    {"skills", "9", NULL},
+    {"target", "\"#12:1\"", NULL},
+    {"target", "null", NULL},
+    {"friends[1]", "\"#4294967295:16777215\"", NULL},
+    {"title", "\"fifteen letters\"", NULL},
+    {"title", "\"\\u00e4\\n\\ud83d\\ude00\\/\"", "\"\xC3\xA4\\u000a\xF0\x9F\x98\x80/\""},
+    {"title", "[\"a\", 98, 0]", "\"ab\""},
+    {"home", "{\"z\": 1, \"x\": 2}", "{\"x\": 2, \"y\": 2.5, \"z\": 1}"},
+    {"", "{}", NULL},
+};
+
+START_TEST(what_is_parsed_is_written_again)
+{
+    const struct round_trip *row = &round_trips[_i];
+    Monster monster = sample();
+    Scalars scalars = {0};
+    mica_member whole = mica_member_of(MICA_ID(Scalars), &scalars);
+    mica_value_error error = {.text = ""};
+    mica_member member = mica_member_find(whole, row->path, NULL);
+    if (!member.data || !*row->path)
+        member = mica_member_find(mica_member_of(MICA_ID(Monster), &monster), row->path, &error);
+    ck_assert_msg(member.data != NULL, "%s: %s", row->path, error.text);
+    ck_assert_msg(mica_value_parse(member, row->text, &error) == MICA_OK, "%s: %s at %u", row->text, error.text,
+                  error.position);
+    if (*row->path)
+        ck_assert_str_eq(text_of(member), row->again ? row->again : row->text);
+    else
+        ck_assert(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0);
+}
+END_TEST
+
+/* A text that is refused, where, and what the message holds. */
+static const struct refused {
+    const char *path, *text;
+    uint32_t position;
+    const char *message;
+} refused[] = {
+    {"home", "{\"x\": 1, \"w\": 2}", 9, "Vec3 has no field \"w\""},
+    {"home", "{\"x\": 1 \"y\": 2}", 8, "expected , or }"},
+    {"home", "{\"x\" 1}", 5, "expected :"},
+    {"home", "{x: 1}", 1, "expected the name of a field"},
+    {"home", "{\"x: 1}", 7, "expected the end of the string"},
+    {"home", "[1, 2]", 5, "expected all fields of the struct"},
+    {"home", "[1, 2, 3, 4]", 8, "expected ] after all fields"},
+    {"home", "[1, x, 3]", 4, "expected a number"},
+    {"home", "7", 0, "expected an object of fields"},
+    {"home", "{} x", 3, "expected the end"},
+    {"home.x", "", 0, "expected a number, \"nan\", \"inf\" or \"-inf\", found the end"},
+    {"home.x", "1e99", 0, "a number that fits a float"},
+    {"home.x", "01", 0, "expected a number"},
+    {"home.x", "1.", 0, "expected a number"},
+    {"home.x", "1e", 0, "expected a number"},
+    {"home.x", "\"one\"", 0, "expected a number"},
+    {"home.x", "\"\\q\"", 1, "this is not a character of a string"},
+    {"wealth", "1e999", 0, "a number that fits a double"},
+    {"path", "[[1,2,3],[1,2,3],[1,2,3],[1,2,3],[1,2,3]]", 0, "there are more than 4 elements"},
+    {"path", "{}", 0, "expected an array of at most 4 elements"},
+    {"path", "[[1,2,3] [1,2,3]]", 9, "expected , or ]"},
+    {"path", "[[1,2,3],[1,2,false]]", 14, "expected a number"},
+    {"mood", "\"MOOD_HAPPY\"", 0, "Mood has no constant \"MOOD_HAPPY\""},
+    {"mood", "\"\x01\"", 1, "this is not a character of a string"},
+    {"mood", "99999999999", 0, "expected an integer from -2147483648 to 2147483647"},
+    {"skills", "[\"SKILL_SWIM\" 3]", 14, "expected , or ]"},
+    {"skills", "[3]", 1, "expected the name of a constant"},
+    {"skills", "[\"SKILL_FLY\"]", 1, "Skills has no constant"},
+    {"skills", "true", 0, "expected an integer from 0 to"},
+    {"target", "\"#1\"", 0, "expected null or \"#index:generation\""},
+    {"target", "\"#1:2x\"", 0, "expected null or \"#index:generation\""},
+    {"target", "\"#-1:2\"", 0, "expected null or"},
+    {"target", "\"# 1:2\"", 0, "expected null or"},
+    {"target", "\"#4294967296:2\"", 0, "expected null or"},
+    {"target", "\"7:2\"", 0, "expected null or"},
+    {"target", "5", 0, "expected null or \"#index:generation\""},
+    {"target", "\"#1:2", 5, "expected the end of the string"},
+    {"title", "\"sixteen letters!\"", 0, "expected a text of at most 15 bytes, found 16"},
+    {"title", "\"\\ud800\"", 1, "this is not a character of a string"},
+    {"title", "\"\\udc00\"", 1, "this is not a character of a string"},
+    {"title", "\"\\ud800\\u0041\"", 1, "this is not a character of a string"},
+    {"title", "\"\\u12g4\"", 1, "this is not a character of a string"},
+    {"title", "\"\xFF\"", 1, "this is not a character of a string"},
+    {"title", "[\"ab\"]", 1, "expected a string of one byte, or an integer"},
+    {"title", "[\"a]", 4, "expected the end of the string"},
+    {"title", "[256]", 1, "expected an integer from 0 to 255"},
+    {"friends", "[null, 1]", 7, "expected null"},
+};
+
+START_TEST(a_text_that_is_wrong_changes_nothing_and_is_pointed_at)
+{
+    const struct refused *row = &refused[_i];
+    Monster monster = sample();
+    mica_value_error error;
+    mica_member member = mica_member_find(mica_member_of(MICA_ID(Monster), &monster), row->path, NULL);
+    ck_assert_int_eq(mica_value_parse(member, row->text, &error), MICA_ERROR_INVALID);
+    ck_assert_int_eq(error.result, MICA_ERROR_INVALID);
+    ck_assert_msg(strstr(error.text, row->message) && error.position == row->position, "%s: %s at %u", row->text,
+                  error.text, error.position);
+    ck_assert_msg(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0, "%s changed the value", row->text);
+    ck_assert_int_eq(mica_value_parse(member, row->text, NULL), MICA_ERROR_INVALID);
+}
+END_TEST
+
+static const struct refused paths[] = {
+    {"wings", NULL, 0, "Monster has no field \"wings\""},
+    {"home.w", NULL, 5, "Vec3 has no field \"w\""},
+    {"home.x.y", NULL, 7, "this is not a struct"},
+    {"path.x", NULL, 5, "this is not a struct"},
+    {"home[0]", NULL, 4, "this is not an array"},
+    {"path[4]", NULL, 4, "there are only 4 elements"},
+    {"path[99999999999]", NULL, 15, "expected the position of an element"},
+    {"path[]", NULL, 5, "expected the position of an element"},
+    {"path[1", NULL, 6, "expected the position of an element"},
+    {"path[1]x", NULL, 7, "expected . or ["},
+    {"home.", NULL, 5, "expected the name of a field"},
+    {".home", NULL, 0, "has no field \"\""},
+};
+
+START_TEST(a_path_that_is_wrong_is_pointed_at)
+{
+    Monster monster = sample();
+    mica_value_error error;
+    mica_member member = mica_member_find(mica_member_of(MICA_ID(Monster), &monster), paths[_i].path, &error);
+    ck_assert(!member.data);
+    ck_assert_msg(strstr(error.text, paths[_i].message) && error.position == paths[_i].position, "%s: %s at %u",
+                  paths[_i].path, error.text, error.position);
+}
+END_TEST
+
+/* Visits all members, and returns how many are neither structs nor arrays. */
+static uint32_t count_leaves(mica_member member)
+{
+    uint32_t count = mica_member_count(member), leaves = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        leaves += count_leaves(mica_member_at(member, i));
+    ck_assert(!mica_member_at(member, count).data);
+    return count ? leaves : 1;
+}
+
+START_TEST(members_are_visited_by_position)
+{
+    Monster monster = sample();
+    mica_member whole = mica_member_of(MICA_ID(Monster), &monster);
+    ck_assert_str_eq(whole.name, "Monster");
+    ck_assert_uint_eq(mica_member_count(whole), 8);
+    ck_assert_str_eq(mica_member_at(whole, 1).name, "path");
+    ck_assert_ptr_eq(mica_member_at(mica_member_at(whole, 1), 2).data, &monster.path[2]);
+    ck_assert_ptr_null(mica_member_at(mica_member_at(whole, 1), 2).name);
+    ck_assert_uint_eq(count_leaves(whole), 3 + 12 + 1 + 1 + 1 + 2 + 16 + 1);
+    ck_assert_ptr_eq(mica_member_find(whole, "path[3].z", NULL).data, &monster.path[3].z);
+}
+END_TEST
+
+START_TEST(what_is_no_member_has_no_text_and_no_members)
+{
+    Monster monster = sample();
+    mica_value_error error;
+    mica_member none[] = {mica_member_of(0, &monster), mica_member_of(MICA_ID(Monster), NULL),
+                          mica_member_of(MICA_ID(Frozen), &monster), mica_member_of_type(NULL, &monster)};
+    char text[8] = "before";
+    for (uint32_t i = 0; i < COUNT_OF(none); ++i) {
+        ck_assert(!none[i].data && mica_member_count(none[i]) == 0);
+        ck_assert_uint_eq(mica_value_write(none[i], text, sizeof text), 0);
+        ck_assert_str_eq(text, "");
+        ck_assert_int_eq(mica_value_parse(none[i], "1", &error), MICA_ERROR_INVALID);
+        ck_assert_str_eq(error.text, "there is no value");
+        ck_assert(!mica_member_find(none[i], "x", &error).data);
+    }
+}
+END_TEST
+
+START_TEST(text_that_does_not_fit_is_cut_and_counted)
+{
+    Monster monster = sample();
+    mica_member whole = mica_member_of(MICA_ID(Monster), &monster);
+    size_t bytes = mica_value_write(whole, NULL, 0);
+    char expected[2000], text[2000];
+    mica_value_write(whole, expected, sizeof expected);
+    for (size_t capacity = 1; capacity < bytes + 3; ++capacity) {
+        memset(text, 'x', sizeof text);
+        ck_assert_uint_eq(mica_value_write(whole, text, capacity), bytes);
+        size_t kept = capacity - 1 < bytes ? capacity - 1 : bytes;
+        ck_assert(strlen(text) == kept && memcmp(text, expected, kept) == 0 && text[capacity] == 'x');
+    }
+}
+END_TEST
+
+START_TEST(random_values_survive_as_text)
+{
+    random_source random = {5};
+    for (uint32_t round = 0; round < 2000; ++round) {
+        union {
+            Scalars value;
+            unsigned char bytes[sizeof(Scalars)];
+        } from, to = {.bytes = {0}};
+        for (size_t i = 0; i < sizeof from; ++i)
+            from.bytes[i] = (unsigned char)random_u32(&random);
+        from.bytes[offsetof(Scalars, yes)] &= 1;
+        char text[2000], again[2000];
+        mica_value_error error = {.text = ""};
+        mica_value_write(mica_member_of(MICA_ID(Scalars), &from), text, sizeof text);
+        ck_assert_msg(mica_value_parse(mica_member_of(MICA_ID(Scalars), &to), text, &error) == MICA_OK, "%s: %s at %u",
+                      text, error.text, error.position);
+        mica_value_write(mica_member_of(MICA_ID(Scalars), &to), again, sizeof again);
+        ck_assert_str_eq(text, again);
+        ck_assert(from.value.u64 == to.value.u64 && from.value.i16 == to.value.i16);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("value");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_test(cases, a_value_is_written_as_json);
+    tcase_add_loop_test(cases, what_is_parsed_is_written_again, 0, (int)COUNT_OF(round_trips));
+    tcase_add_loop_test(cases, a_text_that_is_wrong_changes_nothing_and_is_pointed_at, 0, (int)COUNT_OF(refused));
+    tcase_add_loop_test(cases, a_path_that_is_wrong_is_pointed_at, 0, (int)COUNT_OF(paths));
+    tcase_add_test(cases, members_are_visited_by_position);
+    tcase_add_test(cases, what_is_no_member_has_no_text_and_no_members);
+    tcase_add_test(cases, text_that_does_not_fit_is_cut_and_counted);
+    tcase_add_test(cases, random_values_survive_as_text);
+    return test_run("value", cases);
+}
