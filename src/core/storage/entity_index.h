@@ -58,7 +58,8 @@ typedef struct micap_entities {
     uint32_t spare_count;
     uint32_t spare_capacity;
     uint64_t blocks_taken; /* by lanes since handles were last set aside, and accounted for */
-    uint64_t block_peak;   /* the most blocks that lanes have needed from one time to the next that handles are set aside */
+    uint64_t
+        block_peak; /* the most blocks that lanes have needed from one time to the next that handles are set aside */
     atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
