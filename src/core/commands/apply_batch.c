@@ -92,33 +92,46 @@ static char *move_run(mica_world *world, const micap_row_batch *run, const micap
 }
 
 /* Moves one row along an edge. Returns the same. */
-static char *move_one(mica_world *world, const micap_row_batch *run, const micap_edge *edge, mica_entity entity)
+static inline char *move_one(mica_world *world, micap_row from, const micap_edge *edge, mica_entity entity)
 {
     char *value = NULL;
     if (edge->path == MICAP_EDGE_ADDS)
-        value = micap_row_step_add(world, entity, run->from, edge);
+        value = micap_row_step_add(world, entity, from, edge);
     else
-        micap_row_step_remove(world, entity, run->from, edge);
+        micap_row_step_remove(world, entity, from, edge);
     micap_rows_have_moved(world);
     return edge->column == MICAP_COLUMN_TAG ? NULL : value;
 }
 
+/* One row or several along an edge; returns how many. */
+static uint32_t move_first(mica_world *world, const micap_edge *edge, const micap_recorded_kind *kind, const char *at,
+                           uint32_t left)
+{
+    const micap_recorded *change = (const micap_recorded *)(const void *)at;
+    mica_entity entities[GATHERED_MAX];
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), edge->end,
+                                                left < GATHERED_MAX ? left : GATHERED_MAX);
+    run.count = gather_run(world, &run, change, kind->stride, entities);
+    char *to = run.count > 1 ? move_run(world, &run, edge, entities) : move_one(world, run.from, edge, change->entity);
+    if (to)
+        fill_column(to, at + kind->value.offset, kind->value.bytes, kind->stride, run.count);
+    return run.count;
+}
+
 static void move_rows(mica_world *world, const micap_flush_step *step, const micap_edge *edge)
 {
-    const micap_kind_value *value = &step->kind->value;
-    uint32_t stride = step->kind->stride;
-    char *at = (char *)step->changes;
-    mica_entity entities[GATHERED_MAX];
+    const micap_recorded_kind *kind = step->kind;
+    const char *at = (const char *)step->changes;
     edge->end->incoming -= step->count;
-    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * stride) {
-        const micap_recorded *change = (const micap_recorded *)(const void *)at;
-        micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), edge->end,
-                                                    left < GATHERED_MAX ? left : GATHERED_MAX);
-        count = run.count = gather_run(world, &run, change, stride, entities);
-        char *to = count > 1 ? move_run(world, &run, edge, entities) : move_one(world, &run, edge, change->entity);
+    if (step->count == 1) {
+        mica_entity entity = step->changes->entity;
+        char *to = move_one(world, micap_locate(world, entity), edge, entity);
         if (to)
-            fill_column(to, at + value->offset, value->bytes, stride, count);
+            micap_copy_trivial(to, at + kind->value.offset, kind->value.bytes);
+        return;
     }
+    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * kind->stride)
+        count = move_first(world, edge, kind, at, left);
 }
 
 static void overwrite_values(mica_world *world, const micap_flush_step *step, const micap_archetype *archetype)

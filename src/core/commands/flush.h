@@ -54,7 +54,8 @@ typedef struct micap_group {
 typedef struct micap_route {
     const micap_recorded_kind *kind;
     const micap_archetype *from;
-    bool is_batch; /* the batch tier applies them */
+    micap_archetype *to; /* NULL if they stay, or are destroyed */
+    bool is_batch;       /* the batch tier applies them */
     uint32_t group;
 } micap_route;
 

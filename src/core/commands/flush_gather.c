@@ -305,15 +305,15 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
         *out_entity_count += recording->change_count;
         dies |= has_deaths(recording);
         has_foreign |= recording->has_foreign;
-        if (recording->highest == UINT32_MAX)
+        if (!micap_recording_has_range(recording))
             continue;
         rises &= recording->lowest >= next;
-        next = (uint64_t)recording->highest + 1;
+        next = (uint64_t)recording->lowest + recording->span + 1;
     }
     return (buffers > 1 && (!rises || has_foreign)) || (dies && (world->has_dependents || has_notes));
 }
 
-static bool push(mica_world *world, micap_flush_step step)
+static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
 {
     micap_flush *flush = &world->flush;
     if (!MICAP_RESERVE(&world->memory, flush->gathered, &flush->gathered_capacity,
@@ -323,20 +323,17 @@ static bool push(mica_world *world, micap_flush_step step)
     return true;
 }
 
-/* Adds a step, which has one entity if there is a table: another buffer may have changed it. */
-static bool add_step(mica_world *world, const micap_recording *recording, micap_recorded *first, uint32_t count)
+/* Adds an entity that may be there already, because another buffer changes it too, or that has more than one simple change. */
+static bool add_entity(mica_world *world, const micap_recording *recording, micap_recorded *first)
 {
     micap_flush *flush = &world->flush;
     const micap_recorded_kind *kind = &recording->kinds[first->kind];
-    uint32_t *slot = NULL;
-    if (flush->has_table) {
-        slot = &flush->table[slot_of(flush, first->entity)];
-        if (*slot) {
-            micap_target *target = target_of(world, &flush->gathered[*slot - 1]);
-            return target && merge_changes(world, target, recording, first);
-        }
+    uint32_t *slot = flush->has_table ? &flush->table[slot_of(flush, first->entity)] : NULL;
+    if (slot && *slot) {
+        micap_target *target = target_of(world, &flush->gathered[*slot - 1]);
+        return target && merge_changes(world, target, recording, first);
     }
-    micap_flush_step step = {.kind = kind, .changes = first, .count = count};
+    micap_flush_step step = {.kind = kind, .changes = first, .count = 1};
     if (!kind->is_simple || first->next) {
         micap_target *target = begin_target(world, first->entity, kind);
         if (!target || !merge_changes(world, target, recording, first))
@@ -353,7 +350,7 @@ static bool add_step(mica_world *world, const micap_recording *recording, micap_
 /* Gathers a segment of a log. Changes of one simple kind that are the only ones of their entities become one step. */
 static bool gather_segment(mica_world *world, const micap_recording *recording, char *at, const char *end)
 {
-    uint32_t limit = world->flush.has_table ? 1 : UINT32_MAX;
+    bool has_table = world->flush.has_table;
     while (at < end) {
         micap_recorded *first = (micap_recorded *)(void *)at;
         const micap_recorded_kind *kind = &recording->kinds[first->kind];
@@ -361,13 +358,17 @@ static bool gather_segment(mica_world *world, const micap_recording *recording, 
         at += stride;
         if (first->state != MICAP_RECORDED_FIRST)
             continue;
-        if (kind->is_simple && !first->next)
-            for (; at < end && count < limit; at += stride, ++count) {
-                const micap_recorded *next = (const micap_recorded *)(void *)at;
-                if (next->kind != first->kind || next->state != MICAP_RECORDED_FIRST || next->next)
-                    break;
-            }
-        if (!add_step(world, recording, first, count))
+        if (has_table || !kind->is_simple || first->next) {
+            if (!add_entity(world, recording, first))
+                return false;
+            continue;
+        }
+        for (; at < end; at += stride, ++count) {
+            const micap_recorded *next = (const micap_recorded *)(void *)at;
+            if (next->kind != first->kind || next->state != MICAP_RECORDED_FIRST || next->next)
+                break;
+        }
+        if (!push(world, (micap_flush_step){.kind = kind, .changes = first, .count = count}))
             return false;
     }
     return true;

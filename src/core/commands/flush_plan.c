@@ -216,7 +216,7 @@ static bool group_of(mica_world *world, const micap_target *target, uint32_t *ou
     return true;
 }
 
-static bool push_step(mica_world *world, micap_flush_step step)
+static MICAP_INLINE bool push_step(mica_world *world, micap_flush_step step)
 {
     micap_flush *flush = &world->flush;
     if (!MICAP_RESERVE(&world->memory, flush->steps, &flush->step_capacity, (uint64_t)flush->step_count + 1)) {
@@ -301,49 +301,64 @@ static bool expect_in_pool(mica_world *world, const micap_flush_step *run, uint3
     return true;
 }
 
-/* Plans the changes that the batch tier applies. The target of the first one may have made room for it. */
-static bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route, uint32_t expected)
+static bool is_pool_value(const micap_recorded_kind *kind)
 {
-    const micap_group *group = &world->flush.groups[route->group];
+    return micap_kind_operation(kind) == MICAP_OPERATION_VALUE && micap_is_pooled(kind->value.component);
+}
+
+/* Plans the changes that the batch tier applies. The target of the first one may have made room for it. */
+static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route, uint32_t expected)
+{
     run.group = route->group;
-    if (expected && group->to && group->to != group->from && !expect_rows(world, group->to, expected))
-        return false;
-    bool is_pooled = run.kind->value.type && micap_is_pooled(run.kind->value.component);
-    if (is_pooled && micap_kind_operation(run.kind) == MICAP_OPERATION_VALUE && !expect_in_pool(world, &run, expected))
+    if (route->to)
+        route->to->incoming += expected; /* it is among the destinations */
+    else if (is_pool_value(run.kind) && !expect_in_pool(world, &run, expected))
         return false;
     return push_step(world, run);
 }
 
-static micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
+static inline micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
 {
-    uint64_t key = (uintptr_t)kind / sizeof *kind + (from ? from->id : 0);
+    uint32_t key = kind->number + (from ? from->id * 3 : 0);
     return &flush->routes[key % MICAP_ROUTES];
+}
+
+/* Plans the first of these changes by its target, and finds out whether the batch tier applies the others. */
+static bool find_route(mica_world *world, const micap_flush_step *step, const micap_chunk *chunk, micap_route *route,
+                       micap_flush_step *out_single)
+{
+    micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
+    if (!target)
+        return micap_fail_memory(world, "flush"), false;
+    if (!place_target(world, target, chunk, out_single))
+        return false;
+    *route = (micap_route){.kind = step->kind,
+                           .from = target->from,
+                           .to = target->to == target->from ? NULL : target->to,
+                           .is_batch = micap_is_for_batch(world, step->kind, target),
+                           .group = out_single->group};
+    return true;
 }
 
 /* Plans the first of these changes, and those after it that take the same route. Returns how many, or 0 on error. */
 static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
 {
-    micap_flush *flush = &world->flush;
     bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
-    if (!is_created && chunk->number <= MICAP_CHUNK_PENDING)
+    if (MICAP_UNLIKELY(!is_created && chunk->number <= MICAP_CHUNK_PENDING))
         return set_aside(world, step->changes->entity, step->kind);
     const micap_archetype *from = is_created ? NULL : chunk->archetype;
-    micap_route *route = route_of(flush, step->kind, from);
-    bool is_known = route->kind == step->kind && route->from == from;
-    if (!is_known || !route->is_batch) {
-        micap_flush_step single;
-        micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
-        if (!target)
-            return micap_fail_memory(world, "flush"), 0;
-        if (!place_target(world, target, chunk, &single))
+    micap_route *route = route_of(&world->flush, step->kind, from);
+    bool is_known = route->kind == step->kind && route->from == from && route->is_batch;
+    micap_flush_step single;
+    if (MICAP_UNLIKELY(!is_known)) {
+        if (!find_route(world, step, chunk, route, &single))
             return 0;
-        *route = (micap_route){step->kind, from, micap_is_for_batch(world, step->kind, target), single.group};
         if (!route->is_batch)
             return push_step(world, single);
     }
     micap_flush_step run = *step;
-    if (!is_created)
+    if (run.count > 1 && !is_created)
         run.count = count_alike(world, step, chunk);
     return plan_run(world, run, route, run.count - !is_known) ? run.count : 0;
 }

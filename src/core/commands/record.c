@@ -108,8 +108,9 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
         if (!place_value(commands, kind, kind->values ? &kind->values[i] : &kind->value, &values[i]))
             return false;
     kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
+    kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
     const micap_type *type = kind->value.type;
-    bool is_fast = kind->is_simple && type && micap_is_words(type->type.size_bytes) && kind->alignment <= 8;
+    bool is_fast = kind->is_simple && type && micap_is_words(type->type.size_bytes);
     kind->fast_bytes = is_fast ? kind->value.bytes : UINT32_MAX;
     return true;
 }
@@ -133,8 +134,11 @@ static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_
         micap_fail_memory(commands->world, "command");
         return NULL;
     }
-    if (!recording->kind_count)
-        recording->highest = recording->lowest = recording->highest_pending = UINT32_MAX;
+    if (!recording->kind_count) {
+        recording->lowest = recording->highest_pending = 0;
+        recording->span = UINT32_MAX;
+    }
+    kind.number = recording->kind_count;
     recording->kinds[recording->kind_count++] = kind;
     *place = recording->kind_count;
     return recording->recent = &recording->kinds[recording->kind_count - 1];
@@ -158,12 +162,23 @@ static const micap_recorded_kind *kind_of(mica_commands *commands, uint32_t shap
     return add_kind(commands, shape, values, count, location, place);
 }
 
-/* The same for a change of one component, without a value of the caller. */
-static const micap_recorded_kind *kind_for(mica_commands *commands, uint32_t shape, mica_component component,
-                                         mica_location location)
+static __attribute__((noinline)) const micap_recorded_kind *kind_for_any(mica_commands *commands, uint32_t shape,
+                                                                         mica_component component,
+                                                                         mica_location location)
 {
     mica_value value = {.component = component};
-    return kind_of(commands, shape, &value, 1, location);
+    return kind_of(commands, shape, &value, component != 0, location);
+}
+
+/* The same for a change of one component, without a value of the caller; of none, if the component is 0. */
+static MICAP_INLINE const micap_recorded_kind *kind_for(mica_commands *commands, uint32_t shape,
+                                                        mica_component component, mica_location location)
+{
+    const micap_recorded_kind *recent = commands->recording.recent;
+    if (MICAP_LIKELY(recent && recent->value.component == component &&
+                     is_kind(recent, shape, location, commands->label)))
+        return recent;
+    return kind_for_any(commands, shape, component, location);
 }
 
 /* Begins another segment, which has room for a change of this kind. */
@@ -195,59 +210,77 @@ static MICAP_COLD char *begin_segment(mica_commands *commands, const micap_recor
 /* Where the next change goes. NULL with a report if memory runs out. It does not exist until it is committed. */
 static inline char *room_for(mica_commands *commands, const micap_recorded_kind *kind)
 {
-    micap_recording *recording = &commands->recording;
-    char *end = recording->end;
-    if (MICAP_LIKELY(end && (size_t)(recording->limit - end) >= kind->stride) &&
-        MICAP_LIKELY(!((uintptr_t)end & (kind->alignment - 1))))
-        return end;
-    end = begin_segment(commands, kind);
-    if (!end)
+    const micap_recording *recording = &commands->recording;
+    if (MICAP_LIKELY((size_t)(recording->limit - recording->end) >= kind->room_bytes))
+        return recording->end;
+    char *at = begin_segment(commands, kind);
+    if (!at)
         micap_fail_memory(commands->world, "command");
-    return end;
+    return at;
 }
 
-/* Makes a change exist: the next one of an entity, whose last one is `known`, or its first one. */
-static inline micap_recorded *commit(micap_recording *recording, char *at, const micap_recorded_kind *kind,
-                                   mica_entity entity, micap_recorded *known)
+/* Makes a change exist, the first one of an entity. */
+static MICAP_INLINE micap_recorded *commit(micap_recording *recording, char *at, const micap_recorded_kind *kind,
+                                           mica_entity entity)
 {
     micap_recorded *change = (micap_recorded *)(void *)at;
     change->entity = entity;
-    change->kind = (uint32_t)(kind - recording->kinds);
-    change->state = known ? MICAP_RECORDED_LATER : MICAP_RECORDED_FIRST;
+    change->kind = kind->number;
+    change->state = MICAP_RECORDED_FIRST;
     change->next = NULL;
-    if (known) {
-        change->next = micap_recorded_first(known);
-        known->next = change;
-    }
     recording->last = change;
     recording->end = at + kind->stride;
     ++recording->change_count;
     return change;
 }
 
-static uint32_t higher(uint32_t highest, uint32_t index)
+/* Notes that an entity is changed that exists. */
+static MICAP_INLINE void widen_range(micap_recording *recording, uint32_t index)
 {
-    return highest == UINT32_MAX || index > highest ? index : highest;
+    if (MICAP_LIKELY(index > recording->lowest && micap_recording_has_range(recording))) {
+        uint32_t span = index - recording->lowest;
+        recording->span = span > recording->span ? span : recording->span;
+        return;
+    }
+    recording->span = micap_recording_has_range(recording) ? recording->span + (recording->lowest - index) : 0;
+    recording->lowest = index;
 }
 
-/* Notes that an entity has a first change. One whose creation another buffer recorded counts as one that exists too: it
- * may exist when it is changed again. */
-static void note_first(mica_commands *commands, mica_entity entity)
+static void note_pending(micap_recording *recording, uint32_t index)
 {
-    micap_recording *recording = &commands->recording;
-    if (micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_PENDING) {
-        recording->highest_pending = higher(recording->highest_pending, entity.index);
-        recording->has_foreign = true;
-    }
-    recording->highest = higher(recording->highest, entity.index);
-    if (entity.index < recording->lowest)
+    if (index > recording->highest_pending)
+        recording->highest_pending = index;
+}
+
+/* The fast path: where a change of an entity goes that exists and whose index is above or below all others, so that this is its
+ * first change; otherwise NULL. */
+static MICAP_INLINE char *begin_first(const mica_commands *commands, const micap_recorded_kind *kind,
+                                      mica_entity entity, uint64_t *out_record)
+{
+    const micap_recording *recording = &commands->recording;
+    *out_record = micap_record_of(&commands->world->entities, entity);
+    bool is_first = entity.index - recording->lowest > recording->span &&
+                    micap_record_chunk(*out_record) > MICAP_CHUNK_PENDING &&
+                    (size_t)(recording->limit - recording->end) >= kind->room_bytes;
+    return MICAP_LIKELY(is_first) ? recording->end : NULL;
+}
+
+static MICAP_INLINE void end_first(micap_recording *recording, char *at, const micap_recorded_kind *kind,
+                                   mica_entity entity)
+{
+    commit(recording, at, kind, entity);
+    if (MICAP_LIKELY(entity.index > recording->lowest)) {
+        recording->span = entity.index - recording->lowest;
+    } else {
+        recording->span += recording->lowest - entity.index;
         recording->lowest = entity.index;
+    }
 }
 
 /* Where a change of an entity goes, and its last change so far. NULL with a report if it is dead as far as this buffer knows, or
  * if memory runs out. */
-static char *begin_change(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity, const char *what,
-                          micap_recorded **out_known)
+static char *begin_change(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                          const char *what, micap_recorded **out_known)
 {
     micap_recording *recording = &commands->recording;
     uint64_t record = micap_record_of(&commands->world->entities, entity);
@@ -263,12 +296,29 @@ static char *begin_change(mica_commands *commands, const micap_recorded_kind *ki
     return room_for(commands, kind);
 }
 
-static micap_recorded *end_change(mica_commands *commands, char *at, const micap_recorded_kind *kind, mica_entity entity,
-                                micap_recorded *known)
+/* An entity whose creation another buffer recorded counts as one that exists too: it may exist when it is changed again. */
+static void end_change(mica_commands *commands, char *at, const micap_recorded_kind *kind, mica_entity entity,
+                       micap_recorded *known)
 {
-    if (!known)
-        note_first(commands, entity);
-    return commit(&commands->recording, at, kind, entity, known);
+    micap_recording *recording = &commands->recording;
+    micap_recorded *change = commit(recording, at, kind, entity);
+    if (recording->slot) { /* of the table, in which all others are */
+        *recording->slot = change;
+        ++recording->table_count;
+        recording->tabled = (micap_log_cursor){recording->segment_count - 1, recording->end};
+        recording->slot = NULL;
+    }
+    if (known) {
+        change->state = MICAP_RECORDED_LATER;
+        change->next = micap_recorded_first(known);
+        known->next = change;
+        return;
+    }
+    if (micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_PENDING) {
+        note_pending(recording, entity.index);
+        recording->has_foreign = true;
+    }
+    widen_range(recording, entity.index);
 }
 
 /* What the changes of an entity in this buffer say of a component. */
@@ -399,13 +449,9 @@ static bool fill_values(const mica_commands *commands, char *at, const micap_rec
     return true;
 }
 
-mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
-                                   mica_location location)
+static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
+                                                        uint32_t count, mica_location location)
 {
-    if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
-        return mica_nil();
-    micap_check_buffer(commands);
-    micap_recording *recording = &commands->recording;
     const micap_recorded_kind *kind = kind_of(commands, MICAP_OPERATION_CREATE, values, count, location);
     if (!kind)
         return mica_nil();
@@ -419,10 +465,65 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
         micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
-    commit(recording, at, kind, entity, NULL);
-    recording->highest_pending = higher(recording->highest_pending, entity.index);
+    commit(&commands->recording, at, kind, entity);
+    note_pending(&commands->recording, entity.index);
+    ++commands->recording.created_count;
+    return entity;
+}
+
+/* A handle from the stock, which has some. */
+static MICAP_INLINE mica_entity take_stock(mica_commands *commands)
+{
+    mica_entity entity = commands->stock[--commands->stock_count];
+    ++commands->taken_count;
+    micap_entity_give_out(&commands->world->entities, entity);
+    return entity;
+}
+
+/* Copies the values of a creation, if its kind is this one and simple; otherwise returns false. */
+static MICAP_INLINE bool copy_values(const micap_recorded_kind *kind, char *at, const mica_value *values, uint32_t count)
+{
+    const micap_kind_value *place = micap_kind_values(kind);
+    for (; count; --count, ++place, ++values) {
+        if (MICAP_UNLIKELY(place->component != values->component || place->size_bytes != values->size_bytes ||
+                           place->is_set != (values->data != NULL)))
+            return false;
+        if (MICAP_LIKELY(place->is_set))
+            micap_copy_fresh(at + place->offset, values->data, place->bytes);
+        else if (place->offset)
+            micap_zero_trivial(at + place->offset, place->bytes);
+    }
+    return true;
+}
+
+mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
+                                   mica_location location)
+{
+    if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
+        return mica_nil();
+    micap_check_buffer(commands);
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind = recording->recent;
+    if (MICAP_UNLIKELY(!kind || !commands->stock_count || kind->value_count != count || !kind->is_simple ||
+                       !is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
+                       (size_t)(recording->limit - recording->end) < kind->room_bytes ||
+                       !copy_values(kind, recording->end, values, count)))
+        return create_any(commands, values, count, location);
+    mica_entity entity = take_stock(commands);
+    commit(recording, recording->end, kind, entity);
+    note_pending(recording, entity.index);
     ++recording->created_count;
     return entity;
+}
+
+static __attribute__((noinline)) bool destroy_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                                  mica_entity entity)
+{
+    micap_recorded *known;
+    char *at = begin_change(commands, kind, entity, "destroy", &known);
+    if (at)
+        end_change(commands, at, kind, entity, known);
+    return at != NULL;
 }
 
 bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location)
@@ -430,12 +531,15 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = kind_of(commands, MICAP_OPERATION_DESTROY, NULL, 0, location);
-    micap_recorded *known;
-    char *at = kind ? begin_change(commands, kind, entity, "destroy", &known) : NULL;
-    if (at)
-        end_change(commands, at, kind, entity, known);
-    return at != NULL;
+    const micap_recorded_kind *kind = kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
+    if (MICAP_UNLIKELY(!kind))
+        return false;
+    uint64_t record;
+    char *at = begin_first(commands, kind, entity, &record);
+    if (MICAP_UNLIKELY(!at))
+        return destroy_any(commands, kind, entity);
+    end_first(&commands->recording, at, kind, entity);
+    return true;
 }
 
 /* Fills a staged value with the one that is there as far as this buffer knows, or with the default: in the world, unless it is
@@ -454,17 +558,14 @@ static bool fill_present(const mica_commands *commands, const knowledge *known, 
     return true;
 }
 
-void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)
+static __attribute__((noinline)) void *add_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                               mica_entity entity)
 {
-    if (MICAP_MISSING(NULL, commands))
-        return NULL;
-    micap_check_buffer(commands);
-    const micap_recorded_kind *kind = kind_for(commands, MICAP_SHAPE_ADD, component, location);
     micap_recorded *last;
-    char *at = kind ? begin_change(commands, kind, entity, "add", &last) : NULL;
+    char *at = begin_change(commands, kind, entity, "add", &last);
     if (!at)
         return NULL;
-    knowledge known = know(&commands->recording, last, component);
+    knowledge known = know(&commands->recording, last, kind->value.component);
     if (known.has_value)
         return known.value ? known.value : &micap_tag_value;
     char *value = kind->value.offset ? at + kind->value.offset : NULL;
@@ -472,6 +573,33 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
         return NULL;
     end_change(commands, at, kind, entity, last);
     return value ? value : &micap_tag_value;
+}
+
+/* Whether an entity that exists has a component. */
+static MICAP_INLINE bool has_now(const mica_world *world, mica_entity entity, uint64_t record, mica_component component)
+{
+    return micap_is_pooled(component)
+               ? mica_has_id(world, entity, component)
+               : micap_archetype_has(world->chunks.by_number[micap_record_chunk(record)]->archetype, component);
+}
+
+void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)
+{
+    if (MICAP_MISSING(NULL, commands))
+        return NULL;
+    micap_check_buffer(commands);
+    const micap_recorded_kind *kind = kind_for(commands, MICAP_SHAPE_ADD, component, location);
+    if (MICAP_UNLIKELY(!kind))
+        return NULL;
+    uint64_t record;
+    char *at = begin_first(commands, kind, entity, &record);
+    if (MICAP_UNLIKELY(!at || !kind->is_simple || has_now(commands->world, entity, record, component)))
+        return add_any(commands, kind, entity);
+    end_first(&commands->recording, at, kind, entity);
+    if (!kind->value.offset)
+        return &micap_tag_value;
+    micap_zero_trivial(at + kind->value.offset, kind->value.bytes);
+    return at + kind->value.offset;
 }
 
 /* A value is staged already: replaces it, and notes that it was set. */
@@ -523,14 +651,13 @@ bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value
     const micap_recorded_kind *kind = recording->recent;
     if (MICAP_UNLIKELY(!kind || !value.data || kind->fast_bytes != value.size_bytes ||
                        kind->value.component != value.component ||
-                       !is_kind(kind, MICAP_SHAPE_SET, location, commands->label) ||
-                       entity.index <= recording->highest ||
-                       (size_t)(recording->limit - recording->end) < kind->stride ||
-                       micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING))
+                       !is_kind(kind, MICAP_SHAPE_SET, location, commands->label)))
         return set_any(commands, entity, value, location);
-    char *at = recording->end;
-    recording->highest = entity.index;
-    commit(recording, at, kind, entity, NULL);
+    uint64_t record;
+    char *at = begin_first(commands, kind, entity, &record);
+    if (MICAP_UNLIKELY(!at))
+        return set_any(commands, entity, value, location);
+    end_first(recording, at, kind, entity);
     return micap_copy_words(at + sizeof(micap_recorded), value.data, value.size_bytes), true;
 }
 
@@ -580,6 +707,20 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
     return true;
 }
 
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                                 mica_entity entity)
+{
+    micap_recorded *last;
+    char *at = begin_change(commands, kind, entity, "remove", &last);
+    if (!at)
+        return false;
+    knowledge known = know(&commands->recording, last, kind->value.component);
+    if (known.last == MICAP_OPERATION_REMOVE)
+        return false;
+    end_change(commands, at, kind, entity, last);
+    return will_have(commands, &known, entity, kind->value.component);
+}
+
 bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
                             mica_location location)
 {
@@ -587,15 +728,14 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
         return false;
     micap_check_buffer(commands);
     const micap_recorded_kind *kind = kind_for(commands, MICAP_OPERATION_REMOVE, component, location);
-    micap_recorded *last;
-    char *at = kind ? begin_change(commands, kind, entity, "remove", &last) : NULL;
-    if (!at)
+    if (MICAP_UNLIKELY(!kind))
         return false;
-    knowledge known = know(&commands->recording, last, component);
-    if (known.last == MICAP_OPERATION_REMOVE)
-        return false;
-    end_change(commands, at, kind, entity, last);
-    return will_have(commands, &known, entity, component);
+    uint64_t record;
+    char *at = begin_first(commands, kind, entity, &record);
+    if (MICAP_UNLIKELY(!at))
+        return remove_any(commands, kind, entity);
+    end_first(&commands->recording, at, kind, entity);
+    return has_now(commands->world, entity, record, component);
 }
 
 bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
@@ -619,7 +759,7 @@ bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_co
     if (!will_have(commands, &known, entity, component))
         return false;
     if (known.toggled)
-        known.toggled->kind = (uint32_t)(kind - commands->recording.kinds);
+        known.toggled->kind = kind->number;
     else
         end_change(commands, at, kind, entity, last);
     return true;

@@ -84,7 +84,7 @@ void micap_recording_free(mica_world *world, micap_recording *recording)
     *recording = (micap_recording){0};
 }
 
-static micap_recorded **slot_of(const micap_recording *recording, mica_entity entity)
+static inline micap_recorded **slot_of(const micap_recording *recording, mica_entity entity)
 {
     for (uint32_t attempt = 0;; ++attempt) {
         micap_recorded **slot = &recording->table[micap_probe(entity.index, attempt) & (recording->table_capacity - 1)];
@@ -108,14 +108,18 @@ static bool grow_table(mica_world *world, micap_recording *recording)
     return true;
 }
 
-/* Puts the changes into the table that were recorded since it was last used. False if memory runs out. */
+/* Puts the changes into the table that were recorded since it was last used, and makes room for one more. False if memory runs
+ * out. */
 static bool extend_table(mica_world *world, micap_recording *recording)
 {
     for (;;) {
-        if ((recording->table_count + 1) * 2 > recording->table_capacity && !grow_table(world, recording))
+        if (MICAP_UNLIKELY((recording->table_count + 1) * 2 > recording->table_capacity) &&
+            !grow_table(world, recording))
             return false;
+        if (recording->tabled.at == recording->end)
+            return true;
         micap_recorded *change = micap_recording_step(recording, &recording->tabled);
-        if (!change)
+        if (!change) /* a segment was begun */
             return true;
         ++recording->table_count;
         if (change->state != MICAP_RECORDED_VOID)
@@ -134,23 +138,25 @@ static micap_recorded *search(const micap_recording *recording, mica_entity enti
     return found;
 }
 
-static bool is_above(uint32_t index, uint32_t highest)
-{
-    return highest == UINT32_MAX || index > highest;
-}
-
 micap_recorded *micap_recording_find(mica_world *world, micap_recording *recording, mica_entity entity)
 {
     micap_recorded *last = recording->last;
+    recording->slot = NULL;
     if (!last)
         return NULL;
     if (mica_same(last->entity, entity) && last->state != MICAP_RECORDED_VOID)
         return last;
     uint64_t record = micap_record_of(&world->entities, entity);
-    bool is_pending = micap_record_chunk(record) == MICAP_CHUNK_PENDING;
-    if (is_above(entity.index, is_pending ? recording->highest_pending : recording->highest))
+    if (micap_record_chunk(record) == MICAP_CHUNK_PENDING) {
+        if (entity.index > recording->highest_pending)
+            return NULL;
+    } else if (!micap_recording_has_range(recording) || entity.index - recording->lowest > recording->span) {
         return NULL;
-    return extend_table(world, recording) ? *slot_of(recording, entity) : search(recording, entity);
+    }
+    if (!extend_table(world, recording))
+        return search(recording, entity);
+    recording->slot = slot_of(recording, entity);
+    return *recording->slot;
 }
 
 bool micap_recording_destroys(mica_world *world, micap_recording *recording, mica_entity entity)

@@ -54,9 +54,11 @@ typedef struct micap_kind_value {
 
 typedef struct micap_recorded_kind {
     uint32_t shape;
+    uint32_t number; /* among those of the recording */
     uint32_t value_count;
     uint32_t fast_bytes; /* of a value that set copies on its fast path; UINT32_MAX if it has none */
     uint32_t stride;     /* bytes of a change with its values */
+    uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
     uint32_t alignment;
     bool is_simple; /* one operation on trivial values: the batch tier can apply it */
     mica_location location;
@@ -90,16 +92,16 @@ struct micap_note;
 
 enum { MICAP_KIND_CACHE = 16 };
 
-/* What one buffer recorded, swapped out as a whole when it is applied. A change to an entity whose index is above all others is
- * its first one; only other changes need the table, which is made then. */
+/* What one buffer recorded, swapped out as a whole when it is applied. A change to an entity whose index is above or below all
+ * others is its first one; only other changes need the table, which is made then. */
 typedef struct micap_recording {
     char *end; /* of the last change, */
     char *limit;
     micap_recorded *last;
     micap_recorded_kind *recent; /* the kind that was used last */
-    uint32_t highest;          /* index of entities that exist and were changed; UINT32_MAX: none */
-    uint32_t lowest;
-    uint32_t highest_pending; /* of entities that are created or were changed while their creation was recorded; likewise */
+    uint32_t lowest;           /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
+    uint32_t span;
+    uint32_t highest_pending; /* of entities that are created or were changed while their creation was recorded */
     uint32_t change_count;    /* without those that were taken back */
     uint32_t created_count;
     bool has_foreign; /* some change is to an entity whose creation another buffer recorded */
@@ -113,6 +115,7 @@ typedef struct micap_recording {
     micap_recorded **table; /* by entity, see micap_probe: the last change; zero if it is not used */
     uint32_t table_capacity;
     uint32_t table_count;
+    micap_recorded **slot;   /* of the entity that was looked for last; NULL if the table was not used */
     micap_log_cursor tabled; /* up to where changes are in the table */
     struct micap_note *first_note;
     struct micap_note *last_note;
@@ -149,6 +152,12 @@ static inline micap_recorded *micap_recorded_after(micap_recorded *change, const
 static inline micap_recorded *micap_recorded_first(micap_recorded *last)
 {
     return last->next ? last->next : last;
+}
+
+/* Whether the recording changes no entity that exists. Both are set with the first kind. */
+static inline bool micap_recording_has_range(const micap_recording *recording)
+{
+    return recording->span != UINT32_MAX;
 }
 
 /* The next change, or NULL. */
