@@ -164,7 +164,8 @@ static void change_pool(mica_world *world, const micap_flush_step *step)
 }
 
 /* Fills the columns of new rows of one chunk, which belong to the entities of changes. */
-static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at, uint32_t count)
+static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
+                      uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     const micap_kind_value *values = micap_kind_values(kind);
@@ -214,8 +215,8 @@ static void destroy_rows(mica_world *world, const micap_flush_step *step)
     bool is_shared = world->flush.is_shared;
     for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * stride) {
         const micap_recorded *change = (const micap_recorded *)(const void *)at;
-        micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), NULL,
-                                                    left < GATHERED_MAX ? left : GATHERED_MAX);
+        micap_row_batch run =
+            micap_row_batch_begin(micap_locate(world, change->entity), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
         count = run.count = gather_run(world, &run, change, stride, entities);
         for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
             micap_pools_entity_dies(world, entities[i]);

@@ -26,6 +26,7 @@ typedef struct micap_target {
     const micap_recorded_kind *kind; /* of the first change, or of the destruction */
     bool created;
     bool destroyed;
+    bool has_toggles;
     bool doomed;           /* it dies because another entity dies */
     micap_edge edge;       /* from one archetype to the other, if it has the fast path */
     micap_archetype *from; /* NULL if it is created */
@@ -70,7 +71,7 @@ typedef struct micap_dead {
     const char *label;
 } micap_dead;
 
-enum { MICAP_ROUTES = 16 };
+enum { MICAP_ROUTES = 64 };
 
 /* The state of a flush. Its memory is kept between flushes. */
 typedef struct micap_flush {

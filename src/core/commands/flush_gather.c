@@ -41,17 +41,15 @@ bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location 
     return true;
 }
 
-static bool append_command(mica_world *world, micap_target *into, const micap_command *command)
+static MICAP_INLINE bool append_command(mica_world *world, micap_target *into, const micap_command *command)
 {
     micap_command *copy = plan(world, sizeof *copy);
     if (!copy)
         return false;
     *copy = *command;
-    if (into->last)
-        into->last->next = copy;
-    else
-        into->first = copy;
+    *(into->last ? &into->last->next : &into->first) = copy;
     into->last = copy;
+    into->has_toggles |= command->toggle != MICAP_TOGGLE_KEEP;
     return true;
 }
 
@@ -70,8 +68,9 @@ static void unlink_command(micap_target *target, const micap_command *command)
 
 /* What is left of two toggles. One for a component which the earlier command removes finds nothing, and one that the earlier
  * command adds is there for it. What is added anew is switched on. */
-static void merge_toggle(micap_command *into, const micap_command *later)
+static void merge_toggle(micap_target *target, micap_command *into, const micap_command *later)
 {
+    target->has_toggles = true;
     if (later->toggle != MICAP_TOGGLE_KEEP) {
         if (into->operation == MICAP_OPERATION_REMOVE)
             return;
@@ -120,8 +119,9 @@ static bool merge_many(mica_world *world, micap_target *into, const micap_comman
     return finds_nothing || append_command(world, into, later);
 }
 
-/* The later command replaces the earlier one for its component. */
-static bool merge_command(mica_world *world, micap_target *into, const micap_command *later, bool is_mark)
+/* The later command replaces the earlier one for its component; there is one. */
+static __attribute__((noinline)) bool merge_command(mica_world *world, micap_target *into, const micap_command *later,
+                                                    bool is_mark)
 {
     micap_command *earlier = into->first;
     while (earlier && (earlier->type != later->type || (is_mark && earlier->operation != MICAP_OPERATION_VALUE)))
@@ -132,9 +132,7 @@ static bool merge_command(mica_world *world, micap_target *into, const micap_com
     }
     if (later->type->type.many)
         return merge_many(world, into, later);
-    if (!earlier)
-        return append_command(world, into, later);
-    merge_toggle(earlier, later);
+    merge_toggle(into, earlier, later);
     return later->operation == MICAP_OPERATION_NONE || replace(world, earlier, later);
 }
 
@@ -146,6 +144,14 @@ static bool merge_death(mica_world *world, micap_target *into, const micap_recor
     into->destroyed = true;
     into->kind = kind;
     return true;
+}
+
+static inline bool has_command(const micap_target *target, const micap_type *type)
+{
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type == type)
+            return true;
+    return false;
 }
 
 static bool merge_change(mica_world *world, micap_target *into, micap_recorded *change, const micap_recorded_kind *kind)
@@ -162,7 +168,9 @@ static bool merge_change(mica_world *world, micap_target *into, micap_recorded *
                                  .operation = (uint8_t)(is_creation ? MICAP_OPERATION_VALUE : operation),
                                  .toggle = (uint8_t)(kind->shape / MICAP_SHAPE_TOGGLE),
                                  .is_set = is_creation ? values[i].is_set : (kind->shape & MICAP_SHAPE_IS_SET) != 0};
-        if (!merge_command(world, into, &command, kind->shape == MICAP_SHAPE_MARK))
+        bool is_only = !has_command(into, values[i].type);
+        if (!(is_only ? append_command(world, into, &command)
+                      : merge_command(world, into, &command, kind->shape == MICAP_SHAPE_MARK)))
             return false;
     }
     return true;
@@ -187,7 +195,8 @@ static bool drop_changes(mica_world *world, micap_target *into, const micap_reco
 }
 
 /* Merges all changes that a recording has for an entity. */
-static bool merge_changes(mica_world *world, micap_target *into, const micap_recording *recording, micap_recorded *first)
+static bool merge_changes(mica_world *world, micap_target *into, const micap_recording *recording,
+                          micap_recorded *first)
 {
     if (into->destroyed)
         return drop_changes(world, into, recording, first);
@@ -316,8 +325,7 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
 static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
 {
     micap_flush *flush = &world->flush;
-    if (!MICAP_RESERVE(&world->memory, flush->gathered, &flush->gathered_capacity,
-                       (uint64_t)flush->gathered_count + 1))
+    if (!MICAP_RESERVE(&world->memory, flush->gathered, &flush->gathered_capacity, (uint64_t)flush->gathered_count + 1))
         return false;
     flush->gathered[flush->gathered_count++] = step;
     return true;

@@ -219,12 +219,15 @@ static bool group_of(mica_world *world, const micap_target *target, uint32_t *ou
 static MICAP_INLINE bool push_step(mica_world *world, micap_flush_step step)
 {
     micap_flush *flush = &world->flush;
-    if (!MICAP_RESERVE(&world->memory, flush->steps, &flush->step_capacity, (uint64_t)flush->step_count + 1)) {
+    uint32_t count = flush->step_count;
+    if (MICAP_UNLIKELY(count == flush->step_capacity) &&
+        !MICAP_RESERVE(&world->memory, flush->steps, &flush->step_capacity, (uint64_t)count + 1)) {
         micap_fail_memory(world, "flush");
         return false;
     }
     ++flush->groups[step.group].count;
-    flush->steps[flush->step_count++] = step;
+    flush->steps[count] = step;
+    flush->step_count = count + 1;
     return true;
 }
 
@@ -319,7 +322,7 @@ static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const
 
 static inline micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
 {
-    uint32_t key = kind->number + (from ? from->id * 3 : 0);
+    uint32_t key = kind->number + (from ? from->id * 8 + 8 : 0);
     return &flush->routes[key % MICAP_ROUTES];
 }
 
@@ -345,13 +348,13 @@ static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
 {
     bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
-    if (MICAP_UNLIKELY(!is_created && chunk->number <= MICAP_CHUNK_PENDING))
+    if (!is_created && MICAP_UNLIKELY(chunk->number <= MICAP_CHUNK_PENDING))
         return set_aside(world, step->changes->entity, step->kind);
     const micap_archetype *from = is_created ? NULL : chunk->archetype;
     micap_route *route = route_of(&world->flush, step->kind, from);
     bool is_known = route->kind == step->kind && route->from == from && route->is_batch;
     micap_flush_step single;
-    if (MICAP_UNLIKELY(!is_known)) {
+    if (!is_known) {
         if (!find_route(world, step, chunk, route, &single))
             return 0;
         if (!route->is_batch)

@@ -109,17 +109,20 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
             return false;
     kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
     kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
-    const micap_type *type = kind->value.type;
-    bool is_fast = kind->is_simple && type && micap_is_words(type->type.size_bytes);
-    kind->fast_bytes = is_fast ? kind->value.bytes : UINT32_MAX;
+    if (kind->values)
+        kind->value.component = kind->values[0].component; /* for guess_kind */
+    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && micap_is_words(kind->value.bytes) &&
+                   kind->value.bytes == values->size_bytes;
+    kind->fast_shape = is_fast ? MICAP_SHAPE_SET : 0;
     return true;
 }
 
 static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                              uint32_t count, mica_location location, uint32_t *place)
+                                                uint32_t count, mica_location location, uint32_t *place)
 {
     micap_recording *recording = &commands->recording;
     micap_recorded_kind kind = {.shape = shape, .location = location, .label = commands->label};
+    uint32_t recent = recording->recent ? recording->recent->number + 1 : 0;
     if (is_given_twice(commands, values, count, location))
         return NULL;
     if (commands->refusing) { /* which was reported; several threads may be here, so that nothing is written */
@@ -138,15 +141,35 @@ static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_
         recording->lowest = recording->highest_pending = 0;
         recording->span = UINT32_MAX;
     }
-    kind.number = recording->kind_count;
+    kind.number = kind.after = recording->kind_count;
     recording->kinds[recording->kind_count++] = kind;
     *place = recording->kind_count;
-    return recording->recent = &recording->kinds[recording->kind_count - 1];
+    if (recent)
+        recording->kinds[recent - 1].after = kind.number;
+    return recording->recent = &recording->kinds[kind.number];
+}
+
+/* Notes that a kind is used. */
+static const micap_recorded_kind *use_kind(micap_recording *recording, micap_recorded_kind *kind)
+{
+    if (recording->recent)
+        recording->recent->after = kind->number;
+    return recording->recent = kind;
+}
+
+/* The kind that is likely to be used after the last one, if it has this shape and component; or any other. */
+static MICAP_INLINE const micap_recorded_kind *guess_kind(micap_recording *recording, uint32_t shape,
+                                                          mica_component component)
+{
+    micap_recorded_kind *guess = &recording->kinds[recording->recent->after];
+    if (guess->shape == shape && guess->value.component == component)
+        recording->recent = guess;
+    return guess;
 }
 
 /* The kind of a change; NULL with a report. Valid until the next kind is added. */
 static const micap_recorded_kind *kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                        uint32_t count, mica_location location)
+                                          uint32_t count, mica_location location)
 {
     micap_recording *recording = &commands->recording;
     micap_recorded_kind *recent = recording->recent;
@@ -157,28 +180,36 @@ static const micap_recorded_kind *kind_of(mica_commands *commands, uint32_t shap
     if (*place) {
         micap_recorded_kind *kind = &recording->kinds[*place - 1];
         if (is_kind(kind, shape, location, commands->label) && has_values(kind, values, count))
-            return recording->recent = kind;
+            return use_kind(recording, kind);
     }
     return add_kind(commands, shape, values, count, location, place);
 }
 
-static __attribute__((noinline)) const micap_recorded_kind *kind_for_any(mica_commands *commands, uint32_t shape,
-                                                                         mica_component component,
-                                                                         mica_location location)
+static inline bool is_kind_for(const micap_recorded_kind *kind, uint32_t shape, mica_component component,
+                               mica_location location, const char *label)
 {
-    mica_value value = {.component = component};
-    return kind_of(commands, shape, &value, component != 0, location);
+    return kind->value.component == component && is_kind(kind, shape, location, label);
 }
 
-/* The same for a change of one component, without a value of the caller; of none, if the component is 0. */
+static __attribute__((noinline)) const micap_recorded_kind *
+kind_for_any(mica_commands *commands, uint32_t shape, mica_component component, mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind = recording->recent ? guess_kind(recording, shape, component) : NULL;
+    if (kind && is_kind_for(kind, shape, component, location, commands->label))
+        return kind;
+    mica_value value = {.component = component};
+    return kind_of(commands, shape, &value, shape != MICAP_OPERATION_DESTROY, location);
+}
+
+/* The same for a change of one component, without a value of the caller; a destruction has none. */
 static MICAP_INLINE const micap_recorded_kind *kind_for(mica_commands *commands, uint32_t shape,
                                                         mica_component component, mica_location location)
 {
-    const micap_recorded_kind *recent = commands->recording.recent;
-    if (MICAP_LIKELY(recent && recent->value.component == component &&
-                     is_kind(recent, shape, location, commands->label)))
-        return recent;
-    return kind_for_any(commands, shape, component, location);
+    const micap_recorded_kind *kind = commands->recording.recent;
+    return MICAP_LIKELY(kind && is_kind_for(kind, shape, component, location, commands->label))
+               ? kind
+               : kind_for_any(commands, shape, component, location);
 }
 
 /* Begins another segment, which has room for a change of this kind. */
@@ -221,7 +252,7 @@ static inline char *room_for(mica_commands *commands, const micap_recorded_kind 
 
 /* Makes a change exist, the first one of an entity. */
 static MICAP_INLINE micap_recorded *commit(micap_recording *recording, char *at, const micap_recorded_kind *kind,
-                                           mica_entity entity)
+                                           uint32_t bytes, mica_entity entity)
 {
     micap_recorded *change = (micap_recorded *)(void *)at;
     change->entity = entity;
@@ -229,7 +260,7 @@ static MICAP_INLINE micap_recorded *commit(micap_recording *recording, char *at,
     change->state = MICAP_RECORDED_FIRST;
     change->next = NULL;
     recording->last = change;
-    recording->end = at + kind->stride;
+    recording->end = at + bytes;
     ++recording->change_count;
     return change;
 }
@@ -252,29 +283,30 @@ static void note_pending(micap_recording *recording, uint32_t index)
         recording->highest_pending = index;
 }
 
-/* The fast path: where a change of an entity goes that exists and whose index is above or below all others, so that this is its
- * first change; otherwise NULL. */
-static MICAP_INLINE char *begin_first(const mica_commands *commands, const micap_recorded_kind *kind,
-                                      mica_entity entity, uint64_t *out_record)
+/* The fast path: whether the next change fits in where the last one ended, and is the first one of its entity, which exists and
+ * whose index is above or below all others. */
+static MICAP_INLINE bool is_first(const mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                  uint64_t *out_record)
 {
     const micap_recording *recording = &commands->recording;
     *out_record = micap_record_of(&commands->world->entities, entity);
-    bool is_first = entity.index - recording->lowest > recording->span &&
-                    micap_record_chunk(*out_record) > MICAP_CHUNK_PENDING &&
-                    (size_t)(recording->limit - recording->end) >= kind->room_bytes;
-    return MICAP_LIKELY(is_first) ? recording->end : NULL;
+    return MICAP_LIKELY(entity.index - recording->lowest > recording->span &&
+                        micap_record_chunk(*out_record) > MICAP_CHUNK_PENDING &&
+                        recording->end + kind->room_bytes <= recording->limit);
 }
 
-static MICAP_INLINE void end_first(micap_recording *recording, char *at, const micap_recorded_kind *kind,
-                                   mica_entity entity)
+/* Appends such a change. Returns where it is. */
+static MICAP_INLINE char *append_first(micap_recording *recording, const micap_recorded_kind *kind, mica_entity entity)
 {
-    commit(recording, at, kind, entity);
+    char *at = recording->end;
+    commit(recording, at, kind, kind->room_bytes, entity);
     if (MICAP_LIKELY(entity.index > recording->lowest)) {
         recording->span = entity.index - recording->lowest;
     } else {
         recording->span += recording->lowest - entity.index;
         recording->lowest = entity.index;
     }
+    return at;
 }
 
 /* Where a change of an entity goes, and its last change so far. NULL with a report if it is dead as far as this buffer knows, or
@@ -301,7 +333,7 @@ static void end_change(mica_commands *commands, char *at, const micap_recorded_k
                        micap_recorded *known)
 {
     micap_recording *recording = &commands->recording;
-    micap_recorded *change = commit(recording, at, kind, entity);
+    micap_recorded *change = commit(recording, at, kind, kind->stride, entity);
     if (recording->slot) { /* of the table, in which all others are */
         *recording->slot = change;
         ++recording->table_count;
@@ -323,16 +355,17 @@ static void end_change(mica_commands *commands, char *at, const micap_recorded_k
 
 /* What the changes of an entity in this buffer say of a component. */
 typedef struct knowledge {
-    micap_operation last;  /* the last operation, of creations VALUE; NONE: nothing is recorded */
-    bool is_removed;       /* by some change, whatever came after it */
-    bool has_value;        /* a value is staged that is still in force, */
-    bool is_set;           /* by set, */
-    void *value;           /* here; NULL for a tag */
-    const void *instance;  /* the first instance since the last removal */
+    micap_operation last;    /* the last operation, of creations VALUE; NONE: nothing is recorded */
+    bool is_removed;         /* by some change, whatever came after it */
+    bool has_value;          /* a value is staged that is still in force, */
+    bool is_set;             /* by set, */
+    void *value;             /* here; NULL for a tag */
+    const void *instance;    /* the first instance since the last removal */
     micap_recorded *toggled; /* the last change, if it is a toggle */
 } knowledge;
 
-static void learn(const micap_recording *recording, micap_recorded *change, const micap_kind_value *value, knowledge *out)
+static void learn(const micap_recording *recording, micap_recorded *change, const micap_kind_value *value,
+                  knowledge *out)
 {
     const micap_recorded_kind *kind = &recording->kinds[change->kind];
     micap_operation operation = micap_kind_operation(kind);
@@ -465,15 +498,23 @@ static __attribute__((noinline)) mica_entity create_any(mica_commands *commands,
         micap_commands_return_handle(commands, entity);
         return mica_nil();
     }
-    commit(&commands->recording, at, kind, entity);
+    commit(&commands->recording, at, kind, kind->stride, entity);
     note_pending(&commands->recording, entity.index);
     ++commands->recording.created_count;
     return entity;
 }
 
-/* A handle from the stock, which has some. */
-static MICAP_INLINE mica_entity take_stock(mica_commands *commands)
+/* Whether a handle can be taken without looking for more. */
+static MICAP_INLINE bool is_stocked(const mica_commands *commands)
 {
+    return commands->owned ? micap_entity_is_ready(&commands->world->entities) : commands->stock_count != 0;
+}
+
+/* Takes a handle in the common case. */
+static MICAP_INLINE mica_entity take_ready(mica_commands *commands)
+{
+    if (commands->owned)
+        return micap_entity_take(commands->world);
     mica_entity entity = commands->stock[--commands->stock_count];
     ++commands->taken_count;
     micap_entity_give_out(&commands->world->entities, entity);
@@ -481,7 +522,8 @@ static MICAP_INLINE mica_entity take_stock(mica_commands *commands)
 }
 
 /* Copies the values of a creation, if its kind is this one and simple; otherwise returns false. */
-static MICAP_INLINE bool copy_values(const micap_recorded_kind *kind, char *at, const mica_value *values, uint32_t count)
+static MICAP_INLINE bool copy_values(const micap_recorded_kind *kind, char *at, const mica_value *values,
+                                     uint32_t count)
 {
     const micap_kind_value *place = micap_kind_values(kind);
     for (; count; --count, ++place, ++values) {
@@ -504,13 +546,15 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
     micap_check_buffer(commands);
     micap_recording *recording = &commands->recording;
     const micap_recorded_kind *kind = recording->recent;
-    if (MICAP_UNLIKELY(!kind || !commands->stock_count || kind->value_count != count || !kind->is_simple ||
+    if (kind && kind->shape != MICAP_OPERATION_CREATE && count)
+        kind = guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
+    if (MICAP_UNLIKELY(!kind || !is_stocked(commands) || kind->value_count != count || !kind->is_simple ||
                        !is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
-                       (size_t)(recording->limit - recording->end) < kind->room_bytes ||
+                       recording->end + kind->room_bytes > recording->limit ||
                        !copy_values(kind, recording->end, values, count)))
         return create_any(commands, values, count, location);
-    mica_entity entity = take_stock(commands);
-    commit(recording, recording->end, kind, entity);
+    mica_entity entity = take_ready(commands);
+    commit(recording, recording->end, kind, kind->room_bytes, entity);
     note_pending(recording, entity.index);
     ++recording->created_count;
     return entity;
@@ -535,10 +579,9 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     if (MICAP_UNLIKELY(!kind))
         return false;
     uint64_t record;
-    char *at = begin_first(commands, kind, entity, &record);
-    if (MICAP_UNLIKELY(!at))
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record)))
         return destroy_any(commands, kind, entity);
-    end_first(&commands->recording, at, kind, entity);
+    append_first(&commands->recording, kind, entity);
     return true;
 }
 
@@ -592,10 +635,10 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_UNLIKELY(!kind))
         return NULL;
     uint64_t record;
-    char *at = begin_first(commands, kind, entity, &record);
-    if (MICAP_UNLIKELY(!at || !kind->is_simple || has_now(commands->world, entity, record, component)))
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record) || !kind->is_simple ||
+                       has_now(commands->world, entity, record, component)))
         return add_any(commands, kind, entity);
-    end_first(&commands->recording, at, kind, entity);
+    char *at = append_first(&commands->recording, kind, entity);
     if (!kind->value.offset)
         return &micap_tag_value;
     micap_zero_trivial(at + kind->value.offset, kind->value.bytes);
@@ -603,8 +646,8 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
 }
 
 /* A value is staged already: replaces it, and notes that it was set. */
-static bool set_again(mica_commands *commands, mica_entity entity, const micap_recorded_kind *kind, const knowledge *known,
-                      const mica_value *value)
+static bool set_again(mica_commands *commands, mica_entity entity, const micap_recorded_kind *kind,
+                      const knowledge *known, const mica_value *value)
 {
     mica_location location = kind->location;
     if (known->value && !replace_value(commands, kind->value.type, known->value, value->data))
@@ -619,14 +662,11 @@ static bool set_again(mica_commands *commands, mica_entity entity, const micap_r
     return at != NULL;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
-                                              mica_location location)
+static __attribute__((noinline)) bool set_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                              mica_entity entity, mica_value value)
 {
-    if (MICAP_MISSING_IN("mica_command_set_id", commands))
-        return false;
-    const micap_recorded_kind *kind = kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
     micap_recorded *last;
-    char *at = kind ? begin_change(commands, kind, entity, "set", &last) : NULL;
+    char *at = begin_change(commands, kind, entity, "set", &last);
     if (!at)
         return false;
     if (last) {
@@ -640,25 +680,44 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_enti
     return true;
 }
 
-/* The fast path: the kind that was used last, and an entity with a higher index than all others. Calls at the end only, so that
- * nothing is kept on the stack. */
+/* Sets a value of one to four words, as the kind says. Calls at the end only, so that nothing is kept on the stack. */
+static MICAP_INLINE bool set_words(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                   mica_value value)
+{
+    uint64_t record;
+    if (MICAP_UNLIKELY(!value.data || !is_first(commands, kind, entity, &record)))
+        return set_any(commands, kind, entity, value);
+    char *at = append_first(&commands->recording, kind, entity);
+    return micap_copy_words(at + sizeof(micap_recorded), value.data, value.size_bytes), true;
+}
+
+/* A kind that was not used last, or for which set has no fast path. */
+static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_entity entity, mica_value value,
+                                                mica_location location)
+{
+    if (MICAP_MISSING_IN("mica_command_set_id", commands))
+        return false;
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind =
+        recording->recent ? guess_kind(recording, MICAP_SHAPE_SET, value.component) : NULL;
+    if (!kind || !is_kind(kind, MICAP_SHAPE_SET, location, commands->label) || !has_values(kind, &value, 1))
+        kind = kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
+    if (!kind)
+        return false;
+    return kind->fast_shape ? set_words(commands, kind, entity, value) : set_any(commands, kind, entity, value);
+}
+
 bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
 {
     if (MICAP_UNLIKELY(!commands))
-        return set_any(commands, entity, value, location);
+        return set_other(commands, entity, value, location);
     micap_check_buffer(commands);
-    micap_recording *recording = &commands->recording;
-    const micap_recorded_kind *kind = recording->recent;
-    if (MICAP_UNLIKELY(!kind || !value.data || kind->fast_bytes != value.size_bytes ||
-                       kind->value.component != value.component ||
-                       !is_kind(kind, MICAP_SHAPE_SET, location, commands->label)))
-        return set_any(commands, entity, value, location);
-    uint64_t record;
-    char *at = begin_first(commands, kind, entity, &record);
-    if (MICAP_UNLIKELY(!at))
-        return set_any(commands, entity, value, location);
-    end_first(recording, at, kind, entity);
-    return micap_copy_words(at + sizeof(micap_recorded), value.data, value.size_bytes), true;
+    const micap_recorded_kind *kind = commands->recording.recent;
+    if (MICAP_LIKELY(kind && kind->value.component == value.component && kind->value.size_bytes == value.size_bytes &&
+                     kind->fast_shape == MICAP_SHAPE_SET && kind->location.line == location.line &&
+                     kind->location.file == location.file && kind->label == commands->label))
+        return set_words(commands, kind, entity, value);
+    return set_other(commands, entity, value, location);
 }
 
 /* Where an instance goes that is recorded, and its kind. */
@@ -717,8 +776,9 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, const 
     knowledge known = know(&commands->recording, last, kind->value.component);
     if (known.last == MICAP_OPERATION_REMOVE)
         return false;
+    bool there = will_have(commands, &known, entity, kind->value.component);
     end_change(commands, at, kind, entity, last);
-    return will_have(commands, &known, entity, kind->value.component);
+    return there;
 }
 
 bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_component component,
@@ -731,10 +791,9 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_UNLIKELY(!kind))
         return false;
     uint64_t record;
-    char *at = begin_first(commands, kind, entity, &record);
-    if (MICAP_UNLIKELY(!at))
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record)))
         return remove_any(commands, kind, entity);
-    end_first(&commands->recording, at, kind, entity);
+    append_first(&commands->recording, kind, entity);
     return has_now(commands->world, entity, record, component);
 }
 

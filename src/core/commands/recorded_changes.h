@@ -55,8 +55,9 @@ typedef struct micap_kind_value {
 typedef struct micap_recorded_kind {
     uint32_t shape;
     uint32_t number; /* among those of the recording */
+    uint32_t after;  /* the kind that was used after it: a loop repeats the same kinds */
     uint32_t value_count;
-    uint32_t fast_bytes; /* of a value that set copies on its fast path; UINT32_MAX if it has none */
+    uint32_t fast_shape; /* the shape, if set has a fast path for its values; otherwise 0 */
     uint32_t stride;     /* bytes of a change with its values */
     uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
     uint32_t alignment;
@@ -71,8 +72,8 @@ enum { MICAP_RECORDED_FIRST = 0, MICAP_RECORDED_LATER, MICAP_RECORDED_VOID };
 
 typedef struct micap_recorded {
     mica_entity entity;
-    uint32_t kind;             /* among those of the recording */
-    uint32_t state;            /* the first or a later change of its entity, or taken back */
+    uint32_t kind;               /* among those of the recording */
+    uint32_t state;              /* the first or a later change of its entity, or taken back */
     struct micap_recorded *next; /* of the same entity; of the last one the first; NULL if there is only one */
 } micap_recorded;
 
@@ -99,7 +100,7 @@ typedef struct micap_recording {
     char *limit;
     micap_recorded *last;
     micap_recorded_kind *recent; /* the kind that was used last */
-    uint32_t lowest;           /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
+    uint32_t lowest;             /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
     uint32_t span;
     uint32_t highest_pending; /* of entities that are created or were changed while their creation was recorded */
     uint32_t change_count;    /* without those that were taken back */

@@ -7,7 +7,7 @@
 typedef struct micap_row_batch {
     micap_row from;   /* the row of the first entity; the others follow it, */
     bool is_backward; /* or precede it, and are the last rows of their archetype: then no holes are left */
-    micap_row to; /* without a chunk if the rows are removed */
+    micap_row to;     /* without a chunk if the rows are removed */
     uint32_t count;
 } micap_row_batch;
 

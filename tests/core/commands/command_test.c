@@ -481,7 +481,8 @@ START_TEST(staged_values_are_aligned_as_their_type_wants)
     }
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     for (uint32_t i = 0; i < 40; ++i)
-        ck_assert(mica_get(world, entities[i], Number)->value == i && mica_get(world, entities[i], Wide)->values[3] == i);
+        ck_assert(mica_get(world, entities[i], Number)->value == i &&
+                  mica_get(world, entities[i], Wide)->values[3] == i);
     mica_commands_destroy(commands);
     close_world(world, &heard);
 }
