@@ -45,7 +45,7 @@ bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind
            !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
 }
 
-/* Gathers entities of changes, from the first one on, as long as they lie as the run of rows needs them. */
+/* Gathers entities of changes, from the first one on, as long as their rows follow each other as the run needs it. */
 static uint32_t gather_run(const mica_world *world, const micap_row_batch *run, const micap_recorded *change,
                            uint32_t stride, mica_entity *out_entities)
 {

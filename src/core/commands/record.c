@@ -7,6 +7,7 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/commands/record_kind.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -19,197 +20,6 @@ enum { SEGMENT_BYTES_FIRST = 512, SEGMENT_BYTES_MAX = 1 << 16 };
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
 {
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
-}
-
-static const micap_type *check_type(const mica_commands *commands, mica_component component, mica_location location)
-{
-    const micap_type *type = micap_type_of(component);
-    if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
-        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, location,
-                   "command: component %s is not one that an entity can have",
-                   type ? type->type.name : "without an id");
-        return NULL;
-    }
-    if (!micap_component_find(&commands->world->components, component) &&
-        micap_component_namesake(commands->world, type)) {
-        micap_fail(commands->world, MICA_ERROR_LAYOUT, location,
-                   "command: this world has another component with the name %s", type->type.name);
-        return NULL;
-    }
-    return type;
-}
-
-/* Whether the components of a kind are those of the values, and come with a value where those do. */
-static inline bool has_values(const micap_recorded_kind *kind, const mica_value *values, uint32_t count)
-{
-    const micap_kind_value *known = micap_kind_values(kind);
-    if (kind->value_count != count)
-        return false;
-    for (uint32_t i = 0; i < count; ++i)
-        if (known[i].component != values[i].component || known[i].size_bytes != values[i].size_bytes ||
-            known[i].is_set != (values[i].data != NULL))
-            return false;
-    return true;
-}
-
-static inline bool is_kind(const micap_recorded_kind *kind, uint32_t shape, mica_location location, const char *label)
-{
-    return kind->shape == shape && kind->location.line == location.line && kind->location.file == location.file &&
-           kind->label == label;
-}
-
-/* Places a staged value behind those that the kind has. */
-static bool place_value(mica_commands *commands, micap_recorded_kind *kind, micap_kind_value *place,
-                        const mica_value *value)
-{
-    const micap_type *type = check_type(commands, value->component, kind->location);
-    micap_operation operation = micap_kind_operation(kind);
-    if (!type || !micap_value_fits(commands->world, type, value, kind->location))
-        return false;
-    *place = (micap_kind_value){type, value->component, value->size_bytes, 0, 0, value->data != NULL};
-    kind->is_simple &= type->trivial && !type->leaves && !type->type.many;
-    if (!type->type.size_bytes || operation == MICAP_OPERATION_NONE || operation == MICAP_OPERATION_REMOVE)
-        return true;
-    place->bytes = type->type.size_bytes;
-    place->offset = (uint32_t)micap_align_up(kind->stride, type->type.alignment);
-    kind->stride = place->offset + place->bytes;
-    kind->alignment = kind->alignment > type->type.alignment ? kind->alignment : type->type.alignment;
-    return true;
-}
-
-static bool is_given_twice(const mica_commands *commands, const mica_value *values, uint32_t count,
-                           mica_location location)
-{
-    for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t j = 0; j < i; ++j)
-            if (values[i].component == values[j].component) {
-                micap_fail(commands->world, MICA_ERROR_INVALID, location, "create: a component is given twice");
-                return true;
-            }
-    return false;
-}
-
-/* Describes a kind; false with a report. */
-static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, const mica_value *values, uint32_t count)
-{
-    micap_operation operation = micap_kind_operation(kind);
-    kind->stride = sizeof(micap_recorded);
-    kind->alignment = _Alignof(micap_recorded);
-    kind->is_simple = operation != MICAP_OPERATION_NONE && operation != MICAP_OPERATION_INSTANCE;
-    kind->value_count = count;
-    if (count > 1) {
-        kind->values = stage(commands, count * sizeof *kind->values, _Alignof(micap_kind_value));
-        if (!kind->values) {
-            micap_fail_memory(commands->world, "command");
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < count; ++i)
-        if (!place_value(commands, kind, kind->values ? &kind->values[i] : &kind->value, &values[i]))
-            return false;
-    kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
-    kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
-    if (kind->values)
-        kind->value.component = kind->values[0].component; /* for guess_kind */
-    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && micap_is_words(kind->value.bytes) &&
-                   kind->value.bytes == values->size_bytes;
-    kind->fast_shape = is_fast ? MICAP_SHAPE_SET : 0;
-    return true;
-}
-
-static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                                uint32_t count, mica_location location, uint32_t *place)
-{
-    micap_recording *recording = &commands->recording;
-    micap_recorded_kind kind = {.shape = shape, .location = location, .label = commands->label};
-    uint32_t recent = recording->recent ? recording->recent->number + 1 : 0;
-    if (is_given_twice(commands, values, count, location))
-        return NULL;
-    if (commands->refusing) { /* which was reported; several threads may be here, so that nothing is written */
-        for (uint32_t i = 0; i < count; ++i)
-            check_type(commands, values[i].component, location);
-        return NULL;
-    }
-    if (!describe_kind(commands, &kind, values, count))
-        return NULL;
-    if (!MICAP_RESERVE(&commands->world->memory, recording->kinds, &recording->kind_capacity,
-                       (uint64_t)recording->kind_count + 1)) {
-        micap_fail_memory(commands->world, "command");
-        return NULL;
-    }
-    if (!recording->kind_count) {
-        recording->lowest = recording->highest_pending = 0;
-        recording->span = UINT32_MAX;
-    }
-    kind.number = kind.after = recording->kind_count;
-    recording->kinds[recording->kind_count++] = kind;
-    *place = recording->kind_count;
-    if (recent)
-        recording->kinds[recent - 1].after = kind.number;
-    return recording->recent = &recording->kinds[kind.number];
-}
-
-/* Notes that a kind is used. */
-static const micap_recorded_kind *use_kind(micap_recording *recording, micap_recorded_kind *kind)
-{
-    if (recording->recent)
-        recording->recent->after = kind->number;
-    return recording->recent = kind;
-}
-
-/* The kind that is likely to be used after the last one, if it has this shape and component; or any other. */
-static MICAP_INLINE const micap_recorded_kind *guess_kind(micap_recording *recording, uint32_t shape,
-                                                          mica_component component)
-{
-    micap_recorded_kind *guess = &recording->kinds[recording->recent->after];
-    if (guess->shape == shape && guess->value.component == component)
-        recording->recent = guess;
-    return guess;
-}
-
-/* The kind of a change; NULL with a report. Valid until the next kind is added. */
-static const micap_recorded_kind *kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
-                                          uint32_t count, mica_location location)
-{
-    micap_recording *recording = &commands->recording;
-    micap_recorded_kind *recent = recording->recent;
-    if (recent && is_kind(recent, shape, location, commands->label) && has_values(recent, values, count))
-        return recent;
-    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + (count ? values[0].component * 7 + count : 0);
-    uint32_t *place = &recording->cache[(key ^ key / MICAP_KIND_CACHE) % MICAP_KIND_CACHE];
-    if (*place) {
-        micap_recorded_kind *kind = &recording->kinds[*place - 1];
-        if (is_kind(kind, shape, location, commands->label) && has_values(kind, values, count))
-            return use_kind(recording, kind);
-    }
-    return add_kind(commands, shape, values, count, location, place);
-}
-
-static inline bool is_kind_for(const micap_recorded_kind *kind, uint32_t shape, mica_component component,
-                               mica_location location, const char *label)
-{
-    return kind->value.component == component && is_kind(kind, shape, location, label);
-}
-
-static __attribute__((noinline)) const micap_recorded_kind *
-kind_for_any(mica_commands *commands, uint32_t shape, mica_component component, mica_location location)
-{
-    micap_recording *recording = &commands->recording;
-    const micap_recorded_kind *kind = recording->recent ? guess_kind(recording, shape, component) : NULL;
-    if (kind && is_kind_for(kind, shape, component, location, commands->label))
-        return kind;
-    mica_value value = {.component = component};
-    return kind_of(commands, shape, &value, shape != MICAP_OPERATION_DESTROY, location);
-}
-
-/* The same for a change of one component, without a value of the caller; a destruction has none. */
-static MICAP_INLINE const micap_recorded_kind *kind_for(mica_commands *commands, uint32_t shape,
-                                                        mica_component component, mica_location location)
-{
-    const micap_recorded_kind *kind = commands->recording.recent;
-    return MICAP_LIKELY(kind && is_kind_for(kind, shape, component, location, commands->label))
-               ? kind
-               : kind_for_any(commands, shape, component, location);
 }
 
 /* Begins another segment, which has room for a change of this kind. */
@@ -485,7 +295,7 @@ static bool fill_values(const mica_commands *commands, char *at, const micap_rec
 static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
                                                         uint32_t count, mica_location location)
 {
-    const micap_recorded_kind *kind = kind_of(commands, MICAP_OPERATION_CREATE, values, count, location);
+    const micap_recorded_kind *kind = micap_kind_of(commands, MICAP_OPERATION_CREATE, values, count, location);
     if (!kind)
         return mica_nil();
     mica_entity entity = micap_commands_take_handle(commands);
@@ -547,9 +357,9 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
     micap_recording *recording = &commands->recording;
     const micap_recorded_kind *kind = recording->recent;
     if (kind && kind->shape != MICAP_OPERATION_CREATE && count)
-        kind = guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
+        kind = micap_guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
     if (MICAP_UNLIKELY(!kind || !is_stocked(commands) || kind->value_count != count || !kind->is_simple ||
-                       !is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
+                       !micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
                        recording->end + kind->room_bytes > recording->limit ||
                        !copy_values(kind, recording->end, values, count)))
         return create_any(commands, values, count, location);
@@ -575,7 +385,7 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
     if (MICAP_UNLIKELY(!kind))
         return false;
     uint64_t record;
@@ -631,7 +441,7 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_MISSING(NULL, commands))
         return NULL;
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = kind_for(commands, MICAP_SHAPE_ADD, component, location);
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_ADD, component, location);
     if (MICAP_UNLIKELY(!kind))
         return NULL;
     uint64_t record;
@@ -655,7 +465,7 @@ static bool set_again(mica_commands *commands, mica_entity entity, const micap_r
     if (known->is_set)
         return true;
     micap_recorded *last;
-    kind = kind_for(commands, MICAP_SHAPE_MARK, value->component, location);
+    kind = micap_kind_for(commands, MICAP_SHAPE_MARK, value->component, location);
     char *at = kind ? begin_change(commands, kind, entity, "set", &last) : NULL;
     if (at)
         end_change(commands, at, kind, entity, last);
@@ -699,9 +509,10 @@ static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_en
         return false;
     micap_recording *recording = &commands->recording;
     const micap_recorded_kind *kind =
-        recording->recent ? guess_kind(recording, MICAP_SHAPE_SET, value.component) : NULL;
-    if (!kind || !is_kind(kind, MICAP_SHAPE_SET, location, commands->label) || !has_values(kind, &value, 1))
-        kind = kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
+        recording->recent ? micap_guess_kind(recording, MICAP_SHAPE_SET, value.component) : NULL;
+    if (!kind || !micap_is_kind(kind, MICAP_SHAPE_SET, location, commands->label) ||
+        !micap_kind_has_values(kind, &value, 1))
+        kind = micap_kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
     if (!kind)
         return false;
     return kind->fast_shape ? set_words(commands, kind, entity, value) : set_any(commands, kind, entity, value);
@@ -725,7 +536,7 @@ static char *begin_instance(mica_commands *commands, mica_entity entity, mica_co
                             mica_location location, const char *what, const micap_recorded_kind **out_kind,
                             micap_recorded **out_last)
 {
-    *out_kind = kind_for(commands, MICAP_OPERATION_INSTANCE, component, location);
+    *out_kind = micap_kind_for(commands, MICAP_OPERATION_INSTANCE, component, location);
     return *out_kind ? begin_change(commands, *out_kind, entity, what, out_last) : NULL;
 }
 
@@ -734,7 +545,7 @@ void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, 
 {
     if (MICAP_MISSING(NULL, commands))
         return NULL;
-    const micap_type *type = check_type(commands, component, location);
+    const micap_type *type = micap_check_recordable(commands, component, location);
     if (type && !type->type.many) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
                    "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
@@ -787,7 +598,7 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = kind_for(commands, MICAP_OPERATION_REMOVE, component, location);
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_REMOVE, component, location);
     if (MICAP_UNLIKELY(!kind))
         return false;
     uint64_t record;
@@ -804,7 +615,7 @@ bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_co
         return false;
     micap_check_buffer(commands);
     uint32_t toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
-    const micap_recorded_kind *kind = kind_for(commands, MICAP_SHAPE_TOGGLE * toggle, component, location);
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_TOGGLE * toggle, component, location);
     if (kind && !kind->value.type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
                    "component %s can't be toggled: describe it with .toggle = true", kind->value.type->type.name);

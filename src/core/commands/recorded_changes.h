@@ -2,6 +2,7 @@
  *
  *   recorded_changes   the recording of one buffer: a log of changes, their kinds, and how a change is found
  *   record             the functions that record
+ *   record_kind        finds the kind of a change
  *   module_notes       changes to state of modules, recorded among those to entities
  *   staging            memory for all of it, which does not move until the flush
  *   command_buffer     buffers, their order and their stock of handles
@@ -83,7 +84,7 @@ typedef struct micap_log_segment {
     char *end; /* of the last segment of a recording: see there */
 } micap_log_segment;
 
-/* Goes over the changes of a recording. It can go on after more were recorded. */
+/* Goes over the changes of a recording. It continues if more is recorded. */
 typedef struct micap_log_cursor {
     uint32_t segment;
     char *at;
@@ -149,7 +150,7 @@ static inline micap_recorded *micap_recorded_after(micap_recorded *change, const
     return (micap_recorded *)(void *)((char *)change + kind->stride);
 }
 
-/* The first change of an entity, given the last one; goes on with `next`. */
+/* The first change of an entity, given the last one; `next` leads to the others. */
 static inline micap_recorded *micap_recorded_first(micap_recorded *last)
 {
     return last->next ? last->next : last;
