@@ -67,7 +67,7 @@ static mica_result refuse(mica_world *world, const char *what)
     if (result == MICA_OK && world->flushing)
         result = micap_fail(world, MICA_ERROR_REFUSED, no_place, "%s: refused inside a flush", what);
     for (mica_commands *commands = world->first_commands; result == MICA_OK && commands; commands = commands->next)
-        if (micap_recording_is_idle(&commands->recording))
+        if (micap_recording_is_empty(&commands->recording))
             micap_recording_drop(world, &commands->recording);
         else
             result = micap_fail(world, MICA_ERROR_REFUSED, no_place,

@@ -1,20 +1,79 @@
-/* A system that adds or removes a component mostly does so for neighbours. Then whole parts of columns move instead of rows.
+/* A system that changes entities mostly does the same to neighbours. Then whole parts of columns move instead of rows.
  *
  * The result is that of one move after the other: where a hole is filled with the last row, a run of holes from the first to
  * the last is filled with the last rows from the last to the first. */
 #include "core/commands/apply_batch.h"
 
-#include "core/commands/command_buffer.h"
-#include "core/entity/pool_component.h"
+#include "core/entity/destroy.h"
 #include "core/entity/pool_fast_path.h"
-#include "core/storage/archetype_graph.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
-#include "core/world/report.h"
 #include "core/world/world.h"
 
-enum { GATHERED_MAX = 256 }; /* targets whose entities are gathered at once */
+enum { GATHERED_MAX = 256 }; /* entities that are gathered at once */
+
+static bool is_creation_for_batch(const micap_recorded_kind *kind, const micap_archetype *to)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    for (uint32_t i = 0; i < kind->value_count; ++i)
+        if (micap_is_pooled(values[i].component))
+            return false;
+    return to->trivial && !to->has_companions && !micap_change_hooks(to);
+}
+
+static bool is_death_for_batch(const mica_world *world, const micap_archetype *from)
+{
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        if (world->pools.all[i]->hook_mask)
+            return false;
+    return from->destroys_fast && !world->has_dependents;
+}
+
+bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind, const micap_target *target)
+{
+    micap_operation operation = micap_kind_operation(kind);
+    if (operation == MICAP_OPERATION_DESTROY)
+        return is_death_for_batch(world, target->from);
+    if (kind->value_count && !target->first)
+        return false; /* it was refused */
+    if (operation == MICAP_OPERATION_CREATE)
+        return is_creation_for_batch(kind, target->to);
+    if (micap_is_pooled(kind->value.component))
+        return micap_pool_of(world, kind->value.component)->changes_fast && !world->undo.before;
+    return (target->to == target->from || target->edge.path != MICAP_EDGE_GENERAL) &&
+           !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
+}
+
+/* Gathers entities of changes, from the first one on, as long as their rows follow each other as the run needs it. */
+static uint32_t gather_run(const mica_world *world, const micap_row_batch *run, const micap_recorded *change,
+                           uint32_t stride, mica_entity *out_entities)
+{
+    uint64_t first = *micap_record_at(&world->entities, change->entity.index);
+    uint32_t count = 1, limit = run->count;
+    out_entities[0] = change->entity;
+    for (; count < limit; ++count) {
+        change = (const micap_recorded *)(const void *)((const char *)change + stride);
+        mica_entity entity = change->entity;
+        uint64_t record = *micap_record_at(&world->entities, entity.index);
+        if (run->is_backward ? !micap_record_follows(first, record, count)
+                             : !micap_record_follows(record, first, count))
+            break;
+        out_entities[count] = entity;
+    }
+    return count;
+}
+
+/* Copies the staged values of changes into a column. */
+static void fill_column(char *to, const char *from, uint32_t bytes, uint32_t stride, uint32_t count)
+{
+    if (bytes == 12) /* a vector of three */
+        for (; count; --count, to += 12, from += stride)
+            memcpy(to, from, 12);
+    else
+        for (; count; --count, to += bytes, from += stride)
+            micap_copy_trivial(to, from, bytes);
+}
 
 /* Moves the rows of a run along an edge. Returns where the values go of a component that the edge adds, or NULL. */
 static char *move_run(mica_world *world, const micap_row_batch *run, const micap_edge *edge,
@@ -32,210 +91,170 @@ static char *move_run(mica_world *world, const micap_row_batch *run, const micap
     return lane->values + run->to.row * lane->bytes;
 }
 
-static bool is_simple(const micap_target *target)
+/* Moves one row along an edge. Returns the same. */
+static inline char *move_one(mica_world *world, micap_row from, const micap_edge *edge, mica_entity entity)
 {
-    return target->edge.path != MICAP_EDGE_GENERAL && target->first == target->last &&
-           target->first->toggle == MICAP_TOGGLE_KEEP &&
-           !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
+    char *value = NULL;
+    if (edge->path == MICAP_EDGE_ADDS)
+        value = micap_row_step_add(world, entity, from, edge);
+    else
+        micap_row_step_remove(world, entity, from, edge);
+    micap_rows_have_moved(world);
+    return edge->column == MICAP_COLUMN_TAG ? NULL : value;
 }
 
-/* Whether a target makes the same move as the first one of a run, whose row is `count` rows away. */
-static bool continues(const mica_world *world, const micap_row_batch *run, const micap_target *first,
-                      const micap_target *target, uint32_t count)
+/* One row or several along an edge; returns how many. */
+static uint32_t move_first(mica_world *world, const micap_edge *edge, const micap_recorded_kind *kind, const char *at,
+                           uint32_t left)
 {
-    micap_row spot = micap_locate(world, target->entity);
-    return spot.chunk == run->from.chunk &&
-           spot.row == (run->is_backward ? run->from.row - count : run->from.row + count) && target->to == first->to &&
-           target->edge.component == first->edge.component && is_simple(target);
-}
-
-uint32_t micap_targets_apply_batch(mica_world *world, micap_target *const *targets, uint32_t count)
-{
-    const micap_target *first = targets[0];
+    const micap_recorded *change = (const micap_recorded *)(const void *)at;
     mica_entity entities[GATHERED_MAX];
-    if (count < 2 || !is_simple(first))
-        return 0;
-    micap_row_batch run = micap_row_batch_begin(micap_locate(world, first->entity), first->to,
-                                                count < GATHERED_MAX ? count : GATHERED_MAX);
-    uint32_t found = 0;
-    for (; found < run.count && continues(world, &run, first, targets[found], found); ++found)
-        entities[found] = targets[found]->entity;
-    if (found < 2)
-        return 0;
-    run.count = found;
-    first->to->incoming -= found;
-    char *value = move_run(world, &run, &first->edge, entities);
-    uint64_t bytes = first->first->type->type.size_bytes;
-    for (uint32_t i = 0; value && i < found; ++i, value += bytes)
-        micap_copy_trivial(value, targets[i]->first->value, bytes);
-    return found;
-}
-
-/* The first buffer from here on that has something to apply, or NULL. */
-static const mica_commands *next_used(const mica_commands *commands)
-{
-    while (commands && micap_recording_is_empty(&commands->applied))
-        commands = commands->next;
-    return commands;
-}
-
-/* What all buffers with something to apply recorded; NULL when it is not one change for entities of rising index. */
-static const micap_recorded_batch *batch_of_all(const mica_world *world)
-{
-    const micap_recorded_batch *before = NULL;
-    for (const mica_commands *commands = next_used(world->first_commands); commands;
-         commands = next_used(commands->next)) {
-        const micap_recorded_batch *batch = &commands->applied.batch;
-        if (commands->applied.first_note || !batch->type)
-            return NULL;
-        if (before && (batch->type != before->type || batch->operation != before->operation ||
-                       batch->first->entities[0].index <= before->last_index))
-            return NULL;
-        before = batch;
-    }
-    return before;
-}
-
-/* Adds the archetype of the entities of a batch to what is known; false when there are several, or one is dead. */
-static bool share_archetype(const mica_world *world, const micap_recorded_batch *batch, micap_archetype **archetype)
-{
-    uint32_t number = MICAP_CHUNK_NONE;
-    for (const micap_batch_block *block = batch->first; block; block = block->next)
-        for (uint32_t i = 0; i < block->count; ++i) {
-            uint32_t next = micap_record_chunk(micap_record_of(&world->entities, block->entities[i]));
-            if (MICAP_LIKELY(next == number && next))
-                continue;
-            number = next;
-            micap_archetype *other = world->chunks.by_number[number]->archetype;
-            if (number <= MICAP_CHUNK_PENDING || (*archetype && other != *archetype))
-                return false;
-            *archetype = other;
-        }
-    return true;
-}
-
-/* The one archetype that all entities are in, and how many there are; or NULL. */
-static micap_archetype *archetype_of_all(const mica_world *world, uint64_t *out_count)
-{
-    micap_archetype *archetype = NULL;
-    *out_count = 0;
-    for (const mica_commands *commands = next_used(world->first_commands); commands;
-         commands = next_used(commands->next)) {
-        if (!share_archetype(world, &commands->applied.batch, &archetype))
-            return NULL;
-        *out_count += commands->applied.target_count;
-    }
-    return archetype;
-}
-
-static micap_batch_outcome failed(const mica_world *world)
-{
-    mica_result result = micap_failure(world);
-    return result == MICA_ERROR_MEMORY || result == MICA_ERROR_REFUSED ? MICAP_BATCH_FAILED : MICAP_BATCH_NONE;
-}
-
-/* How many of some entities lie as the run needs them. */
-static uint32_t run_length(const mica_world *world, const micap_row_batch *run, const mica_entity *entities)
-{
-    uint64_t first = *micap_record_at(&world->entities, entities[0].index);
-    uint32_t count = 1;
-    while (count < run->count) {
-        uint64_t record = *micap_record_at(&world->entities, entities[count].index);
-        if (run->is_backward ? !micap_record_follows(first, record, count)
-                             : !micap_record_follows(record, first, count))
-            break;
-        ++count;
-    }
-    return count;
-}
-
-/* Moves the first of some entities along an edge, with their values; returns how many that were. */
-static uint32_t move_first(mica_world *world, const micap_edge *edge, const mica_entity *entities, uint32_t count,
-                           const char *values, uint64_t bytes)
-{
-    micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
-    run.count = run_length(world, &run, entities);
-    char *to = move_run(world, &run, edge, entities);
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), edge->end,
+                                                left < GATHERED_MAX ? left : GATHERED_MAX);
+    run.count = gather_run(world, &run, change, kind->stride, entities);
+    char *to = run.count > 1 ? move_run(world, &run, edge, entities) : move_one(world, run.from, edge, change->entity);
     if (to)
-        memcpy(to, values, run.count * bytes);
+        fill_column(to, at + kind->value.offset, kind->value.bytes, kind->stride, run.count);
     return run.count;
 }
 
-static void move_all(mica_world *world, const micap_recorded_batch *batch, const micap_edge *edge)
+static void move_rows(mica_world *world, const micap_flush_step *step, const micap_edge *edge)
 {
-    for (const micap_batch_block *block = batch->first; block; block = block->next)
-        for (uint32_t i = 0; i < block->count;)
-            i += move_first(world, edge, block->entities + i, block->count - i,
-                            block->values + (size_t)i * batch->bytes, batch->bytes);
-}
-
-static micap_batch_outcome apply_to_chunks(mica_world *world, const micap_recorded_batch *batch, micap_archetype *from,
-                                           uint64_t count)
-{
-    mica_component component = batch->type->id;
-    if (micap_archetype_has(from, component) != (batch->operation == MICAP_OPERATION_REMOVE) ||
-        micap_change_hooks(from))
-        return MICAP_BATCH_NONE;
-    const micap_edge *known = micap_archetype_step(world, from, component);
-    if (!known)
-        return failed(world);
-    micap_edge edge = *known;
-    if (edge.path == MICAP_EDGE_GENERAL || micap_change_hooks(edge.end))
-        return MICAP_BATCH_NONE;
-    if (!micap_rows_reserve(world, edge.end, count)) {
-        micap_fail_memory(world, "flush");
-        return MICAP_BATCH_FAILED;
+    const micap_recorded_kind *kind = step->kind;
+    const char *at = (const char *)step->changes;
+    edge->end->incoming -= step->count;
+    if (step->count == 1) {
+        mica_entity entity = step->changes->entity;
+        char *to = move_one(world, micap_locate(world, entity), edge, entity);
+        if (to)
+            micap_copy_trivial(to, at + kind->value.offset, kind->value.bytes);
+        return;
     }
-    for (const mica_commands *commands = next_used(world->first_commands); commands;
-         commands = next_used(commands->next))
-        move_all(world, &commands->applied.batch, &edge);
-    return MICAP_BATCH_APPLIED;
+    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * kind->stride)
+        count = move_first(world, edge, kind, at, left);
 }
 
-static bool reserve_in_pool(mica_world *world, mica_pool *pool, const micap_recorded_batch *batch, uint64_t count)
+static void overwrite_values(mica_world *world, const micap_flush_step *step, const micap_archetype *archetype)
 {
-    for (const micap_batch_block *block = batch->first; block; block = block->next)
-        if (!micap_pooled_reserve(world, pool, block->entities, block->count, count)) {
-            micap_fail_memory(world, batch->type->type.name);
-            return false;
-        }
-    return true;
+    const micap_kind_value *value = &step->kind->value;
+    uint32_t column = micap_archetype_column(archetype, value->component);
+    micap_recorded *change = step->changes;
+    if (!value->offset)
+        return;
+    for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
+        micap_row spot = micap_locate(world, change->entity);
+        micap_touch_value(world, spot.chunk, column, spot.row);
+        micap_copy_trivial(micap_chunk_value(spot.chunk, column, spot.row), (char *)change + value->offset,
+                           value->bytes);
+    }
 }
 
-static void change_pool(mica_world *world, mica_pool *pool, const micap_recorded_batch *batch)
+static void change_pool(mica_world *world, const micap_flush_step *step)
 {
-    for (const micap_batch_block *block = batch->first; block; block = block->next) {
-        if (batch->operation == MICAP_OPERATION_REMOVE)
-            micap_pooled_remove_all(world, pool, block->entities, block->count);
+    const micap_kind_value *value = &step->kind->value;
+    mica_pool *pool = micap_pool_of(world, value->component);
+    bool is_removal = micap_kind_operation(step->kind) == MICAP_OPERATION_REMOVE;
+    micap_recorded *change = step->changes;
+    for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
+        if (is_removal)
+            micap_pooled_remove_reserved(world, pool, change->entity);
         else
-            micap_pooled_set_all(world, pool, block->entities, block->values, block->count);
+            micap_pooled_set_reserved(world, pool, change->entity, (char *)change + value->offset);
     }
 }
 
-static micap_batch_outcome apply_to_pool(mica_world *world, const micap_recorded_batch *batch, uint64_t count)
+/* Fills the columns of new rows of one chunk, which belong to the entities of changes. */
+static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
+                      uint32_t count)
 {
-    if (!micap_component_use(world, batch->type->id))
-        return failed(world);
-    mica_pool *pool = micap_pool_of(world, batch->type->id);
-    MICAP_ASSERT(pool, "the world uses the component");
-    if (!pool->changes_fast || world->undo.before)
-        return MICAP_BATCH_NONE;
-    const mica_commands *commands = next_used(world->first_commands);
-    for (; commands && batch->operation != MICAP_OPERATION_REMOVE; commands = next_used(commands->next))
-        if (!reserve_in_pool(world, pool, &commands->applied.batch, count))
-            return MICAP_BATCH_FAILED;
-    for (commands = next_used(world->first_commands); commands; commands = next_used(commands->next))
-        change_pool(world, pool, &commands->applied.batch);
-    return MICAP_BATCH_APPLIED;
+    const micap_archetype *archetype = spot.chunk->archetype;
+    const micap_kind_value *values = micap_kind_values(kind);
+    mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
+    micap_touch_rows(world, spot.chunk, spot.row, count);
+    for (uint32_t i = 0; i < kind->value_count; ++i) {
+        if (!values[i].offset)
+            continue;
+        uint32_t column = micap_archetype_column(archetype, values[i].component);
+        fill_column(micap_chunk_value(spot.chunk, column, spot.row), at + values[i].offset, values[i].bytes,
+                    kind->stride, count);
+    }
+    for (uint32_t i = 0; i < count; ++i, at += kind->stride) {
+        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        entities[i] = entity;
+        *micap_record_at(&world->entities, entity.index) =
+            micap_record_pack(entity.generation, spot.chunk->number, spot.row + i);
+    }
 }
 
-micap_batch_outcome micap_flush_apply_batches(mica_world *world)
+static void create_rows(mica_world *world, const micap_flush_step *step, micap_archetype *to)
 {
-    const micap_recorded_batch *batch = batch_of_all(world);
-    uint64_t count;
-    micap_archetype *from = batch ? archetype_of_all(world, &count) : NULL;
-    if (!from)
-        return MICAP_BATCH_NONE;
-    return micap_is_pooled(batch->type->id) ? apply_to_pool(world, batch, count)
-                                            : apply_to_chunks(world, batch, from, count);
+    const char *at = (const char *)step->changes;
+    to->incoming -= step->count;
+    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * step->kind->stride) {
+        micap_row spot = micap_rows_next(to);
+        count = spot.chunk->capacity - spot.row;
+        count = count < left ? count : left;
+        fill_rows(world, spot, step->kind, at, count);
+        micap_rows_count_up(spot, count);
+        micap_rows_have_moved(world);
+    }
+}
+
+/* Frees what those that die have besides their rows. */
+static void forget_all(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        micap_entity_forget(world, entities[i]);
+}
+
+static void destroy_rows(mica_world *world, const micap_flush_step *step)
+{
+    uint32_t stride = step->kind->stride;
+    const char *at = (const char *)step->changes;
+    mica_entity entities[GATHERED_MAX];
+    bool is_shared = world->flush.is_shared;
+    for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * stride) {
+        const micap_recorded *change = (const micap_recorded *)(const void *)at;
+        micap_row_batch run =
+            micap_row_batch_begin(micap_locate(world, change->entity), NULL, left < GATHERED_MAX ? left : GATHERED_MAX);
+        count = run.count = gather_run(world, &run, change, stride, entities);
+        for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
+            micap_pools_entity_dies(world, entities[i]);
+        if (count > 1)
+            micap_row_batch_end(world, &run);
+        else
+            micap_row_fill_hole(world, run.from);
+        micap_rows_have_moved(world);
+        if (!is_shared)
+            forget_all(world, entities, count);
+    }
+}
+
+void micap_batch_apply(mica_world *world, const micap_flush_step *step)
+{
+    const micap_group *group = &world->flush.groups[step->group];
+    if (!group->from)
+        create_rows(world, step, group->to);
+    else if (!group->to)
+        destroy_rows(world, step);
+    else if (group->from != group->to)
+        move_rows(world, step, &group->edge);
+    else if (!micap_is_pooled(step->kind->value.component))
+        overwrite_values(world, step, group->from);
+    else if (!world->flush.is_shared)
+        change_pool(world, step);
+}
+
+void micap_batch_finish(mica_world *world, const micap_flush_step *step)
+{
+    const micap_group *group = &world->flush.groups[step->group];
+    const micap_recorded *change = step->changes;
+    if (group->from && group->from == group->to && micap_is_pooled(step->kind->value.component))
+        change_pool(world, step);
+    for (uint32_t i = 0; !group->to && i < step->count; ++i) {
+        if (world->pools.count)
+            micap_pools_entity_dies(world, change->entity);
+        micap_entity_forget(world, change->entity);
+        change = (const micap_recorded *)(const void *)((const char *)change + step->kind->stride);
+    }
 }

@@ -1,4 +1,4 @@
-/* Applying a flush by several threads. Groups of targets that share an archetype must be applied one after the other, in their
+/* Applying a flush by several threads. Groups of steps that share an archetype must be applied one after the other, in their
  * order; groups that share none have nothing to do with each other. So archetypes are joined into families by the groups
  * between them, and each family is applied by one thread, in the order of its groups: what becomes of an archetype is what
  * would become of it in one thread.
@@ -14,7 +14,7 @@
 #include "core/storage/rows.h"
 #include "core/entity/destroy.h"
 
-enum { TARGETS_MIN = 2048 }; /* fewer are applied before anybody is awake */
+enum { ENTITIES_MIN = 2048 }; /* fewer are applied before anybody is awake */
 
 typedef struct micap_families {
     mica_world *world;
@@ -35,7 +35,7 @@ static uint32_t find(families *all, uint32_t archetype)
     return archetype;
 }
 
-static uint32_t family_of(families *all, const struct micap_group *group)
+static uint32_t family_of(families *all, const micap_group *group)
 {
     return find(all, group->from ? group->from->id : group->to ? group->to->id : 0);
 }
@@ -46,7 +46,7 @@ static bool is_plain(const micap_archetype *archetype, bool is_death)
 }
 
 /* Whether a death only removes a row: nothing observes it, and no other entity dies with it. */
-static bool is_simple(const mica_world *world, const struct micap_group *group)
+static bool is_simple(const mica_world *world, const micap_group *group)
 {
     bool is_death = !group->to;
     return is_plain(group->from, is_death) && is_plain(group->to, is_death) && !(is_death && world->has_dependents);
@@ -55,13 +55,13 @@ static bool is_simple(const mica_world *world, const struct micap_group *group)
 static bool is_worth_sharing(const mica_world *world)
 {
     const micap_flush *flush = &world->flush;
-    if (!world->share || !flush->grouped || flush->target_count < TARGETS_MIN)
+    if (!world->share || flush->group_count < 2 || flush->entity_count < ENTITIES_MIN)
         return false;
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (world->pools.all[i]->hook_mask)
             return false;
     for (uint32_t i = 0; i < flush->group_count; ++i)
-        if (!is_simple(world, &flush->group_list[i]))
+        if (!is_simple(world, &flush->groups[i]))
             return false;
     return true;
 }
@@ -79,12 +79,12 @@ static void list_families(families *all, const micap_flush *flush)
         all->numbers[i] = UINT32_MAX;
     }
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        const struct micap_group *group = &flush->group_list[i];
+        const micap_group *group = &flush->groups[i];
         if (group->from && group->to)
             all->parents[find(all, group->to->id)] = find(all, group->from->id);
     }
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        uint32_t head = family_of(all, &flush->group_list[i]);
+        uint32_t head = family_of(all, &flush->groups[i]);
         if (all->numbers[head] == UINT32_MAX)
             all->numbers[head] = all->count++;
     }
@@ -92,19 +92,21 @@ static void list_families(families *all, const micap_flush *flush)
     for (uint32_t family = 0; family < all->count; ++family) {
         all->first[family] = listed;
         for (uint32_t i = 0; i < flush->group_count; ++i)
-            if (all->numbers[family_of(all, &flush->group_list[i])] == family)
+            if (all->numbers[family_of(all, &flush->groups[i])] == family)
                 all->group_of[listed++] = i;
     }
     all->first[all->count] = listed;
 }
 
 /* An entity that dies leaves its row. Its handle is freed later. */
-static void apply_one(mica_world *world, micap_target *target)
+static void apply_step(mica_world *world, const micap_flush_step *step)
 {
-    if (!target->destroyed)
-        micap_target_apply(world, target);
-    else if (!target->created)
-        micap_row_fill_hole(world, micap_locate(world, target->entity));
+    if (step->kind)
+        micap_batch_apply(world, step);
+    else if (!step->target->destroyed)
+        micap_target_apply(world, step->target);
+    else if (!step->target->created)
+        micap_row_fill_hole(world, micap_locate(world, step->target->entity));
 }
 
 static void apply_family(void *data, uint32_t family)
@@ -113,15 +115,9 @@ static void apply_family(void *data, uint32_t family)
     mica_world *world = all->world;
     const micap_flush *flush = &world->flush;
     for (uint32_t i = all->first[family]; i < all->first[family + 1]; ++i) {
-        uint32_t group = all->group_of[i];
-        uint32_t at = group ? flush->group_list[group - 1].count : 0, end = flush->group_list[group].count;
-        for (uint32_t run; at < end; at += run) {
-            run = flush->order[at]->destroyed ? 0 : micap_targets_apply_batch(world, flush->order + at, end - at);
-            if (!run) {
-                apply_one(world, flush->order[at]);
-                run = 1;
-            }
-        }
+        uint32_t group = all->group_of[i], at = group ? flush->groups[group - 1].count : 0;
+        for (; at < flush->groups[group].count; ++at)
+            apply_step(world, &flush->order[at]);
     }
 }
 
@@ -129,21 +125,23 @@ static void apply_family(void *data, uint32_t family)
 static void hold_chunks(const micap_flush *flush, bool hold)
 {
     for (uint32_t i = 0; i < flush->group_count; ++i) {
-        micap_archetype *from = (micap_archetype *)flush->group_list[i].from;
+        micap_archetype *from = flush->groups[i].from;
         if (from)
             from->incoming += hold ? 1 : -1u;
     }
 }
 
 /* Applies what does not belong to an archetype: pools and handles. */
-static void finish_one(mica_world *world, const micap_target *target)
+static void finish_step(mica_world *world, const micap_flush_step *step)
 {
-    if (target->destroyed) {
-        if (world->pools.count && !target->created)
-            micap_pools_entity_dies(world, target->entity);
-        micap_entity_forget(world, target->entity);
+    if (step->kind) {
+        micap_batch_finish(world, step);
+    } else if (step->target->destroyed) {
+        if (world->pools.count && !step->target->created)
+            micap_pools_entity_dies(world, step->target->entity);
+        micap_entity_forget(world, step->target->entity);
     } else if (world->pools.count) {
-        micap_target_apply_pools(world, target);
+        micap_target_apply_pools(world, step->target);
     }
 }
 
@@ -152,10 +150,10 @@ static void finish(mica_world *world)
     const micap_flush *flush = &world->flush;
     hold_chunks(flush, false);
     for (uint32_t i = 0; i < flush->group_count; ++i)
-        if (flush->group_list[i].from)
-            micap_rows_shrink(world, (micap_archetype *)flush->group_list[i].from, 1);
-    for (uint32_t i = 0; i < flush->target_count; ++i)
-        finish_one(world, flush->order[i]);
+        if (flush->groups[i].from)
+            micap_rows_shrink(world, flush->groups[i].from, 1);
+    for (uint32_t i = 0; i < flush->step_count; ++i)
+        finish_step(world, &flush->order[i]);
     ++world->structure;
 }
 

@@ -45,7 +45,6 @@ static void place_values(mica_world *world, const micap_target *target, const mi
 static void place_toggles(mica_world *world, const micap_target *target, const micap_archetype *from, micap_row spot)
 {
     for (micap_command *command = target->first; command; command = command->next) {
-        command->toggled = false;
         if (command->toggle == MICAP_TOGGLE_KEEP || !command->type->enabled ||
             (command->toggle_first && !(from && micap_archetype_has(from, command->type->id))))
             continue;
@@ -145,7 +144,8 @@ static void create(mica_world *world, micap_target *target)
     micap_row spot = micap_row_create(world, target->to, target->entity);
     place_values(world, target, NULL, spot);
     micap_rows_have_moved(world);
-    place_toggles(world, target, NULL, spot);
+    if (target->has_toggles)
+        place_toggles(world, target, NULL, spot);
     run_hooks(world, target, NULL, spot);
     if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);
@@ -176,7 +176,8 @@ static void change(mica_world *world, micap_target *target)
         micap_rows_have_moved(world);
     }
     place_values(world, target, from, spot);
-    place_toggles(world, target, from, spot);
+    if (target->has_toggles)
+        place_toggles(world, target, from, spot);
     run_hooks(world, target, from, spot);
     if (world->pools.count && !world->flush.is_shared)
         change_pools(world, target);

@@ -2,7 +2,7 @@
 #ifndef MICAP_CORE_COMMANDS_APPLY_SINGLE_H
 #define MICAP_CORE_COMMANDS_APPLY_SINGLE_H
 
-#include "core/commands/recorded_changes.h"
+#include "core/commands/flush.h"
 
 /* Applies a target. Everything it needs is reserved: it can't fail. */
 void micap_target_apply(mica_world *world, micap_target *target);

@@ -113,8 +113,8 @@ void micap_commands_report_dead(const mica_commands *commands, mica_entity entit
 
 bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_location location, const char *what)
 {
-    const micap_target *known = micap_recording_find(&commands->recording, entity);
-    if (!(known && known->destroyed) && mica_is_alive(commands->world, entity))
+    mica_world *world = commands->world;
+    if (mica_is_alive(world, entity) && !micap_recording_destroys(world, &commands->recording, entity))
         return true;
     micap_commands_report_dead(commands, entity, location, what);
     return false;
@@ -205,7 +205,7 @@ void micap_commands_return_handle(mica_commands *commands, mica_entity entity)
 static void count_handles(const mica_commands *commands, micap_handle_count *count)
 {
     count->reserved += commands->stock_count;
-    count->pending += micap_recording_created_count(&commands->recording);
+    count->pending += commands->recording.created_count;
 }
 
 micap_handle_count micap_commands_count_handles(const mica_world *world)

@@ -32,8 +32,7 @@ struct mica_commands {
     mica_entity *stock; /* handles ready to be given out, last first */
     uint32_t stock_count;
     uint32_t stock_capacity;
-    uint32_t taken_count;           /* since the last flush */
-    const micap_type *checked_type; /* the last component that was found fit to be recorded */
+    uint32_t taken_count; /* since the last flush */
 };
 
 /* Adds an empty buffer after the others of the world. */

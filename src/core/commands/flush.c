@@ -26,11 +26,11 @@ static bool accept_dead(const mica_world *world)
     if (world->def.dead_target == MICA_DEAD_TARGET_IGNORE)
         return true;
     for (uint32_t i = 0; i < flush->dead_count; ++i) {
-        const micap_target *target = &flush->dead[i];
-        micap_fail(world, MICA_ERROR_DEAD, target->location,
+        const micap_dead *dead = &flush->dead[i];
+        micap_fail(world, MICA_ERROR_DEAD, dead->location,
                    "%s%sa change was recorded for entity %u (generation %u), which is not alive at the flush",
-                   target->label ? target->label : "", target->label ? ": " : "", target->entity.index,
-                   target->entity.generation);
+                   dead->label ? dead->label : "", dead->label ? ": " : "", dead->entity.index,
+                   dead->entity.generation);
     }
     return !flush->dead_count || world->def.dead_target != MICA_DEAD_TARGET_ERROR;
 }
@@ -58,23 +58,31 @@ static void empty_applied(mica_world *world)
     }
 }
 
+/* The handles of entities whose creation was recorded, and that die with another one. */
+static void forget_doomed(mica_world *world)
+{
+    const micap_flush *flush = &world->flush;
+    for (uint32_t i = 0; flush->has_doomed && i < flush->gathered_count; ++i) {
+        const micap_flush_step *step = &flush->gathered[i];
+        if (!step->kind && step->target->doomed && step->target->created)
+            micap_entity_forget_pending(world, step->target->entity);
+    }
+}
+
 static void apply_plan(mica_world *world)
 {
-    micap_flush *flush = &world->flush;
+    const micap_flush *flush = &world->flush;
     for (uint32_t i = 0; i < flush->dropped_count; ++i)
-        micap_command_drop_value(flush->dropped[i]);
-    micap_target **targets = flush->grouped ? flush->order : flush->targets;
-    bool is_done = micap_flush_apply_parallel(world);
-    for (uint32_t i = 0, run; !is_done && i < flush->target_count; i += run) {
-        run = micap_targets_apply_batch(world, targets + i, flush->target_count - i);
-        if (!run) {
-            micap_target_apply(world, targets[i]);
-            run = 1;
-        }
+        micap_values_destruct(flush->dropped[i].type, flush->dropped[i].value, 1);
+    if (!micap_flush_apply_parallel(world)) {
+        const micap_flush_step *order = micap_flush_order(flush);
+        for (uint32_t i = 0; i < flush->step_count; ++i)
+            if (order[i].kind)
+                micap_batch_apply(world, &order[i]);
+            else
+                micap_target_apply(world, order[i].target);
     }
-    for (uint32_t i = 0; flush->has_doomed && i < flush->target_count; ++i)
-        if (flush->targets[i]->doomed && flush->targets[i]->created)
-            micap_entity_forget_pending(world, flush->targets[i]->entity);
+    forget_doomed(world);
 }
 
 static void drop_recordings(mica_world *world, bool all)
@@ -89,12 +97,7 @@ static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
     world->flush.last_note = NULL;
-    micap_batch_outcome batch = micap_flush_apply_batches(world);
-    if (batch == MICAP_BATCH_APPLIED) {
-        empty_applied(world);
-        return MICA_OK;
-    }
-    mica_result result = batch == MICAP_BATCH_FAILED ? micap_failure(world) : micap_flush_plan(world);
+    mica_result result = micap_flush_plan(world);
     if (result != MICA_OK) {
         micap_flush_forget_incoming(world);
         micap_notes_undo(world);
@@ -203,11 +206,11 @@ void mica_defer(mica_world *world)
 void micap_flush_free(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    MICAP_RELEASE_ARRAY(&world->memory, flush->targets, flush->target_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->groups_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->gathered, flush->gathered_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->steps, flush->step_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->order, flush->order_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->group_list, flush->group_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->group_table, flush->group_table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);

@@ -5,44 +5,116 @@
 
 #include "core/commands/command_buffer.h"
 
+/* The net change of one component of a target. Commands for a pool with many instances per entity are a list instead, applied
+ * in order. */
+typedef struct micap_command {
+    struct micap_command *next; /* of the same target */
+    void *value;                /* staged; NULL for a tag */
+    const micap_type *type;
+    uint8_t operation; /* NONE, VALUE, REMOVE or INSTANCE */
+    uint8_t toggle;
+    bool is_set;       /* by set or create: the set hook runs */
+    bool toggle_first; /* the toggle was recorded before the value: it applies only if the component was there before */
+    bool toggled;      /* set when it is applied: the toggle changes something */
+} micap_command;
+
+/* The net change of one entity, made by the flush for changes that the batch tier can't apply. */
+typedef struct micap_target {
+    mica_entity entity;
+    micap_command *first;
+    micap_command *last;
+    const micap_recorded_kind *kind; /* of the first change, or of the destruction */
+    bool created;
+    bool destroyed;
+    bool has_toggles;
+    bool doomed;           /* it dies because another entity dies */
+    micap_edge edge;       /* from one archetype to the other, if it has the fast path */
+    micap_archetype *from; /* NULL if it is created */
+    micap_archetype *to;   /* NULL if it is destroyed */
+} micap_target;
+
+/* A step of the plan: a target, or changes that lie one after the other in a log, each the only one of its entity. */
+typedef struct micap_flush_step {
+    const micap_recorded_kind *kind; /* of the changes; NULL: it is a target */
+    union {
+        micap_recorded *changes;
+        micap_target *target;
+    };
+    uint32_t count; /* of entities */
+    uint32_t group;
+} micap_flush_step;
+
+/* Steps with the same (from, to) are applied together, in order of first appearance. */
+typedef struct micap_group {
+    micap_archetype *from, *to; /* as of a target */
+    micap_edge edge;            /* if it has the fast path */
+    uint32_t count;             /* of steps; then where those of the group end in the order */
+} micap_group;
+
+/* Where changes of a kind to entities of one archetype go. */
+typedef struct micap_route {
+    const micap_recorded_kind *kind;
+    const micap_archetype *from;
+    micap_archetype *to; /* NULL if they stay, or are destroyed */
+    bool is_batch;       /* the batch tier applies them */
+    uint32_t group;
+} micap_route;
+
+typedef struct micap_dropped {
+    const micap_type *type;
+    void *value;
+} micap_dropped;
+
+typedef struct micap_dead {
+    mica_entity entity;
+    mica_location location;
+    const char *label;
+} micap_dead;
+
+enum { MICAP_ROUTES = 64 };
+
 /* The state of a flush. Its memory is kept between flushes. */
 typedef struct micap_flush {
-    micap_target **targets; /* one per entity, in order of first touch over all buffers */
-    uint32_t target_count;
-    uint32_t target_capacity;
-    uint32_t *table; /* by entity index: 1 + position, when it is needed */
+    micap_flush_step *gathered; /* in order of first touch over all buffers, */
+    uint32_t gathered_count;
+    uint32_t gathered_capacity;
+    micap_flush_step *steps; /* then split by archetype and without the dead, */
+    uint32_t step_count;
+    uint32_t step_capacity;
+    micap_flush_step *order; /* then group by group, if there are several */
+    uint32_t order_capacity;
+    uint64_t entity_count;
+    uint32_t *table; /* by entity: 1 + position among those gathered, which have one entity each then */
     uint32_t table_capacity;
     uint32_t table_mask;
     bool has_table;
     bool has_doomed;
-    bool grouped;     /* there is more than one (from, to) */
-    uint32_t *groups; /* per target the number of its (from, to) */
-    uint32_t groups_capacity;
-    micap_target **order; /* the targets, group by group */
-    uint32_t order_capacity;
-    struct micap_group {
-        const micap_archetype *from, *to;
-        uint32_t count;
-    } * group_list;
+    micap_group *groups;
     uint32_t group_count;
     uint32_t group_capacity;
     uint32_t *group_table; /* open addressing by (from, to): 1 + group */
     uint32_t group_table_capacity;
-    uint32_t group_mask;
-    micap_command **dropped; /* values that are not needed */
+    micap_route routes[MICAP_ROUTES]; /* the last ones that were used */
+    micap_dropped *dropped;           /* values that are not needed */
     uint32_t dropped_count;
     uint32_t dropped_capacity;
-    micap_target *dead; /* what was recorded for the dead */
+    micap_dead *dead; /* for which something was recorded */
     uint32_t dead_count;
     uint32_t dead_capacity;
     micap_archetype **destinations; /* those with incoming rows */
     uint32_t destination_count;
     uint32_t destination_capacity;
     struct micap_note *last_note; /* that was applied */
-    micap_stage stage;
-    bool is_shared;      /* several threads apply it: what is not of an archetype is left alone */
-    mica_result refusal; /* why changes of some target were dropped as impossible, or MICA_OK */
+    micap_stage stage;            /* for targets and commands */
+    bool is_shared;               /* several threads apply it: what is not of an archetype is left alone */
+    mica_result refusal;          /* why changes of some target were dropped as impossible, or MICA_OK */
 } micap_flush;
+
+/* The steps of the plan in the order in which they are applied. */
+static inline const micap_flush_step *micap_flush_order(const micap_flush *flush)
+{
+    return flush->group_count > 1 ? flush->order : flush->steps;
+}
 
 void micap_flush_free(mica_world *world);
 

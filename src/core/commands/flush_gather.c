@@ -1,73 +1,85 @@
-/* The first step of a flush: one list of targets, in order of buffer and of first touch. An entity that several buffers
- * touch gets a merged copy, in which later buffers have the last word. The recordings are only read. */
+/* The first step of a flush: one list of steps, in order of buffer and of first touch. An entity with several changes, in one
+ * buffer or in several, gets a target, into which they are merged; later ones have the last word. The recordings are
+ * only read. */
 #include "core/commands/flush_gather.h"
 
 #include "base/bits.h"
 #include "core/world/world.h"
 
-/* Memory for merged targets, released after the flush. */
+/* Memory for targets, released after the flush. */
 static void *plan(mica_world *world, size_t bytes)
 {
     return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
 }
 
-/* Lists a recorded command whose value is to be dropped. */
-static bool plan_drop(mica_world *world, micap_command *command)
+/* Lists a staged value that is to be dropped. */
+static bool drop_value(mica_world *world, const micap_type *type, void *value)
 {
     micap_flush *flush = &world->flush;
+    if (!value || type->trivial)
+        return true;
     if (!MICAP_RESERVE(&world->memory, flush->dropped, &flush->dropped_capacity, (uint64_t)flush->dropped_count + 1))
         return false;
-    flush->dropped[flush->dropped_count++] = command;
+    flush->dropped[flush->dropped_count++] = (micap_dropped){type, value};
     return true;
 }
 
-static bool plan_drops(mica_world *world, const micap_target *target)
+bool micap_flush_drop_values(mica_world *world, const micap_target *target)
 {
-    for (micap_command *command = target->first; command; command = command->next)
-        if (!plan_drop(world, command->original ? command->original : command))
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (!drop_value(world, command->type, command->value))
             return false;
     return true;
 }
 
-bool micap_flush_set_aside(mica_world *world, const micap_target *target)
+bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location location, const char *label)
 {
     micap_flush *flush = &world->flush;
     if (!MICAP_RESERVE(&world->memory, flush->dead, &flush->dead_capacity, (uint64_t)flush->dead_count + 1))
         return false;
-    flush->dead[flush->dead_count++] = *target;
-    return plan_drops(world, target);
+    flush->dead[flush->dead_count++] = (micap_dead){entity, location, label};
+    return true;
 }
 
-static bool append_copy(mica_world *world, micap_target *into, micap_command *command)
+static MICAP_INLINE bool append_command(mica_world *world, micap_target *into, const micap_command *command)
 {
     micap_command *copy = plan(world, sizeof *copy);
     if (!copy)
         return false;
     *copy = *command;
-    copy->original = command;
-    copy->next = NULL;
-    if (into->last)
-        into->last->next = copy;
-    else
-        into->first = copy;
+    *(into->last ? &into->last->next : &into->first) = copy;
     into->last = copy;
+    into->has_toggles |= command->toggle != MICAP_TOGGLE_KEEP;
     return true;
 }
 
-/* What is left of the toggles of two buffers. One that was recorded for a component which the earlier buffer removes
- * finds nothing, and one that the earlier buffer adds is there for it. */
-static void merge_toggle(micap_command *into, micap_operation before, const micap_command *later)
+static void unlink_command(micap_target *target, const micap_command *command)
 {
-    if (before == MICAP_OPERATION_REMOVE) {
-        bool anew = later->operation == MICAP_OPERATION_VALUE;
-        into->toggle = anew ? MICAP_TOGGLE_ON : MICAP_TOGGLE_KEEP;
-        into->toggle_first = false;
-        if (anew && later->toggle != MICAP_TOGGLE_KEEP && !later->toggle_first)
-            into->toggle = later->toggle;
-    } else if (later->toggle != MICAP_TOGGLE_KEEP) {
+    micap_command *before = NULL;
+    for (micap_command *at = target->first; at != command; at = at->next)
+        before = at;
+    if (before)
+        before->next = command->next;
+    else
+        target->first = command->next;
+    if (target->last == command)
+        target->last = before;
+}
+
+/* What is left of two toggles. One for a component which the earlier command removes finds nothing, and one that the earlier
+ * command adds is there for it. What is added anew is switched on. */
+static void merge_toggle(micap_target *target, micap_command *into, const micap_command *later)
+{
+    target->has_toggles = true;
+    if (later->toggle != MICAP_TOGGLE_KEEP) {
+        if (into->operation == MICAP_OPERATION_REMOVE)
+            return;
         into->toggle = later->toggle;
-        into->toggle_first = later->toggle_first && before != MICAP_OPERATION_VALUE;
-    } else if (later->operation == MICAP_OPERATION_VALUE && before == MICAP_OPERATION_NONE) {
+        into->toggle_first = false;
+    } else if (later->operation == MICAP_OPERATION_VALUE && into->operation == MICAP_OPERATION_REMOVE) {
+        into->toggle = MICAP_TOGGLE_ON;
+        into->toggle_first = false;
+    } else if (later->operation == MICAP_OPERATION_VALUE && into->operation == MICAP_OPERATION_NONE) {
         into->toggle_first = into->toggle != MICAP_TOGGLE_KEEP;
     } else if (later->operation == MICAP_OPERATION_REMOVE) {
         into->toggle = MICAP_TOGGLE_KEEP;
@@ -75,11 +87,10 @@ static void merge_toggle(micap_command *into, micap_operation before, const mica
 }
 
 /* Replaces the value of the earlier command with that of the later one. */
-static bool replace(mica_world *world, micap_command *earlier, micap_command *later)
+static bool replace(mica_world *world, micap_command *earlier, const micap_command *later)
 {
-    if (!plan_drop(world, earlier->original))
+    if (!drop_value(world, earlier->type, earlier->value))
         return false;
-    earlier->original = later;
     earlier->operation = later->operation;
     earlier->value = later->value;
     earlier->is_set = later->is_set;
@@ -88,7 +99,7 @@ static bool replace(mica_world *world, micap_command *earlier, micap_command *la
 
 /* What is recorded for many instances is done one after the other. A removal makes what was before it void, a value for the
  * first instance takes the place of another, and a switch right after a removal finds nothing. */
-static bool merge_many(mica_world *world, micap_target *into, micap_command *later)
+static bool merge_many(mica_world *world, micap_target *into, const micap_command *later)
 {
     micap_operation last = MICAP_OPERATION_NONE;
     for (micap_command *command = into->first, *next; command; command = next) {
@@ -100,100 +111,150 @@ static bool merge_many(mica_world *world, micap_target *into, micap_command *lat
             return replace(world, command, later);
         if (later->operation != MICAP_OPERATION_REMOVE)
             continue;
-        if (!plan_drop(world, command->original))
+        if (!drop_value(world, command->type, command->value))
             return false;
-        micap_target_unlink(into, command);
+        unlink_command(into, command);
     }
     bool finds_nothing = later->operation == MICAP_OPERATION_NONE && last == MICAP_OPERATION_REMOVE;
-    return finds_nothing || append_copy(world, into, later);
+    return finds_nothing || append_command(world, into, later);
 }
 
-/* The command of the later buffer replaces that of the earlier one. */
-static bool merge_command(mica_world *world, micap_target *into, micap_command *later)
+/* The later command replaces the earlier one for its component; there is one. */
+static __attribute__((noinline)) bool merge_command(mica_world *world, micap_target *into, const micap_command *later,
+                                                    bool is_mark)
 {
+    micap_command *earlier = into->first;
+    while (earlier && (earlier->type != later->type || (is_mark && earlier->operation != MICAP_OPERATION_VALUE)))
+        earlier = earlier->next;
+    if (is_mark) {
+        earlier->is_set = true;
+        return true;
+    }
     if (later->type->type.many)
         return merge_many(world, into, later);
-    micap_command *earlier = into->first;
-    while (earlier && earlier->type != later->type)
-        earlier = earlier->next;
-    if (!earlier)
-        return append_copy(world, into, later);
-    merge_toggle(earlier, (micap_operation)earlier->operation, later);
+    merge_toggle(into, earlier, later);
     return later->operation == MICAP_OPERATION_NONE || replace(world, earlier, later);
 }
 
-/* A copy of a target that can be merged into. */
-static micap_target *copy_target(mica_world *world, const micap_target *target)
+static bool merge_death(mica_world *world, micap_target *into, const micap_recorded_kind *kind)
 {
-    micap_target *copy = plan(world, sizeof *copy);
-    if (!copy)
-        return NULL;
-    *copy = *target;
-    copy->first = copy->last = NULL;
-    copy->merged = true;
-    for (micap_command *command = target->first; command; command = command->next)
-        if (!append_copy(world, copy, command))
-            return NULL;
-    return copy;
-}
-
-/* Changes of the same entity in two buffers become one target. */
-static bool merge_target(mica_world *world, micap_target **slot, const micap_target *later)
-{
-    if (!(*slot)->merged) {
-        micap_target *copy = copy_target(world, *slot);
-        if (!copy)
-            return false;
-        *slot = copy;
-    }
-    micap_target *into = *slot;
-    into->created |= later->created;
-    if (into->destroyed)
-        return micap_flush_set_aside(world, later);
-    if (!later->destroyed) {
-        for (micap_command *command = later->first; command; command = command->next)
-            if (!merge_command(world, into, command))
-                return false;
-        return true;
-    }
-    if (!plan_drops(world, into))
+    if (!micap_flush_drop_values(world, into))
         return false;
     into->first = into->last = NULL;
     into->destroyed = true;
-    into->location = later->location;
-    into->label = later->label;
+    into->kind = kind;
     return true;
+}
+
+static inline bool has_command(const micap_target *target, const micap_type *type)
+{
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type == type)
+            return true;
+    return false;
+}
+
+static bool merge_change(mica_world *world, micap_target *into, micap_recorded *change, const micap_recorded_kind *kind)
+{
+    micap_operation operation = micap_kind_operation(kind);
+    const micap_kind_value *values = micap_kind_values(kind);
+    if (operation == MICAP_OPERATION_DESTROY)
+        return merge_death(world, into, kind);
+    bool is_creation = operation == MICAP_OPERATION_CREATE;
+    into->created |= is_creation;
+    for (uint32_t i = 0; i < kind->value_count; ++i) {
+        micap_command command = {.value = micap_recorded_value(change, &values[i]),
+                                 .type = values[i].type,
+                                 .operation = (uint8_t)(is_creation ? MICAP_OPERATION_VALUE : operation),
+                                 .toggle = (uint8_t)(kind->shape / MICAP_SHAPE_TOGGLE),
+                                 .is_set = is_creation ? values[i].is_set : (kind->shape & MICAP_SHAPE_IS_SET) != 0};
+        bool is_only = !has_command(into, values[i].type);
+        if (!(is_only ? append_command(world, into, &command)
+                      : merge_command(world, into, &command, kind->shape == MICAP_SHAPE_MARK)))
+            return false;
+    }
+    return true;
+}
+
+/* Changes for an entity that an earlier buffer destroys. */
+static bool drop_changes(mica_world *world, micap_target *into, const micap_recording *recording, micap_recorded *first)
+{
+    const micap_recorded_kind *reported = &recording->kinds[first->kind];
+    for (micap_recorded *change = first; change;) {
+        const micap_recorded_kind *kind = &recording->kinds[change->kind];
+        const micap_kind_value *values = micap_kind_values(kind);
+        into->created |= micap_kind_operation(kind) == MICAP_OPERATION_CREATE;
+        if (micap_kind_operation(kind) == MICAP_OPERATION_DESTROY)
+            reported = kind;
+        for (uint32_t i = 0; i < kind->value_count; ++i)
+            if (!drop_value(world, values[i].type, micap_recorded_value(change, &values[i])))
+                return false;
+        change = change->next == first ? NULL : change->next;
+    }
+    return micap_flush_set_aside(world, into->entity, reported->location, reported->label);
+}
+
+/* Merges all changes that a recording has for an entity. */
+static bool merge_changes(mica_world *world, micap_target *into, const micap_recording *recording,
+                          micap_recorded *first)
+{
+    if (into->destroyed)
+        return drop_changes(world, into, recording, first);
+    for (micap_recorded *change = first; change;) {
+        if (!merge_change(world, into, change, &recording->kinds[change->kind]))
+            return false;
+        change = change->next == first ? NULL : change->next;
+    }
+    return true;
+}
+
+static micap_target *begin_target(mica_world *world, mica_entity entity, const micap_recorded_kind *kind)
+{
+    micap_target *target = plan(world, sizeof *target);
+    if (target)
+        *target = (micap_target){.entity = entity, .kind = kind};
+    return target;
+}
+
+micap_target *micap_flush_make_target(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind)
+{
+    micap_target *target = begin_target(world, change->entity, kind);
+    return target && merge_change(world, target, change, kind) ? target : NULL;
+}
+
+/* The target of a step that has one entity: made from its change if need be. */
+static micap_target *target_of(mica_world *world, micap_flush_step *step)
+{
+    if (!step->kind)
+        return step->target;
+    micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
+    if (target)
+        *step = (micap_flush_step){.target = target, .count = 1};
+    return target;
+}
+
+static mica_entity entity_of(const micap_flush_step *step)
+{
+    return step->kind ? step->changes->entity : step->target->entity;
 }
 
 static uint32_t slot_of(const micap_flush *flush, mica_entity entity)
 {
     for (uint32_t attempt = 0;; ++attempt) {
         uint32_t slot = micap_probe(entity.index, attempt) & flush->table_mask;
-        if (!flush->table[slot] || mica_same(flush->targets[flush->table[slot] - 1]->entity, entity))
+        if (!flush->table[slot] || mica_same(entity_of(&flush->gathered[flush->table[slot] - 1]), entity))
             return slot;
     }
 }
 
-static bool reserve_table(mica_world *world, uint32_t target_count)
+static bool reserve_table(mica_world *world, uint64_t entity_count)
 {
     micap_flush *flush = &world->flush;
-    flush->table_mask = (uint32_t)micap_power_of_two_at_least((uint64_t)target_count * 2) - 1;
+    flush->table_mask = (uint32_t)micap_power_of_two_at_least(entity_count * 2 + 2) - 1;
     if (!MICAP_RESERVE(&world->memory, flush->table, &flush->table_capacity, (uint64_t)flush->table_mask + 1))
         return false;
     memset(flush->table, 0, (flush->table_mask + (size_t)1) * sizeof *flush->table);
     return true;
-}
-
-static bool fill_table(mica_world *world)
-{
-    micap_flush *flush = &world->flush;
-    if (flush->has_table)
-        return true;
-    if (!reserve_table(world, flush->target_count))
-        return false;
-    for (uint32_t i = 0; i < flush->target_count; ++i)
-        flush->table[slot_of(flush, flush->targets[i]->entity)] = i + 1;
-    return flush->has_table = true;
 }
 
 /* The context is a bool: whether there was no error so far. */
@@ -205,26 +266,117 @@ static void doom(mica_world *world, const mica_entity *entities, uint32_t count,
         uint32_t position = flush->table[slot_of(flush, entities[i])];
         if (!position)
             continue;
-        micap_target **target = &flush->targets[position - 1], death = {.entity = entities[i], .destroyed = true};
-        *fine = (*target)->destroyed || merge_target(world, target, &death);
+        micap_target *target = target_of(world, &flush->gathered[position - 1]);
+        *fine = target && (target->destroyed || merge_death(world, target, target->kind));
         if (*fine)
-            flush->has_doomed = (*target)->doomed = true;
+            flush->has_doomed = target->doomed = true;
     }
+}
+
+static bool is_death(const micap_flush_step *step)
+{
+    return step->kind ? micap_kind_operation(step->kind) == MICAP_OPERATION_DESTROY
+                      : step->target->destroyed && !step->target->doomed;
 }
 
 bool micap_flush_doom_dependents(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    if (!world->has_dependents)
-        return true;
-    for (uint32_t i = 0; i < flush->target_count; ++i) {
-        const micap_target *target = flush->targets[i];
-        if (!target->destroyed || target->doomed)
+    bool fine = true;
+    for (uint32_t i = 0; world->has_dependents && flush->has_table && fine && i < flush->gathered_count; ++i)
+        if (is_death(&flush->gathered[i]))
+            micap_modules_each_dependent(world, entity_of(&flush->gathered[i]), doom, &fine);
+    return fine;
+}
+
+static bool has_deaths(const micap_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->kind_count; ++i)
+        if (micap_kind_operation(&recording->kinds[i]) == MICAP_OPERATION_DESTROY)
+            return true;
+    return false;
+}
+
+/* Whether an entity may have to be found among what is gathered: several buffers may change it, or it may die with another
+ * one. Buffers of a system that worked on rows in pieces change rising indices. */
+static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
+{
+    uint32_t buffers = 0;
+    uint64_t next = 0;
+    bool rises = true, has_notes = false, dies = false, has_foreign = false;
+    *out_entity_count = 0;
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        const micap_recording *recording = &commands->applied;
+        has_notes |= recording->first_note != NULL;
+        if (!recording->change_count)
             continue;
-        bool fine = fill_table(world);
-        if (fine)
-            micap_modules_each_dependent(world, target->entity, doom, &fine);
-        if (!fine)
+        ++buffers;
+        *out_entity_count += recording->change_count;
+        dies |= has_deaths(recording);
+        has_foreign |= recording->has_foreign;
+        if (!micap_recording_has_range(recording))
+            continue;
+        rises &= recording->lowest >= next;
+        next = (uint64_t)recording->lowest + recording->span + 1;
+    }
+    return (buffers > 1 && (!rises || has_foreign)) || (dies && (world->has_dependents || has_notes));
+}
+
+static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
+{
+    micap_flush *flush = &world->flush;
+    if (!MICAP_RESERVE(&world->memory, flush->gathered, &flush->gathered_capacity, (uint64_t)flush->gathered_count + 1))
+        return false;
+    flush->gathered[flush->gathered_count++] = step;
+    return true;
+}
+
+/* Adds an entity that may be there already, because another buffer changes it too, or that has more than one simple change. */
+static bool add_entity(mica_world *world, const micap_recording *recording, micap_recorded *first)
+{
+    micap_flush *flush = &world->flush;
+    const micap_recorded_kind *kind = &recording->kinds[first->kind];
+    uint32_t *slot = flush->has_table ? &flush->table[slot_of(flush, first->entity)] : NULL;
+    if (slot && *slot) {
+        micap_target *target = target_of(world, &flush->gathered[*slot - 1]);
+        return target && merge_changes(world, target, recording, first);
+    }
+    micap_flush_step step = {.kind = kind, .changes = first, .count = 1};
+    if (!kind->is_simple || first->next) {
+        micap_target *target = begin_target(world, first->entity, kind);
+        if (!target || !merge_changes(world, target, recording, first))
+            return false;
+        step = (micap_flush_step){.target = target, .count = 1};
+    }
+    if (!push(world, step))
+        return false;
+    if (slot)
+        *slot = flush->gathered_count;
+    return true;
+}
+
+/* Gathers a segment of a log. Changes of one simple kind that are the only ones of their entities become one step. */
+static bool gather_segment(mica_world *world, const micap_recording *recording, char *at, const char *end)
+{
+    bool has_table = world->flush.has_table;
+    while (at < end) {
+        micap_recorded *first = (micap_recorded *)(void *)at;
+        const micap_recorded_kind *kind = &recording->kinds[first->kind];
+        uint32_t stride = kind->stride, count = 1;
+        at += stride;
+        if (first->state != MICAP_RECORDED_FIRST)
+            continue;
+        if (has_table || !kind->is_simple || first->next) {
+            if (!add_entity(world, recording, first))
+                return false;
+            continue;
+        }
+        for (; at < end; at += stride, ++count) {
+            const micap_recorded *next = (const micap_recorded *)(void *)at;
+            if (next->kind != first->kind || next->state != MICAP_RECORDED_FIRST || next->next)
+                break;
+        }
+        if (!push(world, (micap_flush_step){.kind = kind, .changes = first, .count = count}))
             return false;
     }
     return true;
@@ -233,35 +385,19 @@ bool micap_flush_doom_dependents(mica_world *world)
 bool micap_flush_gather(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    uint32_t total = 0, buffers = 0;
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
-        if (!micap_recording_expand(world, &commands->applied))
-            return false;
-        total += commands->applied.target_count;
-        buffers += commands->applied.target_count != 0;
-    }
-    if (!MICAP_RESERVE(&world->memory, flush->targets, &flush->target_capacity, total) ||
-        (buffers > 1 && !reserve_table(world, total)))
-        return false;
-    flush->has_table = buffers > 1;
+    flush->gathered_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
     flush->has_doomed = false;
-    flush->target_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
-    for (mica_commands *commands = world->first_commands; commands; commands = commands->next)
-        for (uint32_t i = 0; i < commands->applied.target_count; ++i) {
-            micap_target *target = commands->applied.targets[i];
-            target->doomed = false;
-            if (buffers > 1) {
-                if (micap_target_is_empty(target))
-                    continue;
-                uint32_t slot = slot_of(flush, target->entity);
-                if (flush->table[slot]) {
-                    if (!merge_target(world, &flush->targets[flush->table[slot] - 1], target))
-                        return false;
-                    continue;
-                }
-                flush->table[slot] = flush->target_count + 1;
-            }
-            flush->targets[flush->target_count++] = target;
+    flush->has_table = needs_table(world, &flush->entity_count);
+    if (flush->has_table && !reserve_table(world, flush->entity_count))
+        return false;
+    for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
+        const micap_recording *recording = &commands->applied;
+        for (uint32_t i = 0; i < recording->segment_count; ++i) {
+            const micap_log_segment *segment = &recording->segments[i];
+            const char *end = i + 1 == recording->segment_count ? recording->end : segment->end;
+            if (!gather_segment(world, recording, segment->first, end))
+                return false;
         }
+    }
     return true;
 }

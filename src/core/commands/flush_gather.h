@@ -1,17 +1,23 @@
-/* The first step of a flush: one list of targets over all buffers. See flush.h. */
+/* The first step of a flush: one list of steps over all buffers, each entity in one of them. See flush.h. */
 #ifndef MICAP_CORE_COMMANDS_FLUSH_GATHER_H
 #define MICAP_CORE_COMMANDS_FLUSH_GATHER_H
 
-#include "core/commands/recorded_changes.h"
+#include "core/commands/flush.h"
 
-/* Fills the list of targets of the flush from what the buffers put aside to be applied. False if memory runs out. */
+/* Fills the list from what the buffers put aside to be applied. False if memory runs out. */
 bool micap_flush_gather(mica_world *world);
 
 /* Every entity that depends on one that dies in this flush dies with it, and no other change is made to it: not even a death of
  * its own, which would come earlier or later than the others. False if memory runs out. */
 bool micap_flush_doom_dependents(mica_world *world);
 
-/* Notes that a target is dead: it is reported, and its values dropped, when the flush is applied. */
-bool micap_flush_set_aside(mica_world *world, const micap_target *target);
+/* Makes a target of the only change of an entity. NULL if memory runs out. */
+micap_target *micap_flush_make_target(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind);
+
+/* Lists the staged values of a target, to be dropped when the flush is applied. */
+bool micap_flush_drop_values(mica_world *world, const micap_target *target);
+
+/* Notes that an entity is dead, for which something was recorded: it is reported when the flush is applied. */
+bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location location, const char *label);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/commands/apply_batch.h"
 #include "core/commands/flush_gather.h"
 #include "core/commands/module_notes.h"
 #include "core/storage/archetype_graph.h"
@@ -95,21 +96,21 @@ void micap_flush_forget_incoming(mica_world *world)
 }
 
 /* Discards the changes of a target that can't be made, so that they do not block all others. */
-static void refuse_target(micap_target *target)
+static bool refuse_target(mica_world *world, micap_target *target)
 {
-    for (micap_command *command = target->first; command; command = command->next) {
-        micap_command *recorded = command->original ? command->original : command;
-        micap_command_drop_value(recorded);
-        recorded->operation = command->operation = MICAP_OPERATION_NONE;
-        command->value = NULL;
-    }
+    bool fine = micap_flush_drop_values(world, target);
+    world->flush.refusal = micap_failure(world);
+    target->first = target->last = NULL;
+    return fine || (micap_fail_memory(world, "flush"), false);
 }
 
-/* Notes that one more row goes to an archetype. */
-static bool expect_row(mica_world *world, micap_archetype *to)
+/* Notes that more rows go to an archetype. */
+static bool expect_rows(mica_world *world, micap_archetype *to, uint32_t count)
 {
     micap_flush *flush = &world->flush;
-    if (to->incoming++)
+    bool is_known = to->incoming != 0;
+    to->incoming += count;
+    if (is_known)
         return true;
     if (!MICAP_RESERVE(&world->memory, flush->destinations, &flush->destination_capacity,
                        (uint64_t)flush->destination_count + 1)) {
@@ -146,11 +147,9 @@ static bool use_pools(mica_world *world, const micap_target *target)
     return true;
 }
 
-/* Finds where one target goes. Neighbours with the same change reuse the result. */
+/* Finds where one target goes, and makes room. Neighbours with the same change reuse the result. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
-    target->edge.path = MICAP_EDGE_GENERAL;
-    target->to = NULL;
     if (target->destroyed)
         return true;
     micap_archetype *base = target->created ? world->archetypes.by_id[0] : target->from;
@@ -161,38 +160,237 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
         target->to = use_pools(world, target) ? destination(world, base, target) : NULL;
     }
     if (!target->to && !is_worth_another_try(world)) {
-        world->flush.refusal = micap_failure(world);
-        refuse_target(target);
+        if (!refuse_target(world, target))
+            return false;
         target->to = base;
     }
-    return target->to && (target->to == target->from || expect_row(world, target->to)) &&
+    return target->to && (target->to == target->from || expect_rows(world, target->to, 1)) &&
            (!world->pools.count || expect_instances(world, target));
 }
 
-/* Finds where each target goes, and reserves room for it. Dead targets are set aside. */
+static bool grow_groups(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    uint32_t capacity = flush->group_table_capacity ? flush->group_table_capacity * 4 : 64;
+    uint32_t *table = micap_allocate(&world->memory, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+    if (!table || !MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, capacity / 2)) {
+        micap_release(&world->memory, table, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+        micap_fail_memory(world, "flush");
+        return false;
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, flush->group_table, flush->group_table_capacity);
+    flush->group_table = table;
+    flush->group_table_capacity = capacity;
+    return true;
+}
+
+static uint32_t *group_slot(const micap_flush *flush, const micap_archetype *from, const micap_archetype *to)
+{
+    uint64_t key = (uint64_t)(from ? from->id + 1 : 0) << 32 | (to ? to->id + 1 : 0);
+    for (uint64_t at = micap_hash_mix(key);; ++at) {
+        uint32_t *slot = &flush->group_table[at & (flush->group_table_capacity - 1)];
+        if (!*slot || (flush->groups[*slot - 1].from == from && flush->groups[*slot - 1].to == to))
+            return slot;
+    }
+}
+
+/* The group of (from, to), which is added if there is none. False with a report if memory runs out. */
+static bool group_of(mica_world *world, const micap_target *target, uint32_t *out_group)
+{
+    micap_flush *flush = &world->flush;
+    if ((flush->group_count + 1) * 2 > flush->group_table_capacity) {
+        if (!grow_groups(world))
+            return false;
+        memset(flush->group_table, 0, flush->group_table_capacity * sizeof *flush->group_table);
+        for (uint32_t i = 0; i < flush->group_count; ++i)
+            *group_slot(flush, flush->groups[i].from, flush->groups[i].to) = i + 1;
+    }
+    uint32_t *slot = group_slot(flush, target->from, target->to);
+    if (!*slot) {
+        flush->groups[flush->group_count++] = (micap_group){.from = target->from, .to = target->to};
+        *slot = flush->group_count;
+    }
+    *out_group = *slot - 1;
+    if (target->edge.path != MICAP_EDGE_GENERAL)
+        flush->groups[*out_group].edge = target->edge;
+    return true;
+}
+
+static MICAP_INLINE bool push_step(mica_world *world, micap_flush_step step)
+{
+    micap_flush *flush = &world->flush;
+    uint32_t count = flush->step_count;
+    if (MICAP_UNLIKELY(count == flush->step_capacity) &&
+        !MICAP_RESERVE(&world->memory, flush->steps, &flush->step_capacity, (uint64_t)count + 1)) {
+        micap_fail_memory(world, "flush");
+        return false;
+    }
+    ++flush->groups[step.group].count;
+    flush->steps[count] = step;
+    flush->step_count = count + 1;
+    return true;
+}
+
+/* Finds the place of a target, and of its group. */
+static bool place_target(mica_world *world, micap_target *target, const micap_chunk *chunk, micap_flush_step *out_step)
+{
+    const micap_flush *flush = &world->flush;
+    const micap_flush_step *last = flush->step_count ? &flush->steps[flush->step_count - 1] : NULL;
+    const micap_target *before = last && !last->kind ? last->target : NULL;
+    target->from = target->created ? NULL : chunk->archetype;
+    target->to = NULL;
+    target->edge.path = MICAP_EDGE_GENERAL;
+    if (!find_place(world, target, before))
+        return false;
+    *out_step = (micap_flush_step){.target = target, .count = 1};
+    if (before && before->from == target->from && before->to == target->to)
+        out_step->group = last->group;
+    else if (!group_of(world, target, &out_step->group))
+        return false;
+    return true;
+}
+
+static bool set_aside(mica_world *world, mica_entity entity, const micap_recorded_kind *kind)
+{
+    return micap_flush_set_aside(world, entity, kind->location, kind->label) ||
+           (micap_fail_memory(world, "flush"), false);
+}
+
+static bool plan_target(mica_world *world, micap_target *target)
+{
+    const micap_chunk *chunk = micap_locate(world, target->entity).chunk;
+    micap_flush_step step;
+    if (!target->created && chunk->number <= MICAP_CHUNK_PENDING) {
+        if (!micap_flush_drop_values(world, target))
+            return micap_fail_memory(world, "flush"), false;
+        return set_aside(world, target->entity, target->kind);
+    }
+    return place_target(world, target, chunk, &step) && push_step(world, step);
+}
+
+/* How many changes, from the first one on, are to living entities of the archetype of the first. */
+static uint32_t count_alike(const mica_world *world, const micap_flush_step *run, const micap_chunk *first)
+{
+    uint32_t count = 1, number = first->number, stride = run->kind->stride;
+    const char *at = (const char *)run->changes + stride;
+    for (; count < run->count; ++count, at += stride) {
+        mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        uint32_t next = micap_record_chunk(micap_record_of(&world->entities, entity));
+        if (MICAP_LIKELY(next == number))
+            continue;
+        if (next <= MICAP_CHUNK_PENDING || world->chunks.by_number[next]->archetype != first->archetype)
+            break;
+        number = next;
+    }
+    return count;
+}
+
+/* Makes room in a pool for the values of changes. */
+static bool expect_in_pool(mica_world *world, const micap_flush_step *run, uint32_t expected)
+{
+    mica_pool *pool = micap_pool_of(world, run->kind->value.component);
+    micap_recorded *change = run->changes;
+    uint32_t page = UINT32_MAX;
+    pool->incoming += expected;
+    for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
+        if (change->entity.index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
+            continue;
+        page = change->entity.index >> MICAP_MAP_PAGE_SHIFT;
+        if (!micap_pools_make_room(world, pool, change->entity, pool->incoming)) {
+            micap_fail_memory(world, run->kind->value.type->type.name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_pool_value(const micap_recorded_kind *kind)
+{
+    return micap_kind_operation(kind) == MICAP_OPERATION_VALUE && micap_is_pooled(kind->value.component);
+}
+
+/* Plans the changes that the batch tier applies. The target of the first one may have made room for it. */
+static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route, uint32_t expected)
+{
+    run.group = route->group;
+    if (route->to)
+        route->to->incoming += expected; /* it is among the destinations */
+    else if (is_pool_value(run.kind) && !expect_in_pool(world, &run, expected))
+        return false;
+    return push_step(world, run);
+}
+
+static inline micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
+{
+    uint32_t key = kind->number + (from ? from->id * 8 + 8 : 0);
+    return &flush->routes[key % MICAP_ROUTES];
+}
+
+/* Plans the first of these changes by its target, and finds out whether the batch tier applies the others. */
+static bool find_route(mica_world *world, const micap_flush_step *step, const micap_chunk *chunk, micap_route *route,
+                       micap_flush_step *out_single)
+{
+    micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
+    if (!target)
+        return micap_fail_memory(world, "flush"), false;
+    if (!place_target(world, target, chunk, out_single))
+        return false;
+    *route = (micap_route){.kind = step->kind,
+                           .from = target->from,
+                           .to = target->to == target->from ? NULL : target->to,
+                           .is_batch = micap_is_for_batch(world, step->kind, target),
+                           .group = out_single->group};
+    return true;
+}
+
+/* Plans the first of these changes, and those after it that take the same route. Returns how many, or 0 on error. */
+static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
+{
+    bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
+    const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
+    if (!is_created && MICAP_UNLIKELY(chunk->number <= MICAP_CHUNK_PENDING))
+        return set_aside(world, step->changes->entity, step->kind);
+    const micap_archetype *from = is_created ? NULL : chunk->archetype;
+    micap_route *route = route_of(&world->flush, step->kind, from);
+    bool is_known = route->kind == step->kind && route->from == from && route->is_batch;
+    micap_flush_step single;
+    if (!is_known) {
+        if (!find_route(world, step, chunk, route, &single))
+            return 0;
+        if (!route->is_batch)
+            return push_step(world, single);
+    }
+    micap_flush_step run = *step;
+    if (run.count > 1 && !is_created)
+        run.count = count_alike(world, step, chunk);
+    return plan_run(world, run, route, run.count - !is_known) ? run.count : 0;
+}
+
+static bool plan_changes(mica_world *world, micap_flush_step step)
+{
+    while (step.count) {
+        uint32_t done = plan_first(world, &step);
+        if (!done)
+            return false;
+        step.count -= done;
+        step.changes = (micap_recorded *)(void *)((char *)step.changes + (size_t)done * step.kind->stride);
+    }
+    return true;
+}
+
+/* Finds where each entity goes, and reserves room for it. Dead entities are set aside. */
 static bool find_places(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    uint32_t kept = 0;
-    flush->grouped = false;
-    for (uint32_t i = 0; i < flush->target_count; ++i) {
-        micap_target *target = flush->targets[i];
-        micap_chunk *chunk = micap_locate(world, target->entity).chunk;
-        if (micap_target_is_empty(target))
-            continue;
-        if (!target->created && chunk->number <= MICAP_CHUNK_PENDING) {
-            if (micap_flush_set_aside(world, target))
-                continue;
-            micap_fail_memory(world, "flush");
+    flush->step_count = flush->group_count = 0;
+    memset(flush->routes, 0, sizeof flush->routes);
+    if (flush->group_table_capacity)
+        memset(flush->group_table, 0, flush->group_table_capacity * sizeof *flush->group_table);
+    for (uint32_t i = 0; i < flush->gathered_count; ++i) {
+        const micap_flush_step *step = &flush->gathered[i];
+        if (!(step->kind ? plan_changes(world, *step) : plan_target(world, step->target)))
             return false;
-        }
-        target->from = target->created ? NULL : chunk->archetype;
-        if (!find_place(world, target, kept ? flush->targets[kept - 1] : NULL))
-            return false;
-        flush->targets[kept++] = target;
-        flush->grouped |= target->from != flush->targets[0]->from || target->to != flush->targets[0]->to;
     }
-    flush->target_count = kept;
     for (uint32_t i = 0; i < flush->destination_count; ++i)
         if (!micap_rows_reserve(world, flush->destinations[i], flush->destinations[i]->incoming)) {
             micap_fail_memory(world, "flush");
@@ -201,52 +399,22 @@ static bool find_places(mica_world *world)
     return true;
 }
 
-static uint32_t group_of(micap_flush *flush, const micap_target *target)
-{
-    uint64_t key = ((uint64_t)(uintptr_t)target->from * 31 + (uint64_t)(uintptr_t)target->to) >> 6;
-    for (uint64_t at = micap_hash_mix(key);; ++at) {
-        uint32_t *slot = &flush->group_table[at & flush->group_mask];
-        if (!*slot) {
-            flush->group_list[flush->group_count++] = (struct micap_group){.from = target->from, .to = target->to};
-            *slot = flush->group_count;
-        }
-        const struct micap_group *group = &flush->group_list[*slot - 1];
-        if (group->from == target->from && group->to == target->to)
-            return *slot - 1;
-    }
-}
-
-/* Sorts the targets by (from, to): groups in order of first appearance, targets in a group likewise. */
-static bool make_groups(mica_world *world)
+/* Sorts the steps by (from, to): groups in order of first appearance, steps in a group likewise. */
+static bool sort_groups(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    micap_memory *memory = &world->memory;
-    uint64_t count = flush->target_count;
-    if (!flush->grouped) /* as they are */
+    if (flush->group_count < 2) /* as they are */
         return true;
-    flush->group_mask = (uint32_t)micap_power_of_two_at_least(count * 2 + 1) - 1;
-    if (!MICAP_RESERVE(memory, flush->groups, &flush->groups_capacity, count) ||
-        !MICAP_RESERVE(memory, flush->order, &flush->order_capacity, count) ||
-        !MICAP_RESERVE(memory, flush->group_list, &flush->group_capacity, count) ||
-        !MICAP_RESERVE(memory, flush->group_table, &flush->group_table_capacity, (uint64_t)flush->group_mask + 1))
+    if (!MICAP_RESERVE(&world->memory, flush->order, &flush->order_capacity, flush->step_count))
         return micap_fail_memory(world, "flush"), false;
-    memset(flush->group_table, 0, (flush->group_mask + (size_t)1) * sizeof *flush->group_table);
-    flush->group_count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const micap_target *before = i ? flush->targets[i - 1] : NULL;
-        const micap_target *target = flush->targets[i];
-        bool same = before && before->from == target->from && before->to == target->to;
-        flush->groups[i] = same ? flush->groups[i - 1] : group_of(flush, target);
-        ++flush->group_list[flush->groups[i]].count;
-    }
     uint32_t begin = 0;
-    for (uint32_t group = 0; group < flush->group_count; ++group) {
-        uint32_t size = flush->group_list[group].count;
-        flush->group_list[group].count = begin;
+    for (uint32_t i = 0; i < flush->group_count; ++i) {
+        uint32_t size = flush->groups[i].count;
+        flush->groups[i].count = begin;
         begin += size;
     }
-    for (uint32_t i = 0; i < count; ++i)
-        flush->order[flush->group_list[flush->groups[i]].count++] = flush->targets[i];
+    for (uint32_t i = 0; i < flush->step_count; ++i)
+        flush->order[flush->groups[flush->steps[i].group].count++] = flush->steps[i];
     return true;
 }
 
@@ -260,5 +428,5 @@ mica_result micap_flush_plan(mica_world *world)
         return result;
     if (!micap_flush_doom_dependents(world))
         return micap_fail_memory(world, "flush");
-    return find_places(world) && make_groups(world) ? MICA_OK : micap_failure(world);
+    return find_places(world) && sort_groups(world) ? MICA_OK : micap_failure(world);
 }

@@ -37,8 +37,8 @@ void micap_recording_forget_notes(micap_recording *recording, micap_note *last)
 
 mica_result micap_note_set_aside(mica_world *world, const micap_note *note, mica_entity entity)
 {
-    micap_target dead = {.entity = entity, .location = note->location, .label = note->label};
-    return micap_flush_set_aside(world, &dead) ? MICA_ERROR_DEAD : micap_fail_memory(world, "flush");
+    bool fine = micap_flush_set_aside(world, entity, note->location, note->label);
+    return fine ? MICA_ERROR_DEAD : micap_fail_memory(world, "flush");
 }
 
 bool micap_notes_apply(mica_world *world, mica_result *out_result)

@@ -1,12 +1,13 @@
 /* Runs in the thread of its buffer: it reads the world, and writes only the buffer and the records of its own handles.
  *
- * Three paths, instructions per recorded set: appending to the batch 97, a new target for a higher index 152, everything
- * else 417. */
+ * A change is recorded in three steps: find its kind, find the changes to the same entity that are recorded already, append
+ * it. set and create have a fast path for the kind that was used last. */
 #include "core/commands/record.h"
 
 #include "base/argument.h"
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/commands/record_kind.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -14,207 +15,337 @@
 #include "pool/pool_rows.h"
 #include "mica/split.h"
 
+enum { SEGMENT_BYTES_FIRST = 512, SEGMENT_BYTES_MAX = 1 << 16 };
+
 static void *stage(mica_commands *commands, size_t bytes, size_t alignment)
 {
     return micap_stage_allocate(&commands->world->memory, &commands->recording.stage, bytes, alignment);
 }
 
-/* Makes room for a target with this index, also in the table if there is one or the index is not above the last one. */
-static inline bool reserve_target(mica_commands *commands, uint32_t index)
+/* Begins another segment, which has room for a change of this kind. */
+static MICAP_COLD char *begin_segment(mica_commands *commands, const micap_recorded_kind *kind)
 {
     micap_recording *recording = &commands->recording;
-    if (!micap_recording_expand(commands->world, recording))
-        return false;
-    uint32_t count = recording->target_count;
-    bool needs_table = recording->has_table || (count && index <= recording->targets[count - 1]->entity.index);
-    if (needs_table && !(recording->has_table && (count + 1) * 2 <= recording->table_capacity) &&
-        !micap_recording_grow_table(commands->world, recording))
-        return false;
-    return count < recording->target_capacity || MICAP_RESERVE(&commands->world->memory, recording->targets,
-                                                               &recording->target_capacity, (uint64_t)count + 1);
+    micap_memory *memory = &commands->world->memory;
+    uint32_t count = recording->segment_count;
+    char *first = (char *)micap_align_up((uintptr_t)recording->end, kind->alignment), *limit = recording->limit;
+    if (!MICAP_RESERVE(memory, recording->segments, &recording->segment_capacity, (uint64_t)count + 1))
+        return NULL;
+    if (!first || first + kind->stride > limit) {
+        size_t bytes = SEGMENT_BYTES_FIRST << (count < 7 ? count : 7);
+        if (bytes < kind->stride)
+            bytes = kind->stride;
+        first = stage(commands, bytes, kind->alignment);
+        if (!first)
+            return NULL;
+        limit = first + bytes;
+    }
+    if (count)
+        recording->segments[count - 1].end = recording->end;
+    recording->segments[recording->segment_count++] = (micap_log_segment){.first = first};
+    recording->end = first;
+    recording->limit = limit;
+    return first;
 }
 
-/* Sets the fields one by one: those that the flush sets need not be cleared. */
-static inline void start_target(micap_target *target, mica_entity entity, mica_location location, const char *label)
+/* Where the next change goes. NULL with a report if memory runs out. It does not exist until it is committed. */
+static inline char *room_for(mica_commands *commands, const micap_recorded_kind *kind)
 {
-    target->entity = entity;
-    target->first = target->last = NULL;
-    target->location = location;
-    target->label = label;
-    target->created = target->destroyed = target->merged = false;
+    const micap_recording *recording = &commands->recording;
+    if (MICAP_LIKELY((size_t)(recording->limit - recording->end) >= kind->room_bytes))
+        return recording->end;
+    char *at = begin_segment(commands, kind);
+    if (!at)
+        micap_fail_memory(commands->world, "command");
+    return at;
 }
 
-/* Adds a target for an entity that has none. NULL if memory runs out. */
-static micap_target *add_target(mica_commands *commands, mica_entity entity, mica_location location)
+/* Makes a change exist, the first one of an entity. */
+static MICAP_INLINE micap_recorded *commit(micap_recording *recording, char *at, const micap_recorded_kind *kind,
+                                           uint32_t bytes, mica_entity entity)
+{
+    micap_recorded *change = (micap_recorded *)(void *)at;
+    change->entity = entity;
+    change->kind = kind->number;
+    change->state = MICAP_RECORDED_FIRST;
+    change->next = NULL;
+    recording->last = change;
+    recording->end = at + bytes;
+    ++recording->change_count;
+    return change;
+}
+
+/* Notes that an entity is changed that exists. */
+static MICAP_INLINE void widen_range(micap_recording *recording, uint32_t index)
+{
+    if (MICAP_LIKELY(index > recording->lowest && micap_recording_has_range(recording))) {
+        uint32_t span = index - recording->lowest;
+        recording->span = span > recording->span ? span : recording->span;
+        return;
+    }
+    recording->span = micap_recording_has_range(recording) ? recording->span + (recording->lowest - index) : 0;
+    recording->lowest = index;
+}
+
+static void note_pending(micap_recording *recording, uint32_t index)
+{
+    if (index > recording->highest_pending)
+        recording->highest_pending = index;
+}
+
+/* The fast path: whether the next change fits in where the last one ended, and is the first one of its entity, which exists and
+ * whose index is above or below all others. */
+static MICAP_INLINE bool is_first(const mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                  uint64_t *out_record)
+{
+    const micap_recording *recording = &commands->recording;
+    *out_record = micap_record_of(&commands->world->entities, entity);
+    return MICAP_LIKELY(entity.index - recording->lowest > recording->span &&
+                        micap_record_chunk(*out_record) > MICAP_CHUNK_PENDING &&
+                        recording->end + kind->room_bytes <= recording->limit);
+}
+
+/* Appends such a change. Returns where it is. */
+static MICAP_INLINE char *append_first(micap_recording *recording, const micap_recorded_kind *kind, mica_entity entity)
+{
+    char *at = recording->end;
+    commit(recording, at, kind, kind->room_bytes, entity);
+    if (MICAP_LIKELY(entity.index > recording->lowest)) {
+        recording->span = entity.index - recording->lowest;
+    } else {
+        recording->span += recording->lowest - entity.index;
+        recording->lowest = entity.index;
+    }
+    return at;
+}
+
+/* Where a change of an entity goes, and its last change so far. NULL with a report if it is dead as far as this buffer knows, or
+ * if memory runs out. */
+static char *begin_change(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                          const char *what, micap_recorded **out_known)
 {
     micap_recording *recording = &commands->recording;
-    micap_recorded *recorded = NULL;
-    if (commands->refusing) /* which was reported */
-        return NULL;
-    if (reserve_target(commands, entity.index))
-        recorded = stage(commands, sizeof *recorded, _Alignof(micap_recorded));
-    if (!recorded) {
-        micap_fail_memory(commands->world, "command");
-        return NULL;
-    }
-    start_target(&recorded->target, entity, location, commands->label);
-    if (recording->has_table)
-        recording->table[micap_recording_slot(recording, entity.index)] = recording->target_count + 1;
-    recording->targets[recording->target_count++] = &recorded->target;
-    return &recorded->target;
-}
-
-/* The target of a change to an entity, which must be alive as far as this buffer knows. */
-static micap_target *living_target(mica_commands *commands, mica_entity entity, mica_location location,
-                                   const char *what)
-{
-    if (!micap_recording_expand(commands->world, &commands->recording)) {
-        micap_fail_memory(commands->world, "command");
-        return NULL;
-    }
-    micap_target *known = micap_recording_find(&commands->recording, entity);
     uint64_t record = micap_record_of(&commands->world->entities, entity);
-    if (MICAP_UNLIKELY((known && known->destroyed) || micap_record_chunk(record) == MICAP_CHUNK_NONE)) {
-        micap_commands_report_dead(commands, entity, location, what);
+    micap_recorded *known = NULL;
+    if (MICAP_LIKELY(micap_record_chunk(record) != MICAP_CHUNK_NONE))
+        known = micap_recording_find(commands->world, recording, entity);
+    if (MICAP_UNLIKELY(micap_record_chunk(record) == MICAP_CHUNK_NONE ||
+                       (known && micap_kind_operation(&recording->kinds[known->kind]) == MICAP_OPERATION_DESTROY))) {
+        micap_commands_report_dead(commands, entity, kind->location, what);
         return NULL;
     }
-    return known ? known : add_target(commands, entity, location);
+    *out_known = known;
+    return room_for(commands, kind);
 }
 
-/* The command into which a further one of that kind goes: the one of its component. Those of a component with many
- * instances are done one after the other: a value goes into the value, and a removal into the removal, that is still in
- * force, and a switch into the last command if that is one. */
-static micap_command *find_command(const micap_target *target, const micap_type *type, micap_operation operation)
+/* An entity whose creation another buffer recorded counts as one that exists too: it may exist when it is changed again. */
+static void end_change(mica_commands *commands, char *at, const micap_recorded_kind *kind, mica_entity entity,
+                       micap_recorded *known)
 {
-    micap_command *found = NULL;
-    for (micap_command *command = target->first; command; command = command->next) {
-        if (command->type != type)
-            continue;
-        if (!type->type.many)
-            return command;
-        if (command->operation == operation)
-            found = command;
-        else if (command->operation == MICAP_OPERATION_REMOVE || operation == MICAP_OPERATION_NONE)
-            found = NULL;
+    micap_recording *recording = &commands->recording;
+    micap_recorded *change = commit(recording, at, kind, kind->stride, entity);
+    if (recording->slot) { /* of the table, in which all others are */
+        *recording->slot = change;
+        ++recording->table_count;
+        recording->tabled = (micap_log_cursor){recording->segment_count - 1, recording->end};
+        recording->slot = NULL;
     }
-    return found;
-}
-
-/* Adds a command to a target. NULL if memory runs out. */
-static micap_command *add_command(mica_commands *commands, micap_target *target, const micap_type *type)
-{
-    micap_command *command = target->first ? stage(commands, sizeof *command, _Alignof(micap_command))
-                                           : &((micap_recorded *)(void *)target)->command;
-    if (!command) {
-        micap_fail_memory(commands->world, "command");
-        return NULL;
+    if (known) {
+        change->state = MICAP_RECORDED_LATER;
+        change->next = micap_recorded_first(known);
+        known->next = change;
+        return;
     }
-    *command = (micap_command){.type = type};
-    if (target->last)
-        target->last->next = command;
-    else
-        target->first = command;
-    target->last = command;
-    return command;
-}
-
-static micap_command *command_of(mica_commands *commands, micap_target *target, const micap_type *type,
-                                 micap_operation operation)
-{
-    micap_command *command = find_command(target, type, operation);
-    return command ? command : add_command(commands, target, type);
-}
-
-static MICAP_COLD const micap_type *check_type(mica_commands *commands, mica_component component,
-                                               mica_location location)
-{
-    const micap_type *type = micap_type_of(component);
-    if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
-        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, location,
-                   "command: component %s is not one that an entity can have",
-                   type ? type->type.name : "without an id");
-        return NULL;
+    if (micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_PENDING) {
+        note_pending(recording, entity.index);
+        recording->has_foreign = true;
     }
-    if (!micap_component_find(&commands->world->components, component) &&
-        micap_component_namesake(commands->world, type)) {
-        micap_fail(commands->world, MICA_ERROR_LAYOUT, location,
-                   "command: this world has another component with the name %s", type->type.name);
-        return NULL;
+    widen_range(recording, entity.index);
+}
+
+/* What the changes of an entity in this buffer say of a component. */
+typedef struct knowledge {
+    micap_operation last;    /* the last operation, of creations VALUE; NONE: nothing is recorded */
+    bool is_removed;         /* by some change, whatever came after it */
+    bool has_value;          /* a value is staged that is still in force, */
+    bool is_set;             /* by set, */
+    void *value;             /* here; NULL for a tag */
+    const void *instance;    /* the first instance since the last removal */
+    micap_recorded *toggled; /* the last change, if it is a toggle */
+} knowledge;
+
+static void learn(const micap_recording *recording, micap_recorded *change, const micap_kind_value *value,
+                  knowledge *out)
+{
+    const micap_recorded_kind *kind = &recording->kinds[change->kind];
+    micap_operation operation = micap_kind_operation(kind);
+    out->toggled = NULL;
+    switch (operation) {
+    case MICAP_OPERATION_NONE:
+        out->is_set |= kind->shape == MICAP_SHAPE_MARK;
+        out->toggled = kind->shape >= MICAP_SHAPE_TOGGLE ? change : NULL;
+        return;
+    case MICAP_OPERATION_REMOVE: *out = (knowledge){.is_removed = true}; break;
+    case MICAP_OPERATION_INSTANCE:
+        if (!out->instance)
+            out->instance = micap_recorded_value(change, value);
+        break;
+    case MICAP_OPERATION_CREATE:
+    case MICAP_OPERATION_VALUE:
+    case MICAP_OPERATION_DESTROY:
+        out->has_value = true;
+        out->value = micap_recorded_value(change, value);
+        out->is_set = operation == MICAP_OPERATION_CREATE ? value->is_set : kind->shape == MICAP_SHAPE_SET;
+        operation = MICAP_OPERATION_VALUE;
+        break;
     }
-    if (!commands->refusing)
-        commands->checked_type = type;
-    return type;
+    out->last = operation;
 }
 
-/* The type of a component that can be recorded in this world. The last one is cached. */
-static inline const micap_type *type_to_record(mica_commands *commands, mica_component component,
-                                               mica_location location)
+static knowledge know(const micap_recording *recording, micap_recorded *last, mica_component component)
 {
-    const micap_type *checked = commands->checked_type;
-    return MICAP_LIKELY(checked && checked->id == component) ? checked : check_type(commands, component, location);
+    knowledge result = {0};
+    for (micap_recorded *change = last ? micap_recorded_first(last) : NULL; change; change = change->next) {
+        const micap_recorded_kind *kind = &recording->kinds[change->kind];
+        const micap_kind_value *values = micap_kind_values(kind);
+        for (uint32_t i = 0; i < kind->value_count; ++i)
+            if (values[i].component == component)
+                learn(recording, change, &values[i], &result);
+        if (change == last)
+            break;
+    }
+    return result;
 }
 
-/* Gives the command a staged value: a copy of `from`, or the default. On error the command is unchanged. */
-static bool stage_value(mica_commands *commands, micap_command *command, const void *from, bool is_set)
+static bool will_have(const mica_commands *commands, const knowledge *known, mica_entity entity,
+                      mica_component component)
 {
-    const micap_type *type = command->type;
-    if (type->type.size_bytes) {
-        void *value = stage(commands, type->type.size_bytes, type->type.alignment);
-        if (value && from && !type->type.copy)
+    return known->last == MICAP_OPERATION_NONE ? mica_has_id(commands->world, entity, component)
+                                               : known->last != MICAP_OPERATION_REMOVE;
+}
+
+/* Fills a raw staged value with a copy, or with the default. */
+static inline bool fill_value(const mica_commands *commands, const micap_type *type, void *value, const void *from)
+{
+    if (MICAP_LIKELY(type->trivial)) {
+        if (from)
             micap_copy_fresh(value, from, type->type.size_bytes);
-        else if (!value || !(from ? micap_values_copy(type, value, from, 1) : micap_values_construct(type, value, 1))) {
-            micap_fail_memory(commands->world, type->type.name);
-            return false;
-        }
-        if (command->operation == MICAP_OPERATION_VALUE) { /* pointers to the value it has stay good */
-            micap_values_destruct(type, command->value, 1);
-            micap_values_move(type, command->value, value, 1);
-        } else {
-            command->value = value;
-        }
+        else
+            micap_zero_trivial(value, type->type.size_bytes);
+        return true;
     }
-    if (command->operation == MICAP_OPERATION_REMOVE)
-        command->toggle = MICAP_TOGGLE_ON; /* what is added anew is switched on */
-    else if (command->operation == MICAP_OPERATION_NONE)
-        command->toggle_first = command->toggle != MICAP_TOGGLE_KEEP;
-    command->is_set |= is_set;
-    command->operation = MICAP_OPERATION_VALUE;
+    bool done = from && !type->type.copy ? (memcpy(value, from, type->type.size_bytes), true)
+                : from                   ? micap_values_copy(type, value, from, 1)
+                                         : micap_values_construct(type, value, 1);
+    if (!done)
+        micap_fail_memory(commands->world, type->type.name);
+    return done;
+}
+
+/* Replaces a staged value, so that pointers to it stay good. */
+static bool replace_value(mica_commands *commands, const micap_type *type, void *value, const void *from)
+{
+    void *fresh = type->trivial ? value : stage(commands, type->type.size_bytes, type->type.alignment);
+    if (!fresh) {
+        micap_fail_memory(commands->world, type->type.name);
+        return false;
+    }
+    if (!fill_value(commands, type, fresh, from))
+        return false;
+    if (fresh != value) {
+        micap_values_destruct(type, value, 1);
+        micap_values_move(type, value, fresh, 1);
+    }
     return true;
 }
 
-static bool record_value(mica_commands *commands, micap_target *target, const mica_value *value, mica_location location)
-{
-    const micap_type *type = type_to_record(commands, value->component, location);
-    if (!type || !micap_value_fits(commands->world, type, value, location))
-        return false;
-    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
-    return command && stage_value(commands, command, value->data, value->data != NULL);
-}
-
-/* Discards the newest target, whose creation failed. */
-static void drop_last_target(micap_recording *recording)
-{
-    const micap_target *target = recording->targets[recording->target_count - 1];
-    for (micap_command *command = target->first; command; command = command->next)
-        micap_command_drop_value(command);
-    if (!recording->has_table) {
-        --recording->target_count;
-        return;
-    }
-    uint32_t *slot = &recording->table[micap_recording_slot(recording, target->entity.index)];
-    *slot = 0; /* the newest ends its probe sequence, unless it took the place of an older handle to the same slot */
-    --recording->target_count;
-    for (uint32_t i = 0; i < recording->target_count; ++i)
-        if (recording->targets[i]->entity.index == target->entity.index)
-            *slot = i + 1;
-}
-
+/* Takes back all changes of an entity that this recording creates. */
 void micap_command_forget_create(mica_commands *commands, mica_entity entity)
 {
-    MICAP_ASSERT(mica_same(commands->recording.targets[commands->recording.target_count - 1]->entity, entity),
-                 "it was the last to be recorded");
-    drop_last_target(&commands->recording);
+    micap_recording *recording = &commands->recording;
+    micap_recorded *last = recording->last;
+    MICAP_ASSERT(mica_same(last->entity, entity), "it was the last to be recorded");
+    for (micap_recorded *change = micap_recorded_first(last);; change = change->next) {
+        micap_recorded_drop_values(recording, change);
+        change->state = MICAP_RECORDED_VOID;
+        --recording->change_count;
+        if (change == last)
+            break;
+    }
+    --recording->created_count;
     micap_commands_return_handle(commands, entity);
+}
+
+/* Fills the staged values of a creation. If it fails they are raw again. */
+static bool fill_values(const mica_commands *commands, char *at, const micap_recorded_kind *kind,
+                        const mica_value *values)
+{
+    const micap_kind_value *places = micap_kind_values(kind);
+    for (uint32_t i = 0; i < kind->value_count; ++i) {
+        if (!places[i].offset || fill_value(commands, places[i].type, at + places[i].offset, values[i].data))
+            continue;
+        while (i-- > 0)
+            if (places[i].offset)
+                micap_values_destruct(places[i].type, at + places[i].offset, 1);
+        return false;
+    }
+    return true;
+}
+
+static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
+                                                        uint32_t count, mica_location location)
+{
+    const micap_recorded_kind *kind = micap_kind_of(commands, MICAP_OPERATION_CREATE, values, count, location);
+    if (!kind)
+        return mica_nil();
+    mica_entity entity = micap_commands_take_handle(commands);
+    if (mica_is_nil(entity)) {
+        micap_fail_memory(commands->world, "create");
+        return entity;
+    }
+    char *at = room_for(commands, kind);
+    if (!at || !fill_values(commands, at, kind, values)) {
+        micap_commands_return_handle(commands, entity);
+        return mica_nil();
+    }
+    commit(&commands->recording, at, kind, kind->stride, entity);
+    note_pending(&commands->recording, entity.index);
+    ++commands->recording.created_count;
+    return entity;
+}
+
+/* Whether a handle can be taken without looking for more. */
+static MICAP_INLINE bool is_stocked(const mica_commands *commands)
+{
+    return commands->owned ? micap_entity_is_ready(&commands->world->entities) : commands->stock_count != 0;
+}
+
+/* Takes a handle in the common case. */
+static MICAP_INLINE mica_entity take_ready(mica_commands *commands)
+{
+    if (commands->owned)
+        return micap_entity_take(commands->world);
+    mica_entity entity = commands->stock[--commands->stock_count];
+    ++commands->taken_count;
+    micap_entity_give_out(&commands->world->entities, entity);
+    return entity;
+}
+
+/* Copies the values of a creation, if its kind is this one and simple; otherwise returns false. */
+static MICAP_INLINE bool copy_values(const micap_recorded_kind *kind, char *at, const mica_value *values,
+                                     uint32_t count)
+{
+    const micap_kind_value *place = micap_kind_values(kind);
+    for (; count; --count, ++place, ++values) {
+        if (MICAP_UNLIKELY(place->component != values->component || place->size_bytes != values->size_bytes ||
+                           place->is_set != (values->data != NULL)))
+            return false;
+        if (MICAP_LIKELY(place->is_set))
+            micap_copy_fresh(at + place->offset, values->data, place->bytes);
+        else if (place->offset)
+            micap_zero_trivial(at + place->offset, place->bytes);
+    }
+    return true;
 }
 
 mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
@@ -223,31 +354,30 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
     if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
         return mica_nil();
     micap_check_buffer(commands);
-    for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t j = 0; j < i; ++j)
-            if (values[i].component == values[j].component) {
-                micap_fail(commands->world, MICA_ERROR_INVALID, location, "create: a component is given twice");
-                return mica_nil();
-            }
-    if (commands->refusing)
-        return mica_nil();
-    mica_entity entity = micap_commands_take_handle(commands);
-    if (mica_is_nil(entity)) {
-        micap_fail_memory(commands->world, "create");
-        return entity;
-    }
-    micap_target *target = add_target(commands, entity, location);
-    if (!target) {
-        micap_commands_return_handle(commands, entity);
-        return mica_nil();
-    }
-    target->created = true;
-    for (uint32_t i = 0; i < count; ++i)
-        if (!record_value(commands, target, &values[i], location)) {
-            micap_command_forget_create(commands, entity);
-            return mica_nil();
-        }
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind = recording->recent;
+    if (kind && kind->shape != MICAP_OPERATION_CREATE && count)
+        kind = micap_guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
+    if (MICAP_UNLIKELY(!kind || !is_stocked(commands) || kind->value_count != count || !kind->is_simple ||
+                       !micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
+                       recording->end + kind->room_bytes > recording->limit ||
+                       !copy_values(kind, recording->end, values, count)))
+        return create_any(commands, values, count, location);
+    mica_entity entity = take_ready(commands);
+    commit(recording, recording->end, kind, kind->room_bytes, entity);
+    note_pending(recording, entity.index);
+    ++recording->created_count;
     return entity;
+}
+
+static __attribute__((noinline)) bool destroy_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                                  mica_entity entity)
+{
+    micap_recorded *known;
+    char *at = begin_change(commands, kind, entity, "destroy", &known);
+    if (at)
+        end_change(commands, at, kind, entity, known);
+    return at != NULL;
 }
 
 bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location)
@@ -255,91 +385,55 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    micap_target *target = living_target(commands, entity, location, "destroy");
-    if (!target)
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
+    if (MICAP_UNLIKELY(!kind))
         return false;
-    for (micap_command *command = target->first; command; command = command->next)
-        micap_command_drop_value(command);
-    target->first = target->last = NULL;
-    target->destroyed = true;
-    target->location = location;
+    uint64_t record;
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record)))
+        return destroy_any(commands, kind, entity);
+    append_first(&commands->recording, kind, entity);
     return true;
 }
 
-/* The fast path for targets: the first command of an entity with a higher index than all recorded ones, for the component that was
- * recorded last. The value follows the command. NULL if the general path must record it. */
-static MICAP_INLINE micap_recorded *record_next(mica_commands *commands, mica_entity entity, mica_component component,
-                                                mica_location location, size_t value_bytes)
+/* Fills a staged value with the one that is there as far as this buffer knows, or with the default: in the world, unless it is
+ * removed, and then the first instance that was recorded since. */
+static bool fill_present(const mica_commands *commands, const knowledge *known, mica_entity entity,
+                         const micap_type *type, void *value)
 {
-    micap_recording *recording = &commands->recording;
-    const micap_type *type = commands->checked_type;
-    uint32_t count = recording->target_count;
-    if (!type || type->id != component || !count || count == recording->target_capacity ||
-        (recording->has_table | (recording->batch.type != NULL)) ||
-        entity.index <= recording->targets[count - 1]->entity.index ||
-        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) == MICAP_CHUNK_NONE)
-        return NULL;
-    micap_recorded *recorded = stage(commands, sizeof *recorded + value_bytes, _Alignof(max_align_t));
-    if (!recorded)
-        return NULL;
-    recorded->command = (micap_command){.type = type, .value = recorded + 1};
-    start_target(&recorded->target, entity, location, commands->label);
-    recorded->target.first = recorded->target.last = &recorded->command;
-    recording->targets[recording->target_count++] = &recorded->target;
-    return recorded;
-}
-
-/* Appends a change to a batch that has room. Returns where its value goes, or NULL if the entity does not fit. */
-static MICAP_INLINE char *append_to_batch(mica_commands *commands, mica_entity entity)
-{
-    micap_recorded_batch *batch = &commands->recording.batch;
-    micap_batch_block *block = batch->last;
-    if (entity.index <= batch->last_index ||
-        micap_record_chunk(micap_record_of(&commands->world->entities, entity)) <= MICAP_CHUNK_PENDING)
-        return NULL;
-    uint32_t at = block->count++;
-    block->entities[at] = entity;
-    batch->last_index = entity.index;
-    ++commands->recording.target_count;
-    return block->values + (size_t)at * batch->bytes;
-}
-
-/* The fast path for batches: the change continues the batch. NULL if it does not. */
-static MICAP_INLINE char *record_in_batch(mica_commands *commands, mica_entity entity, mica_component component,
-                                          micap_operation operation, mica_location location)
-{
-    const micap_recorded_batch *batch = &commands->recording.batch;
-    if (!batch->type || batch->type->id != component || batch->operation != operation ||
-        batch->location.file != location.file || batch->location.line != location.line ||
-        batch->label != commands->label || batch->last->count == batch->last->capacity)
-        return NULL;
-    return append_to_batch(commands, entity);
-}
-
-/* Stages a copy of the value that is there as far as this buffer knows, or the default: in the world, unless it is removed,
- * and then the first instance that was recorded since. */
-static bool stage_present(mica_commands *commands, const micap_target *target, micap_command *command)
-{
-    const micap_type *type = command->type;
-    const void *present = NULL;
-    bool in_world = mica_has_id(commands->world, target->entity, type->id);
-    for (const micap_command *other = target->first; other; other = other->next) {
-        if (other->type != type)
-            continue;
-        if (other->operation == MICAP_OPERATION_REMOVE) {
-            in_world = false;
-            present = NULL;
-        } else if (other->operation == MICAP_OPERATION_INSTANCE && !in_world && !present) {
-            present = other->value;
-        }
-    }
-    if (in_world && !type->leaves)
-        present = mica_get_id(commands->world, target->entity, type->id);
-    if (!stage_value(commands, command, present, false))
+    bool in_world = !known->is_removed && mica_has_id(commands->world, entity, type->id);
+    const void *present = in_world && !type->leaves ? mica_get_id(commands->world, entity, type->id) : NULL;
+    if (!in_world)
+        present = known->instance;
+    if (!fill_value(commands, type, value, present))
         return false;
     if (in_world && type->leaves) /* there is no whole value to copy: it is put together in place */
-        mica_get_value_id(commands->world, target->entity, type->id, command->value);
+        mica_get_value_id(commands->world, entity, type->id, value);
     return true;
+}
+
+static __attribute__((noinline)) void *add_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                               mica_entity entity)
+{
+    micap_recorded *last;
+    char *at = begin_change(commands, kind, entity, "add", &last);
+    if (!at)
+        return NULL;
+    knowledge known = know(&commands->recording, last, kind->value.component);
+    if (known.has_value)
+        return known.value ? known.value : &micap_tag_value;
+    char *value = kind->value.offset ? at + kind->value.offset : NULL;
+    if (value && !fill_present(commands, &known, entity, kind->value.type, value))
+        return NULL;
+    end_change(commands, at, kind, entity, last);
+    return value ? value : &micap_tag_value;
+}
+
+/* Whether an entity that exists has a component. */
+static MICAP_INLINE bool has_now(const mica_world *world, mica_entity entity, uint64_t record, mica_component component)
+{
+    return micap_is_pooled(component)
+               ? mica_has_id(world, entity, component)
+               : micap_archetype_has(world->chunks.by_number[micap_record_chunk(record)]->archetype, component);
 }
 
 void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_component component, mica_location location)
@@ -347,60 +441,103 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_MISSING(NULL, commands))
         return NULL;
     micap_check_buffer(commands);
-    const micap_type *type = type_to_record(commands, component, location);
-    micap_target *target = type ? living_target(commands, entity, location, "add") : NULL;
-    micap_command *command = target ? command_of(commands, target, type, MICAP_OPERATION_VALUE) : NULL;
-    if (!command || (command->operation != MICAP_OPERATION_VALUE && !stage_present(commands, target, command)))
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_ADD, component, location);
+    if (MICAP_UNLIKELY(!kind))
         return NULL;
-    return type->type.size_bytes ? command->value : &micap_tag_value;
+    uint64_t record;
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record) || !kind->is_simple ||
+                       has_now(commands->world, entity, record, component)))
+        return add_any(commands, kind, entity);
+    char *at = append_first(&commands->recording, kind, entity);
+    if (!kind->value.offset)
+        return &micap_tag_value;
+    micap_zero_trivial(at + kind->value.offset, kind->value.bytes);
+    return at + kind->value.offset;
 }
 
-static __attribute__((noinline)) bool set_any(mica_commands *commands, mica_entity entity, mica_value value,
-                                              mica_location location)
+/* A value is staged already: replaces it, and notes that it was set. */
+static bool set_again(mica_commands *commands, mica_entity entity, const micap_recorded_kind *kind,
+                      const knowledge *known, const mica_value *value)
 {
-    const micap_type *type = type_to_record(commands, value.component, location);
-    if (!type || !micap_value_fits(commands->world, type, &value, location))
+    mica_location location = kind->location;
+    if (known->value && !replace_value(commands, kind->value.type, known->value, value->data))
         return false;
-    char *staged = NULL;
-    if (value.data && micap_batch_extend(commands, type, MICAP_OPERATION_VALUE, location))
-        staged = append_to_batch(commands, entity);
-    if (staged)
-        return micap_copy_words(staged, value.data, type->type.size_bytes), true;
-    micap_target *target = living_target(commands, entity, location, "set");
-    if (!target)
-        return false;
-    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_VALUE);
-    return command && stage_value(commands, command, value.data, true);
+    if (known->is_set)
+        return true;
+    micap_recorded *last;
+    kind = micap_kind_for(commands, MICAP_SHAPE_MARK, value->component, location);
+    char *at = kind ? begin_change(commands, kind, entity, "set", &last) : NULL;
+    if (at)
+        end_change(commands, at, kind, entity, last);
+    return at != NULL;
 }
 
-/* Called last, so that the batch keeps nothing on the stack. */
-static __attribute__((noinline)) bool set_outside_batch(mica_commands *commands, mica_entity entity, mica_value value,
-                                                        mica_location location)
+static __attribute__((noinline)) bool set_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                              mica_entity entity, mica_value value)
+{
+    micap_recorded *last;
+    char *at = begin_change(commands, kind, entity, "set", &last);
+    if (!at)
+        return false;
+    if (last) {
+        knowledge known = know(&commands->recording, last, value.component);
+        if (known.has_value)
+            return set_again(commands, entity, kind, &known, &value);
+    }
+    if (kind->value.offset && !fill_value(commands, kind->value.type, at + kind->value.offset, value.data))
+        return false;
+    end_change(commands, at, kind, entity, last);
+    return true;
+}
+
+/* Sets a value of one to four words, as the kind says. Calls at the end only, so that nothing is kept on the stack. */
+static MICAP_INLINE bool set_words(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                   mica_value value)
+{
+    uint64_t record;
+    if (MICAP_UNLIKELY(!value.data || !is_first(commands, kind, entity, &record)))
+        return set_any(commands, kind, entity, value);
+    char *at = append_first(&commands->recording, kind, entity);
+    return micap_copy_words(at + sizeof(micap_recorded), value.data, value.size_bytes), true;
+}
+
+/* A kind that was not used last, or for which set has no fast path. */
+static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_entity entity, mica_value value,
+                                                mica_location location)
 {
     if (MICAP_MISSING_IN("mica_command_set_id", commands))
         return false;
-    const micap_type *type = commands->checked_type;
-    micap_recorded *recorded = NULL;
-    if (type && value.data && micap_fits_batch(type) && type->type.size_bytes == value.size_bytes)
-        recorded = record_next(commands, entity, value.component, location, value.size_bytes);
-    if (!recorded)
-        return set_any(commands, entity, value, location);
-    recorded->command.operation = MICAP_OPERATION_VALUE;
-    recorded->command.is_set = true;
-    return micap_copy_words(recorded->command.value, value.data, value.size_bytes), true;
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind =
+        recording->recent ? micap_guess_kind(recording, MICAP_SHAPE_SET, value.component) : NULL;
+    if (!kind || !micap_is_kind(kind, MICAP_SHAPE_SET, location, commands->label) ||
+        !micap_kind_has_values(kind, &value, 1))
+        kind = micap_kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
+    if (!kind)
+        return false;
+    return kind->fast_shape ? set_words(commands, kind, entity, value) : set_any(commands, kind, entity, value);
 }
 
 bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
 {
     if (MICAP_UNLIKELY(!commands))
-        return set_outside_batch(commands, entity, value, location);
+        return set_other(commands, entity, value, location);
     micap_check_buffer(commands);
-    char *staged = NULL;
-    if (MICAP_LIKELY(value.data && commands->recording.batch.bytes == value.size_bytes))
-        staged = record_in_batch(commands, entity, value.component, MICAP_OPERATION_VALUE, location);
-    if (MICAP_UNLIKELY(!staged))
-        return set_outside_batch(commands, entity, value, location);
-    return micap_copy_words(staged, value.data, value.size_bytes), true;
+    const micap_recorded_kind *kind = commands->recording.recent;
+    if (MICAP_LIKELY(kind && kind->value.component == value.component && kind->value.size_bytes == value.size_bytes &&
+                     kind->fast_shape == MICAP_SHAPE_SET && kind->location.line == location.line &&
+                     kind->location.file == location.file && kind->label == commands->label))
+        return set_words(commands, kind, entity, value);
+    return set_other(commands, entity, value, location);
+}
+
+/* Where an instance goes that is recorded, and its kind. */
+static char *begin_instance(mica_commands *commands, mica_entity entity, mica_component component,
+                            mica_location location, const char *what, const micap_recorded_kind **out_kind,
+                            micap_recorded **out_last)
+{
+    *out_kind = micap_kind_for(commands, MICAP_OPERATION_INSTANCE, component, location);
+    return *out_kind ? begin_change(commands, *out_kind, entity, what, out_last) : NULL;
 }
 
 void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, mica_component component,
@@ -408,77 +545,50 @@ void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, 
 {
     if (MICAP_MISSING(NULL, commands))
         return NULL;
-    const micap_type *type = type_to_record(commands, component, location);
+    const micap_type *type = micap_check_recordable(commands, component, location);
     if (type && !type->type.many) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
                    "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
                    type->type.name);
         return NULL;
     }
-    micap_target *target = type ? living_target(commands, entity, location, "add_instance") : NULL;
-    micap_command *command = target ? add_command(commands, target, type) : NULL;
-    if (!command || !stage_value(commands, command, NULL, false))
+    const micap_recorded_kind *kind;
+    micap_recorded *last;
+    char *at = type ? begin_instance(commands, entity, component, location, "add_instance", &kind, &last) : NULL;
+    if (!at || !fill_value(commands, type, at + kind->value.offset, NULL))
         return NULL;
-    command->operation = MICAP_OPERATION_INSTANCE;
-    return command->value;
+    end_change(commands, at, kind, entity, last);
+    return at + kind->value.offset;
 }
 
 bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, const mica_pool *pool, uint32_t row)
 {
-    mica_location nowhere = {0};
-    micap_target *target = living_target(commands, entity, nowhere, "clone");
-    micap_command *command = target ? add_command(commands, target, pool->type) : NULL;
-    if (!command || !stage_value(commands, command, pool->values ? micap_pool_value(pool, row) : NULL, false))
+    const micap_recorded_kind *kind;
+    micap_recorded *last;
+    char *at = begin_instance(commands, entity, pool->type->id, (mica_location){0}, "clone", &kind, &last);
+    if (!at)
+        return false;
+    char *value = at + kind->value.offset;
+    if (!fill_value(commands, pool->type, value, pool->values ? micap_pool_value(pool, row) : NULL))
         return false;
     if (!pool->values)
-        micap_pool_read_value(pool, row, command->value);
-    command->operation = MICAP_OPERATION_INSTANCE;
+        micap_pool_read_value(pool, row, value);
+    end_change(commands, at, kind, entity, last);
     return true;
 }
 
-/* A removal discards what was recorded for many instances before it. */
-static void drop_others(micap_target *target, const micap_command *removal)
+static __attribute__((noinline)) bool remove_any(mica_commands *commands, const micap_recorded_kind *kind,
+                                                 mica_entity entity)
 {
-    for (micap_command *command = target->first, *next; command; command = next) {
-        next = command->next;
-        if (command->type != removal->type || command == removal)
-            continue;
-        micap_command_drop_value(command);
-        micap_target_unlink(target, command);
-    }
-}
-
-/* Whether the entity has the component after the changes recorded in this buffer. */
-static bool will_have(const mica_commands *commands, const micap_target *target, mica_component component)
-{
-    micap_operation last = MICAP_OPERATION_NONE;
-    for (const micap_command *command = target->first; command; command = command->next)
-        if (command->type->id == component && command->operation != MICAP_OPERATION_NONE)
-            last = (micap_operation)command->operation;
-    return last == MICAP_OPERATION_NONE ? mica_has_id(commands->world, target->entity, component)
-                                        : last != MICAP_OPERATION_REMOVE;
-}
-
-static __attribute__((noinline)) bool remove_any(mica_commands *commands, mica_entity entity, mica_component component,
-                                                 mica_location location)
-{
-    const micap_type *type = type_to_record(commands, component, location);
-    if (!type)
+    micap_recorded *last;
+    char *at = begin_change(commands, kind, entity, "remove", &last);
+    if (!at)
         return false;
-    if (micap_batch_extend(commands, type, MICAP_OPERATION_REMOVE, location) && append_to_batch(commands, entity))
-        return mica_has_id(commands->world, entity, component);
-    micap_target *target = living_target(commands, entity, location, "remove");
-    if (!target)
+    knowledge known = know(&commands->recording, last, kind->value.component);
+    if (known.last == MICAP_OPERATION_REMOVE)
         return false;
-    bool there = will_have(commands, target, component);
-    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_REMOVE);
-    if (!command)
-        return false;
-    micap_command_drop_value(command);
-    drop_others(target, command);
-    command->operation = MICAP_OPERATION_REMOVE;
-    command->toggle = MICAP_TOGGLE_KEEP;
-    command->is_set = false;
+    bool there = will_have(commands, &known, entity, kind->value.component);
+    end_change(commands, at, kind, entity, last);
     return there;
 }
 
@@ -488,14 +598,14 @@ bool mica_command_remove_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    if (MICAP_LIKELY(record_in_batch(commands, entity, component, MICAP_OPERATION_REMOVE, location) != NULL))
-        return mica_has_id(commands->world, entity, component);
-    micap_recorded *recorded = record_next(commands, entity, component, location, 0);
-    if (!recorded)
-        return remove_any(commands, entity, component, location);
-    recorded->command.operation = MICAP_OPERATION_REMOVE;
-    recorded->command.value = NULL;
-    return mica_has_id(commands->world, entity, component);
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_REMOVE, component, location);
+    if (MICAP_UNLIKELY(!kind))
+        return false;
+    uint64_t record;
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record)))
+        return remove_any(commands, kind, entity);
+    append_first(&commands->recording, kind, entity);
+    return has_now(commands->world, entity, record, component);
 }
 
 bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_component component, bool enabled,
@@ -504,19 +614,23 @@ bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_co
     if (MICAP_MISSING(NULL, commands))
         return false;
     micap_check_buffer(commands);
-    const micap_type *type = type_to_record(commands, component, location);
-    if (type && !type->type.toggle) {
+    uint32_t toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_SHAPE_TOGGLE * toggle, component, location);
+    if (kind && !kind->value.type->type.toggle) {
         micap_fail(commands->world, MICA_ERROR_INVALID, location,
-                   "component %s can't be toggled: describe it with .toggle = true", type->type.name);
+                   "component %s can't be toggled: describe it with .toggle = true", kind->value.type->type.name);
         return false;
     }
-    micap_target *target = type ? living_target(commands, entity, location, "enable") : NULL;
-    if (!target || !will_have(commands, target, component))
-        return false; /* a target without commands is nothing to the flush */
-    micap_command *command = command_of(commands, target, type, MICAP_OPERATION_NONE);
-    if (!command)
+    micap_recorded *last;
+    char *at = kind ? begin_change(commands, kind, entity, "enable", &last) : NULL;
+    if (!at)
         return false;
-    command->toggle = enabled ? MICAP_TOGGLE_ON : MICAP_TOGGLE_OFF;
-    command->toggle_first = false;
+    knowledge known = know(&commands->recording, last, component);
+    if (!will_have(commands, &known, entity, component))
+        return false;
+    if (known.toggled)
+        known.toggled->kind = kind->number;
+    else
+        end_change(commands, at, kind, entity, last);
     return true;
 }

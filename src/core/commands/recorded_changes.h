@@ -1,118 +1,178 @@
 /* Recorded changes: what a command buffer holds until the flush.
  *
- *   recorded_changes   the recording of one buffer: targets, their commands, and how they are found
- *   recorded_batch     the compact encoding of a recording that repeats one change
+ *   recorded_changes   the recording of one buffer: a log of changes, their kinds, and how a change is found
  *   record             the functions that record
+ *   record_kind        finds the kind of a change
  *   module_notes       changes to state of modules, recorded among those to entities
  *   staging            memory for all of it, which does not move until the flush
  *   command_buffer     buffers, their order and their stock of handles
- *   flush              rounds of a flush: flush_gather merges buffers, flush_plan finds where each entity goes
- *   apply_batch        applies many equal changes at once
- *   apply_single       applies the net change of one entity
+ *   flush              rounds of a flush, and what its plan consists of
+ *   flush_gather       first step of the plan: merges the changes of each entity
+ *   flush_plan         second step of the plan: where each entity goes
+ *   apply_batch        the batch tier: applies changes of one kind from the log, many at once
+ *   apply_single       the single tier: applies the net change of one entity
  *   apply_parallel     distributes both over threads
  *
- * A recording has one target per entity, in order of first touch, and per target one command per component: the last one
- * recorded. So the flush finds the net change of an entity, and moves it once. Commands for a pool with many instances per
- * entity are kept as a list instead, and applied in order.
- *
- * Most recordings repeat one change of one component for entities of rising index. They are encoded as a batch, arrays of
- * entities and values: 8 bytes and the value per change instead of 136 and the value. Only record.c and apply_batch.c look into a batch.
- * All others see targets, or ask the functions below: micap_recording_expand turns the batch into targets when
- * something else is recorded or the flush has to plan. */
+ * A recording is a log. A change has 24 bytes, and its staged values follow it. What many changes share is in their kind: the
+ * operation, the components, where the values are, and where in the program it was recorded. Changes of one entity are linked,
+ * and the flush merges them; most entities have one change only, which the flush applies from the log. */
 #ifndef MICAP_CORE_COMMANDS_RECORDED_CHANGES_H
 #define MICAP_CORE_COMMANDS_RECORDED_CHANGES_H
 
-#include "core/commands/recorded_batch.h"
 #include "core/commands/staging.h"
 #include "core/storage/archetype.h"
 #include "mica/command.h"
 
 typedef enum micap_operation {
-    MICAP_OPERATION_NONE = 0, /* another command of the component replaced this one, or it is only a toggle */
+    MICAP_OPERATION_NONE = 0, /* only a toggle; or, in a recording, a note that the value before it was set */
     MICAP_OPERATION_VALUE,    /* the entity has the component afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
     MICAP_OPERATION_INSTANCE, /* pools with many instances: adds an instance with the staged value */
+    MICAP_OPERATION_CREATE,   /* with any number of components and staged values */
+    MICAP_OPERATION_DESTROY,
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
 
-typedef struct micap_command {
-    struct micap_command *next;     /* of the same target */
-    struct micap_command *original; /* of a merged copy: the recorded command that has the value */
-    void *value;                    /* staged; NULL for a tag */
+/* What a change does, besides the components: compared as one number. */
+typedef enum micap_shape {
+    MICAP_SHAPE_IS_SET = 1 << 8, /* by set: the set hook runs */
+    MICAP_SHAPE_TOGGLE = 1 << 16,
+    MICAP_SHAPE_ADD = MICAP_OPERATION_VALUE,
+    MICAP_SHAPE_SET = MICAP_OPERATION_VALUE | MICAP_SHAPE_IS_SET,
+    MICAP_SHAPE_MARK = MICAP_OPERATION_NONE | MICAP_SHAPE_IS_SET, /* the value that is staged already was set */
+} micap_shape;
+
+/* A component of a kind of changes. */
+typedef struct micap_kind_value {
     const micap_type *type;
-    uint8_t operation;
-    uint8_t toggle;
-    bool is_set;       /* by set or create: the set hook runs */
-    bool toggle_first; /* the toggle was recorded before the value: it applies only if the component was there before */
-    bool toggled;      /* set by the flush: the toggle changes something */
-} micap_command;
+    mica_component component;
+    uint32_t size_bytes; /* as the caller gave it */
+    uint32_t offset;     /* of the staged value from the change; 0 if there is none */
+    uint32_t bytes;      /* of the staged value */
+    bool is_set;         /* the caller gave a value: otherwise it is the default */
+} micap_kind_value;
 
-typedef struct micap_target {
-    mica_entity entity;
-    micap_command *first;
-    micap_command *last;
-    mica_location location; /* of the first change */
+typedef struct micap_recorded_kind {
+    uint32_t shape;
+    uint32_t number; /* among those of the recording */
+    uint32_t after;  /* the kind that was used after it: a loop repeats the same kinds */
+    uint32_t value_count;
+    uint32_t fast_shape; /* the shape, if set has a fast path for its values; otherwise 0 */
+    uint32_t stride;     /* bytes of a change with its values */
+    uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
+    uint32_t alignment;
+    bool is_simple; /* one operation on trivial values: the batch tier can apply it */
+    mica_location location;
     const char *label;
-    bool created;
-    bool destroyed;
-    bool merged; /* a copy made by the flush, of changes in several buffers */
-    /* Set by the flush. */
-    bool doomed;           /* it dies because another entity dies */
-    micap_edge edge;       /* from one archetype to the other, if it has the fast path */
-    micap_archetype *from; /* NULL if it is created */
-    micap_archetype *to;   /* NULL if it is destroyed */
-} micap_target;
+    micap_kind_value value;   /* the only one, */
+    micap_kind_value *values; /* unless there is this list, in the staging memory */
+} micap_recorded_kind;
 
-/* How a target is allocated: with its first command. A small value follows directly. */
+enum { MICAP_RECORDED_FIRST = 0, MICAP_RECORDED_LATER, MICAP_RECORDED_VOID };
+
 typedef struct micap_recorded {
-    _Alignas(max_align_t) micap_target target;
-    micap_command command;
+    mica_entity entity;
+    uint32_t kind;               /* among those of the recording */
+    uint32_t state;              /* the first or a later change of its entity, or taken back */
+    struct micap_recorded *next; /* of the same entity; of the last one the first; NULL if there is only one */
 } micap_recorded;
 
-/* Whether nothing is to be done: a change that was rejected when it was recorded may leave such a target. */
-static inline bool micap_target_is_empty(const micap_target *target)
-{
-    return !target->created && !target->destroyed && !target->first;
-}
+/* Changes that lie one after the other, each at the stride of the one before it. */
+typedef struct micap_log_segment {
+    char *first;
+    char *end; /* of the last segment of a recording: see there */
+} micap_log_segment;
 
-/* Takes a command out of the list of its target. */
-void micap_target_unlink(micap_target *target, const micap_command *command);
-
-/* Destroys the staged value of a command, if it has one. */
-void micap_command_drop_value(micap_command *command);
+/* Goes over the changes of a recording. It continues if more is recorded. */
+typedef struct micap_log_cursor {
+    uint32_t segment;
+    char *at;
+} micap_log_cursor;
 
 struct micap_note;
 
-/* What one buffer recorded, swapped out as a whole when it is applied. Systems walk entities in order: as long as each new
- * target has a higher index than the last one, targets are found by binary search, without a table. */
+enum { MICAP_KIND_CACHE = 16 };
+
+/* What one buffer recorded, swapped out as a whole when it is applied. A change to an entity whose index is above or below all
+ * others is its first one; only other changes need the table, which is made then. */
 typedef struct micap_recording {
-    micap_target **targets; /* in the staging memory, where they do not move; unused while the batch is used */
-    uint32_t target_count;  /* or of changes in the batch */
-    uint32_t target_capacity;
-    uint32_t found;  /* the target that was found last: the next one is likely to follow */
-    bool has_table;  /* otherwise the table is all zero */
-    uint32_t *table; /* by entity index, see micap_probe: 1 + index of the target */
+    char *end; /* of the last change, */
+    char *limit;
+    micap_recorded *last;
+    micap_recorded_kind *recent; /* the kind that was used last */
+    uint32_t lowest;             /* index of entities that exist and were changed: [lowest, lowest + span]; all: none */
+    uint32_t span;
+    uint32_t highest_pending; /* of entities that are created or were changed while their creation was recorded */
+    uint32_t change_count;    /* without those that were taken back */
+    uint32_t created_count;
+    bool has_foreign; /* some change is to an entity whose creation another buffer recorded */
+    micap_recorded_kind *kinds;
+    uint32_t kind_count;
+    uint32_t kind_capacity;
+    uint32_t cache[MICAP_KIND_CACHE]; /* 1 + a kind; a kind that is not found is added, even if it exists already */
+    micap_log_segment *segments;
+    uint32_t segment_count;
+    uint32_t segment_capacity;
+    micap_recorded **table; /* by entity, see micap_probe: the last change; zero if it is not used */
     uint32_t table_capacity;
-    struct micap_note *first_note; /* in the staging memory too */
+    uint32_t table_count;
+    micap_recorded **slot;   /* of the entity that was looked for last; NULL if the table was not used */
+    micap_log_cursor tabled; /* up to where changes are in the table */
+    struct micap_note *first_note;
     struct micap_note *last_note;
     micap_stage stage;
-    micap_recorded_batch batch; /* in use if it has a type */
 } micap_recording;
 
 static inline bool micap_recording_is_empty(const micap_recording *recording)
 {
-    return !recording->target_count && !recording->first_note;
+    return !recording->change_count && !recording->first_note;
 }
 
-/* Whether a flush has nothing to apply. A recording that is not empty may be idle, see micap_target_is_empty. */
-bool micap_recording_is_idle(const micap_recording *recording);
+static inline micap_operation micap_kind_operation(const micap_recorded_kind *kind)
+{
+    return (micap_operation)(kind->shape & 0xFF);
+}
 
-/* How many creations are recorded. */
-uint64_t micap_recording_created_count(const micap_recording *recording);
+static inline const micap_kind_value *micap_kind_values(const micap_recorded_kind *kind)
+{
+    return kind->values ? kind->values : &kind->value;
+}
 
-/* Turns the batch, if there is one, into targets. False if memory runs out; the batch stays then. */
-bool micap_recording_expand(mica_world *world, micap_recording *recording);
+/* The staged value of a change, or NULL. */
+static inline void *micap_recorded_value(micap_recorded *change, const micap_kind_value *value)
+{
+    return value->offset ? (char *)change + value->offset : NULL;
+}
+
+static inline micap_recorded *micap_recorded_after(micap_recorded *change, const micap_recorded_kind *kind)
+{
+    return (micap_recorded *)(void *)((char *)change + kind->stride);
+}
+
+/* The first change of an entity, given the last one; `next` leads to the others. */
+static inline micap_recorded *micap_recorded_first(micap_recorded *last)
+{
+    return last->next ? last->next : last;
+}
+
+/* Whether the recording changes no entity that exists. Both are set with the first kind. */
+static inline bool micap_recording_has_range(const micap_recording *recording)
+{
+    return recording->span != UINT32_MAX;
+}
+
+/* The next change, or NULL. */
+micap_recorded *micap_recording_step(const micap_recording *recording, micap_log_cursor *cursor);
+
+/* The last change of an entity that is alive, or NULL. */
+micap_recorded *micap_recording_find(mica_world *world, micap_recording *recording, mica_entity entity);
+
+/* Whether an entity that is alive is destroyed by this recording. */
+bool micap_recording_destroys(mica_world *world, micap_recording *recording, mica_entity entity);
+
+/* Destroys the staged values of a change. */
+void micap_recorded_drop_values(const micap_recording *recording, micap_recorded *change);
 
 /* Discards what is recorded: destroys staged values, and frees the handles of creations. */
 void micap_recording_drop(mica_world *world, micap_recording *recording);
@@ -123,20 +183,11 @@ void micap_recording_reset(mica_world *world, micap_recording *recording);
 /* Releases the memory of an empty recording. */
 void micap_recording_free(mica_world *world, micap_recording *recording);
 
-/* The slot of a table by entity index for each attempt. The first attempt keeps neighbours together, because changes mostly
+/* The slot of a table by entity for each attempt. The first attempt keeps neighbours together, because changes mostly
  * come for neighbours and then never collide. Further attempts scatter, for entities that are a power of two apart. */
 static inline uint32_t micap_probe(uint32_t index, uint32_t attempt)
 {
     return attempt == 0 ? index : (index * 0x9e3779b1u >> 7) + attempt;
 }
-
-/* The slot in the table for an entity index. */
-uint32_t micap_recording_slot(const micap_recording *recording, uint32_t index);
-
-/* Makes a table of all targets, with room for one more. False if memory runs out. */
-bool micap_recording_grow_table(mica_world *world, micap_recording *recording);
-
-/* The target of an entity, or NULL. Entities in a batch have none: expand the recording first. */
-micap_target *micap_recording_find(micap_recording *recording, mica_entity entity);
 
 #endif

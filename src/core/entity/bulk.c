@@ -35,8 +35,8 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
     uint32_t died = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (world->recording_depth) {
-            const micap_target *target = micap_recording_find(&micap_recorder(world)->recording, entities[i]);
-            if (mica_is_alive(world, entities[i]) && !(target && target->destroyed))
+            if (mica_is_alive(world, entities[i]) &&
+                !micap_recording_destroys(world, &micap_recorder(world)->recording, entities[i]))
                 died += mica_destroy(world, entities[i]);
             continue;
         }

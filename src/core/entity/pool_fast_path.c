@@ -151,20 +151,6 @@ bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_compon
            (pool->kind == MICAP_POOL_TAG ? remove_tag(world, pool, entity) : remove_row(world, pool, entity));
 }
 
-bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
-                          uint64_t total)
-{
-    uint32_t page = UINT32_MAX;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (entities[i].index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
-            continue;
-        page = entities[i].index >> MICAP_MAP_PAGE_SHIFT;
-        if (!micap_pools_make_room(world, pool, entities[i], total))
-            return false;
-    }
-    return true;
-}
-
 static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);
@@ -172,24 +158,23 @@ static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, co
     micap_copy_trivial(micap_pool_value(pool, row), from, pool->value_bytes);
 }
 
-void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
-                          uint32_t count)
+void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
-    uint32_t bytes = pool->value_bytes;
-    for (uint32_t i = 0; i < count; ++i, values += bytes) {
-        char *value = add_row(world, pool, entities[i]);
-        if (MICAP_LIKELY(value != NULL))
-            micap_copy_trivial(value, values, bytes);
-        else
-            overwrite(world, pool, entities[i], values);
+    if (pool->kind == MICAP_POOL_TAG) {
+        add_tag(world, pool, entity);
+        return;
     }
+    char *value = add_row(world, pool, entity);
+    if (MICAP_LIKELY(value != NULL))
+        micap_copy_trivial(value, from, pool->value_bytes);
+    else
+        overwrite(world, pool, entity, from);
 }
 
-void micap_pooled_remove_all(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    for (uint32_t i = 0; i < count; ++i)
-        if (pool->kind == MICAP_POOL_TAG)
-            remove_tag(world, pool, entities[i]);
-        else
-            remove_row(world, pool, entities[i]);
+    if (pool->kind == MICAP_POOL_TAG)
+        remove_tag(world, pool, entity);
+    else
+        remove_row(world, pool, entity);
 }

@@ -14,12 +14,9 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from);
 bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component);
 
-/* The same for living entities of rising index and a pool that is short: room for `total` rows and for these entities, so that
- * the others can't fail; values over those that are there, or new; and gone where there are any. */
-bool micap_pooled_reserve(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
-                          uint64_t total);
-void micap_pooled_set_all(mica_world *world, mica_pool *pool, const mica_entity *entities, const char *values,
-                          uint32_t count);
-void micap_pooled_remove_all(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);
+/* The same for a living entity and a pool that is short and has room for it: a value over the one that is there, or a new one;
+ * and gone if there is one. */
+void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
+void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);
 
 #endif

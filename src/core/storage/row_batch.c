@@ -9,10 +9,10 @@ static uint32_t at_most(uint32_t count, uint32_t limit)
 /* How far a run may go: to the end of the chunks, and not so far that the rows to fill the holes are themselves in it. */
 micap_row_batch micap_row_batch_begin(micap_row from, const micap_archetype *to, uint32_t count)
 {
-    micap_row_batch run = {.from = from, .to = micap_rows_next(to)};
+    micap_row_batch run = {.from = from, .to = to ? micap_rows_next(to) : (micap_row){0}};
     const micap_archetype *archetype = from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
-    uint32_t limit = at_most(count, run.to.chunk->capacity - run.to.row);
+    uint32_t limit = to ? at_most(count, run.to.chunk->capacity - run.to.row) : count;
     run.is_backward = last == from.chunk && from.row == last->count - 1;
     if (run.is_backward) {
         run.count = at_most(limit, from.row + 1);
@@ -30,13 +30,19 @@ static void copy_backward(char *to, const char *last, uint64_t bytes, uint32_t c
         micap_copy_inline(to, last, bytes);
 }
 
-void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge)
+/* Makes the copies that a snapshot needs of the rows that go and of those that fill their holes. */
+static void preserve(mica_world *world, const micap_row_batch *run)
 {
     const micap_archetype *archetype = run->from.chunk->archetype;
     const micap_chunk *last = archetype->chunks[archetype->tail];
     if (!run->is_backward)
         micap_preserve_rows(world, run->from.chunk, run->from.row, run->count);
     micap_preserve_rows(world, last, last->count - run->count, run->count);
+}
+
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge)
+{
+    preserve(world, run);
     micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
     const micap_column_data *lanes = micap_chunk_columns(run->from.chunk), *others = micap_chunk_columns(run->to.chunk);
     bool widen = edge->path == MICAP_EDGE_ADDS;
@@ -76,9 +82,12 @@ static void fill_holes(mica_world *world, const micap_row_batch *run)
 void micap_row_batch_end(mica_world *world, const micap_row_batch *run)
 {
     micap_archetype *from = run->from.chunk->archetype;
+    if (!run->to.chunk)
+        preserve(world, run);
     if (!run->is_backward)
         fill_holes(world, run);
-    micap_rows_count_up(run->to, run->count);
+    if (run->to.chunk)
+        micap_rows_count_up(run->to, run->count);
     micap_rows_drop_last(world, from, run->count);
     micap_rows_have_moved(world);
 }

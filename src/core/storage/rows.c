@@ -161,10 +161,10 @@ void micap_rows_update_open(micap_archetype *archetype)
     archetype->open = index < archetype->chunk_count ? archetype->chunks[index] : NULL;
 }
 
-static void move_value(const micap_column *column, void *to, void *from)
+static inline void move_value(const micap_column *column, void *to, void *from)
 {
-    if (column->trivial)
-        micap_copy_trivial(to, from, column->bytes);
+    if (MICAP_LIKELY(column->trivial))
+        micap_copy_inline(to, from, column->bytes);
     else
         micap_values_move(column->type, to, from, 1);
 }
@@ -172,14 +172,14 @@ static void move_value(const micap_column *column, void *to, void *from)
 void micap_row_move(micap_row from, micap_row to)
 {
     const micap_archetype *source = from.chunk->archetype, *target = to.chunk->archetype;
-    const micap_column *columns = source->columns, *others = target->columns;
-    for (uint32_t i = 0, j = 0; i < source->column_count; ++i) {
-        const micap_column *column = &columns[i];
-        void *value = micap_chunk_value(from.chunk, i, from.row);
-        while (j < target->column_count && others[j].component < column->component)
-            ++j;
-        if (j < target->column_count && others[j].component == column->component)
-            move_value(column, micap_chunk_value(to.chunk, j, to.row), value);
+    const micap_column *column = source->columns, *other = target->columns, *end = other + target->column_count;
+    const micap_column_data *lane = micap_chunk_columns(from.chunk), *place = micap_chunk_columns(to.chunk);
+    for (uint32_t left = source->column_count; left; --left, ++column, ++lane) {
+        char *value = lane->values + from.row * (uint64_t)column->bytes;
+        for (; other < end && other->component < column->component; ++other)
+            ++place;
+        if (other < end && other->component == column->component)
+            move_value(column, place->values + to.row * (uint64_t)column->bytes, value);
         else if (!column->trivial)
             micap_values_destruct(column->type, value, 1);
     }

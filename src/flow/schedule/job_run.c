@@ -20,7 +20,7 @@ typedef struct system_run {
     uint64_t rows;
     uint64_t time_ns;
     uint32_t slices;
-    uint32_t targets_before; /* in its command buffer */
+    uint32_t changes_before; /* in its command buffer */
 } system_run;
 
 uint32_t micap_sequence_count(const mica_world *world)
@@ -329,7 +329,7 @@ static void init_run(const micap_segment *segment, micap_system *system, uint32_
     micap_declared_access_begin(&out->job);
     out->rows = out->time_ns = 0;
     out->slices = 0;
-    out->targets_before = known ? known->recording.target_count : 0;
+    out->changes_before = known ? known->recording.change_count : 0;
     if (!system->query)
         return;
     micap_view_init(&out->view, system->query, system->last_version, version);
@@ -347,7 +347,7 @@ static void report_runs(const micap_flow *flow, const system_run *runs, uint32_t
                                    .fused_count = count,
                                    .slices = run->slices,
                                    .rows = run->rows,
-                                   .commands = commands ? commands->recording.target_count - run->targets_before : 0,
+                                   .commands = commands ? commands->recording.change_count - run->changes_before : 0,
                                    .begin_ns = begin_ns,
                                    .end_ns = begin_ns + run->time_ns};
         begin_ns = report.end_ns;

@@ -1,5 +1,4 @@
 /* Recorded changes: valid handles and staged values at once, everything applied at the flush, in order. */
-#include "core/commands/recorded_batch.h"
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -466,15 +465,30 @@ END_TEST
 typedef struct Wide { _Alignas(16) float values[4]; } Wide;
 MICA_COMPONENT(Wide, values)
 
-/* A batch aligns values to 8 bytes, and a later add returns a pointer to one of them. */
-START_TEST(values_with_a_large_alignment_are_not_recorded_in_batches)
+/* Changes of both alignments alternate, and add returns where a value is staged. */
+START_TEST(staged_values_are_aligned_as_their_type_wants)
 {
-    ck_assert(micap_fits_batch(micap_type_of(MICA_ID(Position))));
-    ck_assert(!micap_fits_batch(micap_type_of(MICA_ID(Wide))));
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    mica_entity entities[40];
+    for (uint32_t i = 0; i < 40; ++i)
+        entities[i] = mica_create(world);
+    for (uint32_t i = 0; i < 40; ++i) {
+        mica_command_set(commands, entities[i], Number, {(int)i});
+        Wide *wide = mica_command_add(commands, entities[i], Wide);
+        ck_assert(wide && (uintptr_t)wide % 16 == 0);
+        wide->values[3] = (float)i;
+    }
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    for (uint32_t i = 0; i < 40; ++i)
+        ck_assert(mica_get(world, entities[i], Number)->value == i &&
+                  mica_get(world, entities[i], Wide)->values[3] == i);
+    mica_commands_destroy(commands);
+    close_world(world, &heard);
 }
 END_TEST
 
-TEST_SUITE(command, values_with_a_large_alignment_are_not_recorded_in_batches, changes_wait_for_the_flush,
+TEST_SUITE(command, staged_values_are_aligned_as_their_type_wants, changes_wait_for_the_flush,
            created_handles_are_valid_at_once, add_returns_the_staged_value,
            adding_twice_goes_on_with_the_first_staged_value,
            pointers_to_staged_values_stay_valid_with_any_number_of_additions,

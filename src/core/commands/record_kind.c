@@ -1,0 +1,153 @@
+#include "core/commands/record_kind.h"
+
+#include "base/bits.h"
+#include "core/world/report.h"
+#include "core/world/world.h"
+
+const micap_type *micap_check_recordable(const mica_commands *commands, mica_component component,
+                                         mica_location location)
+{
+    const micap_type *type = micap_type_of(component);
+    if (!type || type->type.storage == MICA_STORAGE_SINGLETON || type->companion != MICAP_COMPANION_NONE) {
+        micap_fail(commands->world, type ? MICA_ERROR_INVALID : MICA_ERROR_UNKNOWN, location,
+                   "command: component %s is not one that an entity can have",
+                   type ? type->type.name : "without an id");
+        return NULL;
+    }
+    if (!micap_component_find(&commands->world->components, component) &&
+        micap_component_namesake(commands->world, type)) {
+        micap_fail(commands->world, MICA_ERROR_LAYOUT, location,
+                   "command: this world has another component with the name %s", type->type.name);
+        return NULL;
+    }
+    return type;
+}
+
+/* Places a staged value after those that the kind has. */
+static bool place_value(mica_commands *commands, micap_recorded_kind *kind, micap_kind_value *place,
+                        const mica_value *value)
+{
+    const micap_type *type = micap_check_recordable(commands, value->component, kind->location);
+    micap_operation operation = micap_kind_operation(kind);
+    if (!type || !micap_value_fits(commands->world, type, value, kind->location))
+        return false;
+    *place = (micap_kind_value){type, value->component, value->size_bytes, 0, 0, value->data != NULL};
+    kind->is_simple &= type->trivial && !type->leaves && !type->type.many;
+    if (!type->type.size_bytes || operation == MICAP_OPERATION_NONE || operation == MICAP_OPERATION_REMOVE)
+        return true;
+    place->bytes = type->type.size_bytes;
+    place->offset = (uint32_t)micap_align_up(kind->stride, type->type.alignment);
+    kind->stride = place->offset + place->bytes;
+    kind->alignment = kind->alignment > type->type.alignment ? kind->alignment : type->type.alignment;
+    return true;
+}
+
+static bool is_given_twice(const mica_commands *commands, const mica_value *values, uint32_t count,
+                           mica_location location)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t j = 0; j < i; ++j)
+            if (values[i].component == values[j].component) {
+                micap_fail(commands->world, MICA_ERROR_INVALID, location, "create: a component is given twice");
+                return true;
+            }
+    return false;
+}
+
+/* Describes a kind; false with a report. */
+static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, const mica_value *values, uint32_t count)
+{
+    micap_operation operation = micap_kind_operation(kind);
+    kind->stride = sizeof(micap_recorded);
+    kind->alignment = _Alignof(micap_recorded);
+    kind->is_simple = operation != MICAP_OPERATION_NONE && operation != MICAP_OPERATION_INSTANCE;
+    kind->value_count = count;
+    if (count > 1) {
+        kind->values = micap_stage_allocate(&commands->world->memory, &commands->recording.stage,
+                                            count * sizeof *kind->values, _Alignof(micap_kind_value));
+        if (!kind->values) {
+            micap_fail_memory(commands->world, "command");
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        if (!place_value(commands, kind, kind->values ? &kind->values[i] : &kind->value, &values[i]))
+            return false;
+    kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
+    kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
+    if (kind->values)
+        kind->value.component = kind->values[0].component; /* for guess_kind */
+    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && micap_is_words(kind->value.bytes) &&
+                   kind->value.bytes == values->size_bytes;
+    kind->fast_shape = is_fast ? MICAP_SHAPE_SET : 0;
+    return true;
+}
+
+static MICAP_COLD micap_recorded_kind *add_kind(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                                uint32_t count, mica_location location, uint32_t *place)
+{
+    micap_recording *recording = &commands->recording;
+    micap_recorded_kind kind = {.shape = shape, .location = location, .label = commands->label};
+    uint32_t recent = recording->recent ? recording->recent->number + 1 : 0;
+    if (is_given_twice(commands, values, count, location))
+        return NULL;
+    if (commands->refusing) { /* which was reported; several threads may be here, so that nothing is written */
+        for (uint32_t i = 0; i < count; ++i)
+            micap_check_recordable(commands, values[i].component, location);
+        return NULL;
+    }
+    if (!describe_kind(commands, &kind, values, count))
+        return NULL;
+    if (!MICAP_RESERVE(&commands->world->memory, recording->kinds, &recording->kind_capacity,
+                       (uint64_t)recording->kind_count + 1)) {
+        micap_fail_memory(commands->world, "command");
+        return NULL;
+    }
+    if (!recording->kind_count) {
+        recording->lowest = recording->highest_pending = 0;
+        recording->span = UINT32_MAX;
+    }
+    kind.number = kind.after = recording->kind_count;
+    recording->kinds[recording->kind_count++] = kind;
+    *place = recording->kind_count;
+    if (recent)
+        recording->kinds[recent - 1].after = kind.number;
+    return recording->recent = &recording->kinds[kind.number];
+}
+
+/* Notes that a kind is used. */
+static const micap_recorded_kind *use_kind(micap_recording *recording, micap_recorded_kind *kind)
+{
+    if (recording->recent)
+        recording->recent->after = kind->number;
+    return recording->recent = kind;
+}
+
+const micap_recorded_kind *micap_kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
+                                         uint32_t count, mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    micap_recorded_kind *recent = recording->recent;
+    if (recent && micap_is_kind(recent, shape, location, commands->label) &&
+        micap_kind_has_values(recent, values, count))
+        return recent;
+    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + (count ? values[0].component * 7 + count : 0);
+    uint32_t *place = &recording->cache[(key ^ key / MICAP_KIND_CACHE) % MICAP_KIND_CACHE];
+    if (*place) {
+        micap_recorded_kind *kind = &recording->kinds[*place - 1];
+        if (micap_is_kind(kind, shape, location, commands->label) && micap_kind_has_values(kind, values, count))
+            return use_kind(recording, kind);
+    }
+    return add_kind(commands, shape, values, count, location, place);
+}
+
+const micap_recorded_kind *micap_kind_for_any(mica_commands *commands, uint32_t shape, mica_component component,
+                                              mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    const micap_recorded_kind *kind = recording->recent ? micap_guess_kind(recording, shape, component) : NULL;
+    if (kind && micap_is_kind_for(kind, shape, component, location, commands->label))
+        return kind;
+    mica_value value = {.component = component};
+    return micap_kind_of(commands, shape, &value, shape != MICAP_OPERATION_DESTROY, location);
+}
