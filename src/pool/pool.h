@@ -85,6 +85,10 @@ struct mica_pool {
     uint64_t probe_count;
     uint64_t removed_count;
     bool is_shuffled; /* while it is restored: rows have other owners than they had */
+#ifdef MICA_CHECKED
+    /* Compares a write to values of rows with what the running system declared; NULL outside of a world. */
+    void (*check_write)(const mica_world *world, mica_component component, const mica_entity *owners, uint32_t count);
+#endif
 };
 
 /* With the pages of its index in an arena; NULL when memory is short. */

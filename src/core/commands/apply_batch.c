@@ -218,7 +218,7 @@ static micap_batch_outcome apply_to_pool(mica_world *world, const micap_recorded
         return failed(world);
     mica_pool *pool = micap_pool_of(world, batch->type->id);
     MICAP_ASSERT(pool, "the world uses the component");
-    if (!pool->changes_fast || world->undo.before)
+    if (!micap_pool_is_fast(world, pool))
         return MICAP_BATCH_NONE;
     const mica_commands *commands = next_used(world->first_commands);
     for (; commands && batch->operation != MICAP_OPERATION_REMOVE; commands = next_used(commands->next))

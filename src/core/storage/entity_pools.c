@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "core/events/hooks.h"
 #include "core/events/removals.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
@@ -32,6 +33,9 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
+#ifdef MICA_CHECKED
+    pool->check_write = micap_check_pool_write;
+#endif
     micap_pools_update_fast_paths(pool);
     pools->by_number[number] = pool;
     uint32_t at = pools->count++;
