@@ -21,6 +21,8 @@ static bool list_pool(mica_world *world, uint32_t number)
         return false;
     for (; pools->limit <= number; ++pools->limit)
         pools->by_number[pools->limit] = NULL;
+    world->lookup.pools = (const mica_private_pool *const *)(void *)pools->by_number;
+    world->lookup.pool_count = pools->limit;
     return true;
 }
 
