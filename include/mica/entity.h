@@ -130,10 +130,11 @@ static inline void *mica_lookup_write(mica_world *world, mica_entity entity, mic
         char *const *columns = lookup->columns[component];
         const mica_private_chunk *chunk = lookup->chunks[number];
         uint32_t column = ((const uint16_t *)(const void *)(columns + lookup->chunk_capacity))[number];
-        const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 + column +
-                                (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
+        const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 +
+                                column + (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
         if (__builtin_expect(columns[number] && __atomic_load_n(stamp, __ATOMIC_ACQUIRE) ==
-                                                    __atomic_load_n(&lookup->version, __ATOMIC_RELAXED), 1))
+                                                    __atomic_load_n(&lookup->version, __ATOMIC_RELAXED),
+                             1))
             return columns[number] + row * type->size_bytes;
     }
 #endif

@@ -13,10 +13,10 @@
 MICA_BEGIN
 
 enum {
-    MICA_PRIVATE_PAGE_SHIFT = 13,     /* records per page */
-    MICA_PRIVATE_SLICE_SHIFT = 9,     /* rows per slice */
-    MICA_PRIVATE_MAP_SHIFT = 12,      /* entries per page of the map of a pool */
-    MICA_PRIVATE_POOL_ID = 0x8000,    /* the first id of components in pools */
+    MICA_PRIVATE_PAGE_SHIFT = 13,  /* records per page */
+    MICA_PRIVATE_SLICE_SHIFT = 9,  /* rows per slice */
+    MICA_PRIVATE_MAP_SHIFT = 12,   /* entries per page of the map of a pool */
+    MICA_PRIVATE_POOL_ID = 0x8000, /* the first id of components in pools */
     MICA_PRIVATE_CHUNK_MASK = 0xFFFFFF,
 };
 
@@ -32,18 +32,21 @@ typedef struct mica_private_pool {
     uint32_t kind;      /* a mica_index if the fields below find every value; else another number */
     uint32_t row_limit; /* rows in use lie below it */
     char *values;
-    const mica_entity *owners;     /* by row */
-    const uint64_t *const *pages;  /* of a map: generation << 32 | row + 1, by entity index */
+    const mica_entity *owners;    /* by row */
+    const uint64_t *const *pages; /* of a map: generation << 32 | row + 1, by entity index */
     uint32_t page_count;
 } mica_private_pool;
 
 /* The beginning of a world. */
 typedef struct mica_private_lookup {
-    uint64_t structure;          /* changes whenever a pointer to a value may become invalid; its upper 24 bits are the world's own */
-    uint64_t version;            /* stamped on what is written */
-    const uintptr_t *pages;      /* of records, by entity index >> 13: where the record of index 0 would be; [-1] is how many */
-    uint32_t component_count;    /* entries of `columns` */
-    uint32_t chunk_capacity;     /* entries of a list of columns; after them are 16 bits each for the number of the column */
+    uint64_t
+        structure; /* changes whenever a pointer to a value may become invalid; its upper 24 bits are the world's own */
+    uint64_t version; /* stamped on what is written */
+    const uintptr_t
+        *pages; /* of records, by entity index >> 13: where the record of index 0 would be; [-1] is how many */
+    uint32_t component_count; /* entries of `columns` */
+    uint32_t
+        chunk_capacity; /* entries of a list of columns; after them are 16 bits each for the number of the column */
     char *const *const *columns; /* by component id, then chunk number: the column, or NULL if the chunk has none */
     char *const *no_columns;     /* the list of components that have none: only the library knows where they are */
     const mica_private_chunk *const *chunks; /* by number */
@@ -89,7 +92,8 @@ static inline uint64_t mica_private_pool_row(const mica_private_pool *pool, mica
     if (!pool)
         return UINT64_MAX;
     if (pool->kind == MICA_INDEX_DIRECT) {
-        bool is_owner = entity.index < pool->row_limit && mica_same(pool->owners[entity.index], entity) && !mica_is_nil(entity);
+        bool is_owner =
+            entity.index < pool->row_limit && mica_same(pool->owners[entity.index], entity) && !mica_is_nil(entity);
         return is_owner ? entity.index : UINT64_MAX;
     }
     uint32_t page = entity.index >> MICA_PRIVATE_MAP_SHIFT;

@@ -24,7 +24,7 @@ typedef struct micap_index {
     uint32_t page_count;
     uint32_t page_capacity;
     micap_arena *arena; /* where pages come from: they lie together in huge pages */
-    uint32_t *slots; /* hash: row + 1; 0 is empty */
+    uint32_t *slots;    /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
     micap_undo_logs *undo;

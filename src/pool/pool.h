@@ -46,10 +46,11 @@ struct mica_pool {
     union {
         mica_private_pool lookup; /* what the inline functions of the public headers read */
         struct {
-            micap_pool_kind fast_kind; /* `kind` for whole values without rows of the dead, where a map or direct index alone
+            micap_pool_kind
+                fast_kind;      /* `kind` for whole values without rows of the dead, where a map or direct index alone
                                            tells; else MICAP_POOL_TAG */
-            uint32_t row_limit;        /* rows in use lie below it; all of them are, but with a direct index */
-            char *values;              /* of a component that is not split */
+            uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
+            char *values;       /* of a component that is not split */
             mica_entity *owners;
             micap_index index;
         };
@@ -103,8 +104,7 @@ _Static_assert(offsetof(mica_pool, fast_kind) == offsetof(mica_private_pool, kin
                    offsetof(mica_pool, owners) == offsetof(mica_private_pool, owners) &&
                    offsetof(mica_pool, index.pages) == offsetof(mica_private_pool, pages) &&
                    offsetof(mica_pool, index.page_count) == offsetof(mica_private_pool, page_count) &&
-                   sizeof(micap_pool_kind) == sizeof(uint32_t) &&
-                   MICAP_MAP_PAGE_ENTRIES == 1 << MICA_PRIVATE_MAP_SHIFT,
+                   sizeof(micap_pool_kind) == sizeof(uint32_t) && MICAP_MAP_PAGE_ENTRIES == 1 << MICA_PRIVATE_MAP_SHIFT,
                "inline functions find the fields where they are");
 
 /* With the pages of its index in an arena; NULL when memory is short. */

@@ -79,7 +79,8 @@ uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, 
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count) || MICAP_MISSING(world, out_pointers))
         return 0;
-    mica_type *type = (mica_type *)(uintptr_t)mica_component_type(component); /* its id is known: nothing is written to it */
+    mica_type *type =
+        (mica_type *)(uintptr_t)mica_component_type(component); /* its id is known: nothing is written to it */
     if (!type) {
         memset(out_pointers, 0, count * sizeof *out_pointers);
         return 0;

@@ -24,8 +24,7 @@ static uintptr_t *directory_of(const micap_entities *entities)
 /* A directory without entries, or NULL. */
 static uintptr_t *allocate_directory(mica_world *world, uint32_t capacity)
 {
-    uintptr_t *block =
-        micap_allocate(&world->memory, ((size_t)capacity + 1) * sizeof *block, MICAP_ARRAY_ALIGNMENT);
+    uintptr_t *block = micap_allocate(&world->memory, ((size_t)capacity + 1) * sizeof *block, MICAP_ARRAY_ALIGNMENT);
     if (!block)
         return NULL;
     block[0] = capacity;

@@ -110,7 +110,8 @@ static inline uint64_t micap_record_of(const micap_entities *entities, mica_enti
         return 0;
     uintptr_t records = __atomic_load_n(&directory[page], __ATOMIC_ACQUIRE);
     /* A buffer may be giving out a handle to the slot in another thread. */
-    uint64_t record = __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), __ATOMIC_RELAXED);
+    uint64_t record =
+        __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), __ATOMIC_RELAXED);
     return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 

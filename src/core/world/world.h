@@ -25,7 +25,8 @@
 struct mica_world {
     /* Hot: what looking up an entity reads. */
     union {
-        mica_private_lookup lookup; /* what the inline functions of the public headers read; see core/storage/column_table.h */
+        mica_private_lookup
+            lookup; /* what the inline functions of the public headers read; see core/storage/column_table.h */
         struct {
             uint64_t structure;           /* raised by every change that invalidates pointers */
             _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */

@@ -55,8 +55,9 @@ START_TEST(inline_look_ups_find_what_the_functions_find)
     mica_world *world = open_world(&heard);
     mica_entity empty = mica_create(world);
     expect_same(world, empty);
-    mica_entity chunked = mica_create(world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Letter, {'x'}), MICA_WITH(Health),
-                                      MICA_WITH(Visible), MICA_WITH(Frozen), MICA_WITH(Spread, {4, 5}));
+    mica_entity chunked =
+        mica_create(world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Letter, {'x'}), MICA_WITH(Health),
+                    MICA_WITH(Visible), MICA_WITH(Frozen), MICA_WITH(Spread, {4, 5}));
     mica_entity pooled = mica_create(world, MICA_WITH(Mapped, {1}), MICA_WITH(Direct, {2}), MICA_WITH(Hashed, {3}),
                                      MICA_WITH(Lazy, {4}), MICA_WITH(Parted, {5, 6}), MICA_WITH(Marked));
     mica_entity gone = mica_create(world, MICA_WITH(Position), MICA_WITH(Mapped), MICA_WITH(Direct), MICA_WITH(Lazy));
@@ -150,9 +151,9 @@ START_TEST(look_ups_work_in_more_chunks_than_the_column_table_holds)
     mica_world *world = open_world_with(&heard, def);
     mica_entity *entities = calloc(MANY, sizeof *entities);
     for (uint32_t i = 0; i < MANY; ++i)
-        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position), MICA_WITH(Velocity), MICA_WITH(Mass),
-                                  MICA_WITH(Health), MICA_WITH(Letter), MICA_WITH(Color), MICA_WITH(Frozen),
-                                  MICA_WITH(Enemy), MICA_WITH(Player));
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position), MICA_WITH(Velocity),
+                                  MICA_WITH(Mass), MICA_WITH(Health), MICA_WITH(Letter), MICA_WITH(Color),
+                                  MICA_WITH(Frozen), MICA_WITH(Enemy), MICA_WITH(Player));
     for (uint32_t i = 0; i < MANY; i += 7) {
         ck_assert_uint_eq(mica_get(world, entities[i], Number)->value, i);
         ck_assert(mica_has(world, entities[i], Player) && mica_has(world, entities[i], Color));
