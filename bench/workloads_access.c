@@ -117,10 +117,37 @@ static measurement has_random_raw(uint32_t n)
     return (measurement){time, found};
 }
 
+/* Each entity has a reference to another one, and reads where that one is. */
+static measurement ref_random_mica(uint32_t n)
+{
+    mica_world *world = mica_world_create(NULL);
+    uint32_t *order = shuffled(n);
+    mica_entity *ids = populate_mica(world, n, order);
+    mica_ref *refs = malloc(n * sizeof *refs);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; ++i) {
+        refs[i] = mica_ref_of(ids[i], Position);
+        mica_ref_read(world, &refs[i], Position);
+    }
+    double start = now_ns();
+    for (uint32_t i = 0; i < n; ++i) {
+        const Position *position = mica_ref_read(world, &refs[i], Position);
+        if (position != NULL)
+            sum += bits_of(position->x);
+    }
+    double time = (now_ns() - start) / n;
+    free(refs);
+    free(order);
+    free(ids);
+    mica_world_destroy(world);
+    return (measurement){time, sum};
+}
+
 const workload access_workloads[] = {
     {"get_random_1M", 1000000, get_random_mica, get_random_raw, 1.1, UNIT_RATIO},
     {"get_random_10k", 10000, get_random_mica, get_random_raw, 1.5, UNIT_RATIO},
     {"get_many_1M", 1000000, get_many_mica, get_random_raw, 0.7, UNIT_RATIO},
+    {"ref_random_1M", 1000000, ref_random_mica, get_random_raw, 1.2, UNIT_RATIO},
     {"has_random_1M", 1000000, has_random_mica, has_random_raw, 1.0, UNIT_RATIO},
     {0},
 };

@@ -51,8 +51,9 @@ static void walk(mica_view *view)
 
 static void show(mica_world *world, mica_entity camera, const char *when)
 {
-    const mica_global_matrix *location = mica_get(world, camera, mica_global_matrix);
-    const Camera *lens = mica_get(world, camera, Camera);
+    const mica_global_matrix *location;
+    const Camera *lens;
+    mica_get_several(world, camera, MICA_INTO(mica_global_matrix, &location), MICA_INTO(Camera, &lens));
     printf("%s: the camera is at %.1f, %.1f, sees %.1f degrees, trembles %.2f\n", when, location->x[3], location->y[3],
            lens->field_of_view, lens->trembling);
 }

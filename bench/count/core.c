@@ -24,6 +24,7 @@ typedef struct stage {
     mica_query *query;
     mica_commands *commands;
     mica_entity entities[OPERATIONS];
+    mica_ref refs[OPERATIONS];
     Position positions[OPERATIONS];
     Velocity velocities[OPERATIONS];
     uint64_t result; /* so that nothing is computed in vain */
@@ -157,6 +158,28 @@ static void run_write(stage *stage)
         mica_write(stage->world, stage->entities[i], Velocity)->x = 2;
 }
 
+static void prepare_refs(stage *stage)
+{
+    prepare_entities(stage);
+    for (uint32_t i = 0; i < OPERATIONS; ++i) {
+        stage->refs[i] = mica_ref_of(stage->entities[i], Velocity);
+        mica_ref_read(stage->world, &stage->refs[i], Velocity);
+    }
+}
+
+static void run_ref(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; ++i)
+        stage->result += (uint64_t)mica_ref_read(stage->world, &stage->refs[i], Velocity)->x;
+}
+
+/* Something moved elsewhere in the world. */
+static void prepare_refs_and_change(stage *stage)
+{
+    prepare_refs(stage);
+    mica_create(stage->world);
+}
+
 static void run_has(stage *stage)
 {
     for (uint32_t i = 0; i < OPERATIONS; ++i)
@@ -227,6 +250,8 @@ static const counted workloads[] = {
     {"create_bulk", prepare_archetype, run_create_bulk},
     {"destroy", prepare_entities, run_destroy},
     {"get", prepare_entities, run_get},
+    {"ref", prepare_refs, run_ref},
+    {"ref_after_change", prepare_refs_and_change, run_ref},
     {"write", prepare_entities, run_write},
     {"has", prepare_entities, run_has},
     {"add", prepare_entities_and_heavy_archetype, run_add},

@@ -19,6 +19,7 @@
 #define MICA_ENTITY_H
 
 #include "mica/describe.h"
+#include "mica/lookup.h"
 
 MICA_BEGIN
 
@@ -75,9 +76,99 @@ MICA_API uint32_t mica_get_components(const mica_world *world, mica_entity entit
  * children are not copied. Returns nil on error, also for an entity whose creation is only recorded. Threads: owner. */
 MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
+/* The inline functions that the macros below call. They read the private layout of mica/lookup.h, and call the functions above for
+ * what it does not have: in checked builds always. */
+
+/* Like mica_get_id, for a described component. Threads: reader. */
+static inline const void *mica_lookup_get(const mica_world *world, mica_entity entity, mica_type *type)
+{
+#ifndef MICA_CHECKED
+    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
+    if (__builtin_expect(world && component < mica_private_of(world)->component_count, 1)) {
+        uint64_t record = mica_private_record(world, entity);
+        const char *column = mica_private_of(world)->columns[component][record >> 16 & MICA_PRIVATE_CHUNK_MASK];
+        if (__builtin_expect(column != NULL, 1))
+            return column + (uint32_t)(record & 0xFFFF) * type->size_bytes;
+    } else {
+        const mica_private_pool *pool = mica_private_fast_pool(world, component);
+        uint64_t row = mica_private_pool_row(pool, entity);
+        if (__builtin_expect(pool != NULL, 1))
+            return row < pool->row_limit ? pool->values + row * type->size_bytes : NULL;
+    }
+#endif
+    return mica_get_id(world, entity, mica_type_id(type));
+}
+
+/* Like mica_has_id, for a described component. Threads: reader. */
+static inline bool mica_lookup_has(const mica_world *world, mica_entity entity, mica_type *type)
+{
+#ifndef MICA_CHECKED
+    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
+    if (__builtin_expect(world && component < mica_private_of(world)->component_count, 1)) {
+        char *const *columns = mica_private_of(world)->columns[component];
+        if (__builtin_expect(columns != mica_private_of(world)->no_columns, 1))
+            return columns[mica_private_record(world, entity) >> 16 & MICA_PRIVATE_CHUNK_MASK] != NULL;
+    } else {
+        const mica_private_pool *pool = mica_private_fast_pool(world, component);
+        if (__builtin_expect(pool != NULL, 1))
+            return mica_private_pool_row(pool, entity) < pool->row_limit;
+    }
+#endif
+    return mica_has_id(world, entity, mica_type_id(type));
+}
+
+/* Like mica_write_id, for a described component. The first write to a slice since the version of the world changed is left to the
+ * library, which stamps the slice and makes the copy that a snapshot needs. Threads: owner. */
+static inline void *mica_lookup_write(mica_world *world, mica_entity entity, mica_type *type)
+{
+#ifndef MICA_CHECKED
+    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
+    if (__builtin_expect(world && component < mica_private_of(world)->component_count && type->size_bytes, 1)) {
+        const mica_private_lookup *lookup = mica_private_of(world);
+        uint64_t record = mica_private_record(world, entity);
+        uint32_t number = (uint32_t)(record >> 16) & MICA_PRIVATE_CHUNK_MASK, row = (uint32_t)record & 0xFFFF;
+        char *const *columns = lookup->columns[component];
+        const mica_private_chunk *chunk = lookup->chunks[number];
+        uint32_t column = ((const uint16_t *)(const void *)(columns + lookup->chunk_capacity))[number];
+        const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 +
+                                column + (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
+        if (__builtin_expect(columns[number] && __atomic_load_n(stamp, __ATOMIC_ACQUIRE) ==
+                                                    __atomic_load_n(&lookup->version, __ATOMIC_RELAXED),
+                             1))
+            return columns[number] + row * type->size_bytes;
+    }
+#endif
+    return mica_write_id(world, entity, mica_type_id(type));
+}
+
+/* A component to look up with mica_get_several, and where to write the pointer to its value. Use MICA_INTO. */
+typedef struct mica_wanted {
+    mica_type *type;
+    const void *out_pointer; /* the address of a pointer */
+} mica_wanted;
+
+/* Looks up several components of one entity. Writes NULL for those that it does not have. Returns how many were found. The pointers
+ * are valid as long as those from mica_get_id. Threads: reader. */
+static inline uint32_t mica_lookup_several(const mica_world *world, mica_entity entity, const mica_wanted *wanted,
+                                           uint32_t count)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; wanted && i < count; ++i) {
+        const void *value = mica_lookup_get(world, entity, wanted[i].type);
+        if (wanted[i].out_pointer)
+            __builtin_memcpy((void *)(uintptr_t)wanted[i].out_pointer, &value, sizeof value);
+        found += value != NULL;
+    }
+    return found;
+}
+
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_lookup_get(world, ...) mica_lookup_get(MICA_AT_(world), __VA_ARGS__)
+#    define mica_lookup_has(world, ...) mica_lookup_has(MICA_AT_(world), __VA_ARGS__)
+#    define mica_lookup_write(world, ...) mica_lookup_write(MICA_AT_(world), __VA_ARGS__)
+#    define mica_lookup_several(world, ...) mica_lookup_several(MICA_AT_(world), __VA_ARGS__)
 #    define mica_get_id(world, ...) mica_get_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_write_id(world, ...) mica_write_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_create_id(world, ...) mica_create_id(MICA_AT_(world), __VA_ARGS__)
@@ -109,12 +200,17 @@ MICA_END
 #define mica_set_from(world, entity, T, pointer)                                                                       \
     mica_set_id((world), (entity), (mica_value)MICA_FROM(T, pointer))
 #define mica_remove(world, entity, T) mica_remove_id((world), (entity), MICA_ID(T))
-#define mica_has(world, entity, T) mica_has_id((world), (entity), MICA_ID(T))
-#define mica_get(world, entity, T) ((const T *)mica_get_id((world), (entity), MICA_ID(T)))
+#define mica_has(world, entity, T) mica_lookup_has((world), (entity), &mica_type_of_##T)
+#define mica_get(world, entity, T) ((const T *)mica_lookup_get((world), (entity), &mica_type_of_##T))
+/* mica_get_several(world, entity, MICA_INTO(Position, &position), MICA_INTO(Velocity, &velocity)) */
+#define mica_get_several(world, entity, ...)                                                                           \
+    mica_lookup_several((world), (entity), (const mica_wanted[]){__VA_ARGS__},                                         \
+                        (uint32_t)(sizeof((const mica_wanted[]){__VA_ARGS__}) / sizeof(mica_wanted)))
+#define MICA_INTO(T, pointer) {&mica_type_of_##T, (const T **){(pointer)}}
 #define mica_enable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), true)
 #define mica_disable(world, entity, T) mica_enable_id((world), (entity), MICA_ID(T), false)
 #define mica_is_enabled(world, entity, T) mica_is_enabled_id((world), (entity), MICA_ID(T))
 
-#define mica_write(world, entity, T) ((T *)mica_write_id((world), (entity), MICA_ID(T)))
+#define mica_write(world, entity, T) ((T *)mica_lookup_write((world), (entity), &mica_type_of_##T))
 
 #endif

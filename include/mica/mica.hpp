@@ -349,11 +349,17 @@ class world {
     /* As mica_get, mica_write, mica_set, mica_add, mica_remove, mica_has, mica_singleton_get and mica_singleton_write. */
     template <class T> const T *read(mica_entity entity) const
     {
-        return static_cast<const T *>(mica_get_id(get(), entity, id<T>()));
+        return static_cast<const T *>(mica_lookup_get(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{})));
+    }
+    /* Several components of one entity: auto [position, speed] = world.read_several<Position, Speed>(entity). Each is nullptr if
+     * the entity does not have it. */
+    template <class... T> std::tuple<const T *...> read_several(mica_entity entity) const
+    {
+        return {read<T>(entity)...};
     }
     template <class T> T *write(mica_entity entity)
     {
-        return static_cast<T *>(mica_write_id(get(), entity, id<T>()));
+        return static_cast<T *>(mica_lookup_write(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{})));
     }
     template <class T> bool set(mica_entity entity, const T &value)
     {
@@ -364,7 +370,10 @@ class world {
         return static_cast<T *>(mica_add_id(get(), entity, id<T>()));
     }
     template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
-    template <class T> bool has(mica_entity entity) const { return mica_has_id(get(), entity, id<T>()); }
+    template <class T> bool has(mica_entity entity) const
+    {
+        return mica_lookup_has(get(), entity, &mica_type_for(type_tag<std::remove_cv_t<T>>{}));
+    }
     template <class T> const T *read_the() { return static_cast<const T *>(mica_singleton_get_id(get(), id<T>())); }
     template <class T> T *write_the() { return static_cast<T *>(mica_singleton_write_id(get(), id<T>())); }
 

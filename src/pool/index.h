@@ -20,11 +20,11 @@ enum {
 };
 
 typedef struct micap_index {
-    micap_arena *arena; /* where pages come from: they lie together in huge pages */
-    uint64_t **pages;   /* map: generation << 32 | row + 1 */
+    uint64_t **pages; /* map: generation << 32 | row + 1 */
     uint32_t page_count;
     uint32_t page_capacity;
-    uint32_t *slots; /* hash: row + 1; 0 is empty */
+    micap_arena *arena; /* where pages come from: they lie together in huge pages */
+    uint32_t *slots;    /* hash: row + 1; 0 is empty */
     uint32_t slot_count;
     uint32_t used; /* of the slots */
     micap_undo_logs *undo;

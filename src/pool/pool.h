@@ -12,6 +12,7 @@
 #ifndef MICAP_POOL_POOL_H
 #define MICAP_POOL_POOL_H
 
+#include "mica/lookup.h"
 #include "mica/pool.h"
 #include "pool/index.h"
 #include "type/values.h"
@@ -42,13 +43,19 @@ typedef struct micap_pool_group {
 
 struct mica_pool {
     /* What a look-up reads. */
+    union {
+        mica_private_pool lookup; /* what the inline functions of the public headers read */
+        struct {
+            micap_pool_kind
+                fast_kind;      /* `kind` for whole values without rows of the dead, where a map or direct index alone
+                                           tells; else MICAP_POOL_TAG */
+            uint32_t row_limit; /* rows in use lie below it; all of them are, but with a direct index */
+            char *values;       /* of a component that is not split */
+            mica_entity *owners;
+            micap_index index;
+        };
+    };
     micap_pool_kind kind;
-    micap_pool_kind fast_kind; /* the same for whole values without rows of the dead, where a map or direct index alone
-                                   tells; else MICAP_POOL_TAG */
-    uint32_t row_limit;        /* rows in use lie below it; all of them are, but with a direct index */
-    micap_index index;
-    mica_entity *owners;
-    char *values; /* of a component that is not split */
     uint32_t value_bytes;
     uint64_t *present; /* direct index and tags: a bit per row */
     uint32_t present_words;
@@ -85,7 +92,20 @@ struct mica_pool {
     uint64_t probe_count;
     uint64_t removed_count;
     bool is_shuffled; /* while it is restored: rows have other owners than they had */
+#ifdef MICA_CHECKED
+    /* Compares a write to values of rows with what the running system declared; NULL outside of a world. */
+    void (*check_write)(const mica_world *world, mica_component component, const mica_entity *owners, uint32_t count);
+#endif
 };
+
+_Static_assert(offsetof(mica_pool, fast_kind) == offsetof(mica_private_pool, kind) &&
+                   offsetof(mica_pool, row_limit) == offsetof(mica_private_pool, row_limit) &&
+                   offsetof(mica_pool, values) == offsetof(mica_private_pool, values) &&
+                   offsetof(mica_pool, owners) == offsetof(mica_private_pool, owners) &&
+                   offsetof(mica_pool, index.pages) == offsetof(mica_private_pool, pages) &&
+                   offsetof(mica_pool, index.page_count) == offsetof(mica_private_pool, page_count) &&
+                   sizeof(micap_pool_kind) == sizeof(uint32_t) && MICAP_MAP_PAGE_ENTRIES == 1 << MICA_PRIVATE_MAP_SHIFT,
+               "inline functions find the fields where they are");
 
 /* With the pages of its index in an arena; NULL when memory is short. */
 mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_undo_logs *undo, const micap_type *type);

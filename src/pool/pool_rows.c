@@ -38,8 +38,7 @@ static void link_last(mica_pool *pool, uint32_t row, uint32_t first)
 static void set_bit(mica_pool *pool, uint32_t row, bool value)
 {
     uint64_t bit = (uint64_t)1 << row % 64, *word = &pool->present[row / 64];
-    if (MICAP_UNLIKELY(pool->undo->before))
-        micap_pool_save_bit(pool, row);
+    micap_pool_touch_bit(pool, row);
     *word = value ? *word | bit : *word & ~bit;
 }
 

@@ -240,6 +240,7 @@ void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t cou
 {
     if (!count)
         return;
+    micap_pool_check_write(pool, row, count);
     uint32_t stride = 1 + pool->data_lane_count;
     const mica_version *last = micap_pool_stamps(pool, row + count - 1);
     for (mica_version *stamps = micap_pool_stamps(pool, row); stamps <= last; stamps += stride) {

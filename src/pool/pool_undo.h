@@ -5,7 +5,18 @@
 #include "pool/pool.h"
 
 /* Writes. Every write to a pool goes through one of these functions first. They make the copy that the newest snapshot needs
- * (copy-on-write) and stamp the change; the fast path, core/entity/pool_fast_path.c, is only for worlds without snapshots. */
+ * (copy-on-write), stamp the change and, in checked builds, compare writes to values with what the running system declared. The
+ * fast path, core/entity/pool_fast_path.c, is only for worlds without snapshots, and outside of systems. */
+
+static inline void micap_pool_check_write(const mica_pool *pool, uint32_t row, uint32_t count)
+{
+#ifdef MICA_CHECKED
+    if (pool->check_write)
+        pool->check_write(pool->world, pool->type->id, pool->owners + row, count);
+#else
+    (void)pool, (void)row, (void)count;
+#endif
+}
 
 /* The copies: of the slices of rows [row, row + count), and of the block of a bit. */
 MICAP_COLD void micap_pool_save_slices(const mica_pool *pool, uint32_t row, uint32_t count);
@@ -17,6 +28,13 @@ static inline void micap_pool_preserve(const mica_pool *pool, uint32_t row, uint
 {
     if (MICAP_UNLIKELY(pool->undo->before))
         micap_pool_save_slices(pool, row, count);
+}
+
+/* The bit of a row, or of an entity with a tag, is about to change. */
+static inline void micap_pool_touch_bit(const mica_pool *pool, uint32_t row)
+{
+    if (MICAP_UNLIKELY(pool->undo->before))
+        micap_pool_save_bit(pool, row);
 }
 
 /* A row is about to be added, or to be replaced by another row. */
@@ -34,6 +52,7 @@ void micap_pool_touch(mica_pool *pool, uint32_t lane, uint32_t row, uint32_t cou
 static inline void micap_pool_touch_value(const mica_pool *pool, uint32_t row, mica_version version)
 {
     mica_version *stamp = &micap_pool_stamps(pool, row)[1];
+    micap_pool_check_write(pool, row, 1);
     if (MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < pool->undo->before))
         micap_pool_save_slices(pool, row, 1);
     __atomic_store_n(stamp, version, __ATOMIC_RELEASE);

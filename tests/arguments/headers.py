@@ -29,6 +29,8 @@ class Headers:
         text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"^#.*?(?<!\\)$", "", text, flags=re.MULTILINE | re.DOTALL)
         for returns, name, parameters in FUNCTION.findall(text):
+            if name.startswith("mica_private_"):  # parts of inline functions
+                continue
             self.functions[name] = Function(path.name, name, spaced(returns), parameter_list(parameters))
         for name, body in STRUCT.findall(text) + SHORT_STRUCT.findall(text):
             self.structs[name] = [field(declaration) for declaration in body.split(";") if declaration.strip()]

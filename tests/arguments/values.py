@@ -59,6 +59,7 @@ TYPES = {
     "mica_ref *": Values("valid_ref()", [NULL_POINTER, Bad("zero", "&(mica_ref){0}", QUIET),
                                          Bad("stale", "stale_ref()", QUIET), Bad("forged", "forged_ref()", QUIET)]),
     "mica_type *": handle("valid_type()"),
+    "mica_wanted *": optional("&(mica_wanted){&mica_type_of_Position, &(const Position *){NULL}}"),
     "mica_local *": handle("&(mica_local){0}"),
     "mica_global_matrix *": handle("&(mica_global_matrix){0}"),
     "float *": handle("(float[3]){0}"),

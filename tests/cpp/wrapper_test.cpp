@@ -160,6 +160,8 @@ START_TEST(parameters_say_what_is_asked_for)
     ck_assert(mica_same(found, fast));
     ck_assert_uint_eq(world.query([](const Point &) {}, mica::with<Frozen>).count(), 1);
     ck_assert(!world.has<Speed>(plain));
+    auto [point, speed] = world.read_several<Point, Speed>(plain);
+    ck_assert(point == world.read<Point>(plain) && point != nullptr && speed == nullptr);
 }
 END_TEST
 

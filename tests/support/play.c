@@ -141,13 +141,16 @@ static void compare_component(play *play, const model_entity *entity, sample_kin
     bool there = entity->components >> kind & 1;
     bool on = there && !(entity->disabled >> kind & 1);
     mica_component id = play->ids[kind];
+    mica_type *type = (mica_type *)(uintptr_t)mica_component_type(id);
     EXPECT_SAYING(play, mica_has_id(play->world, entity->handle, id) == there, "%s", samples[kind].name);
+    EXPECT_SAYING(play, mica_lookup_has(play->world, entity->handle, type) == there, "%s", samples[kind].name);
     EXPECT_SAYING(play, mica_is_enabled_id(play->world, entity->handle, id) == on, "%s", samples[kind].name);
     if (sample_is_split(kind)) {
         compare_split(play, entity, kind, there);
     } else {
         const void *value = mica_get_id(play->world, entity->handle, id);
         EXPECT_SAYING(play, (value != NULL) == there, "%s", samples[kind].name);
+        EXPECT_SAYING(play, mica_lookup_get(play->world, entity->handle, type) == value, "%s", samples[kind].name);
         if (there && samples[kind].has_data)
             EXPECT_SAYING(play, samples[kind].holds(value, entity->numbers[kind]), "%s is not %u", samples[kind].name,
                           entity->numbers[kind]);
@@ -189,6 +192,9 @@ static void compare_dead(play *play, const model_entity *entity)
     for (uint32_t i = 0; i < play->kind_count; ++i) {
         EXPECT(play, !mica_get_id(play->world, entity->handle, play->ids[play->kinds[i]]));
         EXPECT(play, !mica_has_id(play->world, entity->handle, play->ids[play->kinds[i]]));
+        mica_type *type = (mica_type *)(uintptr_t)mica_component_type(play->ids[play->kinds[i]]);
+        EXPECT(play, !mica_lookup_get(play->world, entity->handle, type));
+        EXPECT(play, !mica_lookup_has(play->world, entity->handle, type));
     }
     EXPECT(play, !mica_name_get(play->world, entity->handle));
 }

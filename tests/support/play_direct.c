@@ -299,11 +299,12 @@ static void follow_ref(play *play)
     play_ref *ref = &play->refs[random_below(&play->random, PLAY_REFS)];
     model_entity *entity = model_find(&play->model, ref->ref.entity);
     bool there = entity && (entity->components >> ref->kind & 1);
-    const void *value = mica_ref_read_id(play->world, &ref->ref);
+    const void *value = mica_lookup_ref_read(play->world, &ref->ref);
     EXPECT(play, (value != NULL) == there);
     if (!there)
         return;
     EXPECT(play, samples[ref->kind].holds(value, entity->numbers[ref->kind]));
+    EXPECT(play, mica_ref_read_id(play->world, &ref->ref) == value);
     void *writable = mica_ref_write_id(play->world, &ref->ref);
     EXPECT(play, writable == value);
     uint32_t number = play_draw_number(play);

@@ -40,7 +40,7 @@ bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind
     if (operation == MICAP_OPERATION_CREATE)
         return is_creation_for_batch(kind, target->to);
     if (micap_is_pooled(kind->value.component))
-        return micap_pool_of(world, kind->value.component)->changes_fast && !world->undo.before;
+        return micap_pool_is_fast(world, micap_pool_of(world, kind->value.component));
     return (target->to == target->from || target->edge.path != MICAP_EDGE_GENERAL) &&
            !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
 }

@@ -7,6 +7,7 @@
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "mica/bulk.h"
+#include "mica/component.h"
 
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
                              mica_entity *out_entities)
@@ -52,12 +53,12 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
 enum { BLOCK = 64 };
 
 /* Looks up a block whose records were asked for one block ago, and asks for the values. */
-static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count,
-                          mica_component component, const void **out)
+static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count, mica_type *type,
+                          const void **out)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const void *value = mica_get_id(world, entities[i], component);
+        const void *value = mica_lookup_get(world, entities[i], type);
         __builtin_prefetch(value);
         memcpy(&out[i], &value, sizeof value); /* the caller's pointers have another type */
         found += value != NULL;
@@ -67,9 +68,9 @@ static uint32_t get_block(const mica_world *world, const mica_entity *entities, 
 
 static void prefetch_records(const mica_world *world, const mica_entity *entities, uint32_t count)
 {
-    uint32_t page_count = atomic_load_explicit(&world->entities.page_count, memory_order_acquire);
+    const uintptr_t *directory = atomic_load_explicit(&world->entities.directory, memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i)
-        if (entities[i].index >> MICAP_PAGE_SHIFT < page_count)
+        if (entities[i].index >> MICAP_PAGE_SHIFT < directory[-1])
             __builtin_prefetch(micap_record_at(&world->entities, entities[i].index));
 }
 
@@ -78,13 +79,19 @@ uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, 
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count) || MICAP_MISSING(world, out_pointers))
         return 0;
+    mica_type *type =
+        (mica_type *)(uintptr_t)mica_component_type(component); /* its id is known: nothing is written to it */
+    if (!type) {
+        memset(out_pointers, 0, count * sizeof *out_pointers);
+        return 0;
+    }
     uint32_t found = 0;
     prefetch_records(world, entities, count < BLOCK ? count : BLOCK);
     for (uint32_t begin = 0; begin < count; begin += BLOCK) {
         uint32_t run = count - begin < BLOCK ? count - begin : BLOCK;
         uint32_t left = count - begin - run;
         prefetch_records(world, entities + begin + run, left < BLOCK ? left : BLOCK);
-        found += get_block(world, entities + begin, run, component, out_pointers + begin);
+        found += get_block(world, entities + begin, run, type, out_pointers + begin);
     }
     return found;
 }

@@ -7,11 +7,6 @@
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_undo.h"
 
-static inline bool is_short(const mica_world *world, const mica_pool *pool)
-{
-    return MICAP_LIKELY(pool && pool->changes_fast && !world->undo.before);
-}
-
 static inline bool is_living(const mica_world *world, mica_entity entity)
 {
     return MICAP_LIKELY(micap_record_chunk(micap_record_of(&world->entities, entity)) > MICAP_CHUNK_PENDING);
@@ -110,7 +105,7 @@ static __attribute__((noinline)) void *add_tag_or_any(mica_world *world, mica_po
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    if (MICAP_UNLIKELY(!is_short(world, pool)))
+    if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool)))
         return micap_add_any(world, entity, component);
     if (pool->kind == MICAP_POOL_TAG)
         return add_tag_or_any(world, pool, entity);
@@ -125,7 +120,7 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    bool is_gone = is_short(world, pool) &&
+    bool is_gone = micap_pool_is_fast(world, pool) &&
                    (pool->kind == MICAP_POOL_TAG ? is_living(world, entity) && remove_tag(world, pool, entity)
                                                  : remove_row(world, pool, entity));
     return MICAP_LIKELY(is_gone) || micap_remove_any(world, entity, component);
@@ -134,7 +129,7 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    if (!is_short(world, pool) || !is_living(world, entity))
+    if (!micap_pool_is_fast(world, pool) || !is_living(world, entity))
         return false;
     if (pool->kind == MICAP_POOL_TAG)
         return add_tag(world, pool, entity) != NULL;
@@ -147,7 +142,7 @@ bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component
 bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    return is_short(world, pool) && is_living(world, entity) &&
+    return micap_pool_is_fast(world, pool) && is_living(world, entity) &&
            (pool->kind == MICAP_POOL_TAG ? remove_tag(world, pool, entity) : remove_row(world, pool, entity));
 }
 

@@ -5,6 +5,12 @@
 
 #include "core/world/world.h"
 
+/* Whether the fast path applies to a pool now. */
+static inline bool micap_pool_is_fast(const mica_world *world, const mica_pool *pool)
+{
+    return MICAP_LIKELY(pool && pool->changes_fast && !world->undo.before);
+}
+
 /* What mica_add_id and mica_remove_id do outside of recording: by a short way, or by the long one. */
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component);

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/storage/column_table.h"
 #include "core/world/world.h"
 
 /* Headers of large chunks, which all begin at a multiple of 2 MiB, would share the same few sets of the cache: each begins
@@ -133,7 +134,7 @@ void micap_chunk_lay_out(micap_chunk *chunk, micap_archetype *archetype, uint32_
 }
 
 /* The two chunks that no entity is in. They belong to the archetype without components, but are not in its list. */
-enum { DUMMY_BYTES = sizeof(micap_chunk) + sizeof(micap_finder) };
+enum { DUMMY_BYTES = sizeof(micap_chunk) + sizeof(micap_finder), NUMBERS_MIN = 64 };
 
 static bool create_dummy(mica_world *world, uint32_t number)
 {
@@ -147,10 +148,20 @@ static bool create_dummy(mica_world *world, uint32_t number)
     return true;
 }
 
+/* Makes sure that there is room for a chunk of this number. */
+static bool reserve_number(mica_world *world, uint32_t number)
+{
+    micap_chunks *chunks = &world->chunks;
+    bool done = MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)number + 1) &&
+                micap_column_table_reserve(world, chunks->capacity);
+    world->lookup.chunks = (const mica_private_chunk *const *)(void *)chunks->by_number;
+    return done;
+}
+
 bool micap_chunks_init(mica_world *world)
 {
     micap_chunks *chunks = &world->chunks;
-    if (!MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, 64))
+    if (!reserve_number(world, NUMBERS_MIN - 1))
         return false;
     chunks->by_number[MICAP_CHUNK_NONE] = chunks->by_number[MICAP_CHUNK_PENDING] = NULL;
     chunks->limit = MICAP_CHUNK_PENDING + 1;
@@ -160,8 +171,9 @@ bool micap_chunks_init(mica_world *world)
 void micap_chunks_free(mica_world *world)
 {
     micap_chunks *chunks = &world->chunks;
-    for (uint32_t number = 0; chunks->by_number && number <= MICAP_CHUNK_PENDING; ++number)
+    for (uint32_t number = 0; number < chunks->limit && number <= MICAP_CHUNK_PENDING; ++number)
         micap_release(&world->memory, chunks->by_number[number], DUMMY_BYTES, MICAP_CACHE_LINE);
+    micap_column_table_free(world);
     MICAP_RELEASE_ARRAY(&world->memory, chunks->by_number, chunks->capacity);
     MICAP_RELEASE_ARRAY(&world->memory, chunks->retired, chunks->retired_capacity);
 }
@@ -169,11 +181,8 @@ void micap_chunks_free(mica_world *world)
 micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, uint32_t order)
 {
     micap_chunks *chunks = &world->chunks;
-    if (!chunks->first_free) {
-        if (chunks->limit == MICAP_CHUNKS_MAX ||
-            !MICAP_RESERVE(&world->memory, chunks->by_number, &chunks->capacity, (uint64_t)chunks->limit + 1))
-            return NULL;
-    }
+    if (!chunks->first_free && (chunks->limit == MICAP_CHUNKS_MAX || !reserve_number(world, chunks->limit)))
+        return NULL;
     if (world->undo.before &&
         !MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity, (uint64_t)chunks->count + 1))
         return NULL;
@@ -196,6 +205,7 @@ micap_chunk *micap_chunk_create(mica_world *world, micap_archetype *archetype, u
     chunks->bytes += bytes;
     micap_chunk_lay_out(chunk, archetype, order, micap_chunk_capacity(archetype, bytes));
     MICAP_ASSERT(chunk->capacity > 0, "a chunk has room for a row");
+    micap_column_table_add(world, chunk);
     return chunk;
 }
 
@@ -204,6 +214,7 @@ static void destroy(mica_world *world, micap_chunk *chunk)
     MICAP_ASSERT(chunk->count == 0, "a chunk that goes is empty");
     micap_chunks *chunks = &world->chunks;
     size_t bytes = (size_t)1 << chunk->order;
+    micap_column_table_remove(world, chunk);
     chunks->by_number[chunk->number] = (micap_chunk *)(((uintptr_t)chunks->first_free << 1) | 1);
     chunks->first_free = chunk->number;
     --chunks->count;
@@ -273,10 +284,14 @@ bool micap_chunks_reserve_outgrown(mica_world *world)
 void micap_chunks_swap_numbers(mica_world *world, micap_chunk *a, micap_chunk *b)
 {
     uint32_t number = a->number;
+    micap_column_table_remove(world, a);
+    micap_column_table_remove(world, b);
     a->number = b->number;
     b->number = number;
     world->chunks.by_number[a->number] = a;
     world->chunks.by_number[b->number] = b;
+    micap_column_table_add(world, a);
+    micap_column_table_add(world, b);
 }
 
 void micap_chunk_copy_stamps(micap_chunk *to, const micap_chunk *from)

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "mica/describe.h"
 #include "mica/handle.h"
+#include "mica/lookup.h"
 #include "mica/view.h"
 #include "mica/world.h"
 
@@ -40,6 +41,15 @@ typedef struct micap_column_data {
 } micap_column_data;
 
 typedef struct micap_chunk {
+    union {
+        mica_private_chunk lookup;
+        struct {
+            uint32_t stamps_offset;
+            uint16_t stride;     /* stamps per slice: 1 + columns */
+            uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
+            uint8_t order;       /* the block has 2^order bytes */
+        };
+    };
     struct micap_archetype *archetype;
     _Alignas(8) uint32_t number; /* in the world's table of chunks */
     uint32_t index;              /* among the chunks of its archetype */
@@ -47,11 +57,7 @@ typedef struct micap_chunk {
     uint32_t capacity;
     uint32_t finder_mask; /* the size of the table of finders, less 1 */
     uint32_t lanes_offset;
-    uint32_t stamps_offset;
     uint32_t entities_offset;
-    uint16_t stride;     /* stamps per slice: 1 + columns */
-    uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
-    uint8_t order;       /* the block has 2^order bytes */
     uint32_t born; /* the serial of the first snapshot that may have it; no other chunk of this number has the same */
     _Alignas(16) micap_finder finders[];
 } micap_chunk;
@@ -65,6 +71,10 @@ typedef struct micap_row {
 /* How many rows fit decides which rows a system sees together, and must not depend on the size of pointers. */
 _Static_assert(sizeof(micap_finder) == 16 && sizeof(micap_column_data) == 16 && sizeof(micap_chunk) == 48,
                "chunks have as many rows on every machine");
+_Static_assert(offsetof(micap_chunk, stamps_offset) == offsetof(mica_private_chunk, stamps_offset) &&
+                   offsetof(micap_chunk, stride) == offsetof(mica_private_chunk, stride) &&
+                   MICA_SLICE_ROWS == 1 << MICA_PRIVATE_SLICE_SHIFT,
+               "inline functions find the stamps where they are");
 
 static inline const micap_finder *micap_chunk_find(const micap_chunk *chunk, mica_component component)
 {
@@ -139,6 +149,7 @@ typedef struct micap_chunks {
     uint32_t first_free; /* 0 is none */
     uint32_t count;
     size_t bytes;                /* in chunks that exist */
+    uint32_t list_count;         /* of the column table */
     uint64_t outgrown_structure; /* that of the world since an archetype outgrew its chunk */
     /* Chunks that no archetype has any more, and some snapshot does, or the operation that outgrew them. There is always room for
      * all chunks while there are snapshots. */

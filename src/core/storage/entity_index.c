@@ -10,16 +10,37 @@ static const uint64_t index_limit = (uint64_t)1 << 32;
 /* A directory that was outgrown. Threads that look up may still read it, so it goes with the world. */
 typedef struct micap_old_directory {
     struct micap_old_directory *next;
-    uint64_t **directory;
-    uint32_t capacity;
+    uintptr_t *directory;
 } old_directory;
 
 /* What unallocated pages read as: no slot of it is ever alive. Never written. */
 static uint64_t empty_page[MICAP_PAGE_RECORDS];
 
-static uint64_t **directory_of(const micap_entities *entities)
+static uintptr_t *directory_of(const micap_entities *entities)
 {
     return atomic_load_explicit(&entities->directory, memory_order_relaxed);
+}
+
+/* A directory without entries, or NULL. */
+static uintptr_t *allocate_directory(mica_world *world, uint32_t capacity)
+{
+    uintptr_t *block = micap_allocate(&world->memory, ((size_t)capacity + 1) * sizeof *block, MICAP_ARRAY_ALIGNMENT);
+    if (!block)
+        return NULL;
+    block[0] = capacity;
+    return block + 1;
+}
+
+static void release_directory(mica_world *world, uintptr_t *directory)
+{
+    if (directory)
+        micap_release(&world->memory, directory - 1, (directory[-1] + 1) * sizeof *directory, MICAP_ARRAY_ALIGNMENT);
+}
+
+/* The entry of the directory for a page: see micap_entities. */
+static uintptr_t entry_of(const uint64_t *records, uint32_t page)
+{
+    return (uintptr_t)records - (uintptr_t)page * PAGE_BYTES;
 }
 
 static uint32_t page_count_of(const micap_entities *entities)
@@ -33,20 +54,20 @@ static bool grow_directory(mica_world *world, uint32_t needed)
     if (needed <= entities->directory_capacity)
         return true;
     uint32_t grown = (uint32_t)micap_power_of_two_at_least(needed < 16 ? 16 : needed);
-    uint64_t **fresh = micap_allocate(&world->memory, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+    uintptr_t *fresh = allocate_directory(world, grown);
     old_directory *old = micap_allocate(&world->memory, sizeof *old, MICAP_ARRAY_ALIGNMENT);
     if (!fresh || !old) {
-        micap_release(&world->memory, fresh, grown * sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
+        release_directory(world, fresh);
         micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
         return false;
     }
     old->next = entities->old_directories;
     old->directory = directory_of(entities);
-    old->capacity = entities->directory_capacity;
     entities->old_directories = old;
     for (uint32_t i = 0; i < grown; ++i)
-        fresh[i] = i < entities->directory_capacity ? old->directory[i] : empty_page;
+        fresh[i] = i < entities->directory_capacity ? old->directory[i] : entry_of(empty_page, i);
     atomic_store_explicit(&entities->directory, fresh, memory_order_release);
+    __atomic_store_n(&world->lookup.pages, fresh, __ATOMIC_RELEASE);
     entities->directory_capacity = grown;
     return true;
 }
@@ -69,15 +90,15 @@ static bool ensure_page_locked(mica_world *world, uint32_t page)
     micap_entities *entities = &world->entities;
     if (!grow_directory(world, page + 1) || !reserve_page_list(world, page))
         return false;
-    uint64_t **directory = directory_of(entities);
-    if (directory[page] == empty_page) {
+    uintptr_t *directory = directory_of(entities);
+    if (directory[page] == entry_of(empty_page, page)) {
         uint64_t *records = micap_arena_allocate(&entities->arena, PAGE_BYTES);
         if (!records)
             return false;
         memset(records, 0, PAGE_BYTES);
         entities->pages[page].records = records;
         /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
-        __atomic_store_n(&directory[page], records, __ATOMIC_RELEASE);
+        __atomic_store_n(&directory[page], entry_of(records, page), __ATOMIC_RELEASE);
     }
     if (page >= page_count_of(entities))
         atomic_store_explicit(&entities->page_count, page + 1, memory_order_release);
@@ -111,11 +132,11 @@ void micap_entities_free(mica_world *world)
     micap_entities *entities = &world->entities;
     for (old_directory *old = entities->old_directories; old;) {
         old_directory *next = old->next;
-        micap_release(&world->memory, old->directory, old->capacity * sizeof *old->directory, MICAP_ARRAY_ALIGNMENT);
+        release_directory(world, old->directory);
         micap_release(&world->memory, old, sizeof *old, MICAP_ARRAY_ALIGNMENT);
         old = next;
     }
-    MICAP_RELEASE_ARRAY(&world->memory, directory_of(entities), entities->directory_capacity);
+    release_directory(world, directory_of(entities));
     MICAP_RELEASE_ARRAY(&world->memory, entities->pages, entities->pages_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->holes, entities->hole_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->lane_taken, entities->lane_capacity);

@@ -38,8 +38,10 @@ typedef struct micap_page {
 } micap_page;
 
 typedef struct micap_entities {
-    _Atomic(uint64_t **) directory; /* pages by index >> 13; unallocated ones share a page of zeros */
-    atomic_uint page_count;
+    /* Pages by index >> 13; unallocated ones share a page of zeros. An entry is the address that the record of index 0 would have
+     * in an array of which the page is a part. The entry [-1] is how many there are. */
+    _Atomic(uintptr_t *) directory;
+    atomic_uint page_count; /* that exist */
     uint32_t directory_capacity;
     micap_page *pages; /* the owner's side of the pages */
     uint32_t pages_capacity;
@@ -96,19 +98,22 @@ static inline bool micap_record_follows(uint64_t record, uint64_t first, uint32_
 /* The record of an index that exists. */
 static inline uint64_t *micap_record_at(const micap_entities *entities, uint32_t index)
 {
-    uint64_t **directory = atomic_load_explicit(&entities->directory, memory_order_acquire);
-    uint64_t *page = __atomic_load_n(&directory[index >> MICAP_PAGE_SHIFT], __ATOMIC_ACQUIRE);
-    return &page[index & (MICAP_PAGE_RECORDS - 1)];
+    const uintptr_t *directory = atomic_load_explicit(&entities->directory, memory_order_acquire);
+    uintptr_t page = __atomic_load_n(&directory[index >> MICAP_PAGE_SHIFT], __ATOMIC_ACQUIRE);
+    return (uint64_t *)(page + (uintptr_t)index * sizeof(uint64_t));
 }
 
 /* The record of any handle; that of a free slot when the handle is not alive. */
 static inline uint64_t micap_record_of(const micap_entities *entities, mica_entity entity)
 {
-    uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_acquire);
-    if (MICAP_UNLIKELY(entity.index >> MICAP_PAGE_SHIFT >= page_count))
+    const uintptr_t *directory = atomic_load_explicit(&entities->directory, memory_order_acquire);
+    uintptr_t page = entity.index >> MICAP_PAGE_SHIFT;
+    if (MICAP_UNLIKELY(page >= directory[-1]))
         return 0;
+    uintptr_t records = __atomic_load_n(&directory[page], __ATOMIC_ACQUIRE);
     /* A buffer may be giving out a handle to the slot in another thread. */
-    uint64_t record = __atomic_load_n(micap_record_at(entities, entity.index), __ATOMIC_RELAXED);
+    uint64_t record =
+        __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), __ATOMIC_RELAXED);
     return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
 

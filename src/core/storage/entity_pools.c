@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "core/events/hooks.h"
 #include "core/events/removals.h"
+#include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
@@ -20,6 +21,8 @@ static bool list_pool(mica_world *world, uint32_t number)
         return false;
     for (; pools->limit <= number; ++pools->limit)
         pools->by_number[pools->limit] = NULL;
+    world->lookup.pools = (const mica_private_pool *const *)(void *)pools->by_number;
+    world->lookup.pool_count = pools->limit;
     return true;
 }
 
@@ -32,6 +35,9 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
         return NULL;
     pool->bit = pools->count % 64;
     pool->may_hold_dead = type->type.dying != MICA_DYING_AT_ONCE;
+#ifdef MICA_CHECKED
+    pool->check_write = micap_check_pool_write;
+#endif
     micap_pools_update_fast_paths(pool);
     pools->by_number[number] = pool;
     uint32_t at = pools->count++;

@@ -1,10 +1,11 @@
 /* Writes to chunks. Every write goes through one of these functions first. They make the copy that the newest snapshot needs
- * (copy-on-write) and stamp the change; no other code does either. A stamp that is newer than the snapshot says that the copy
- * exists. */
+ * (copy-on-write), stamp the change and, in checked builds, compare writes to values with what the running system declared. No
+ * other code does any of these. A stamp that is newer than the snapshot says that the copy exists. */
 #ifndef MICAP_CORE_STORAGE_TOUCH_H
 #define MICAP_CORE_STORAGE_TOUCH_H
 
 #include "core/undo/copy_on_write.h"
+#include "core/world/access_check.h"
 
 /* Whether the newest snapshot may need a copy of what has this stamp. Never without a snapshot. */
 static inline bool micap_is_older(const mica_world *world, const mica_version *stamp)
@@ -12,11 +13,12 @@ static inline bool micap_is_older(const mica_world *world, const mica_version *s
     return MICAP_UNLIKELY(__atomic_load_n(stamp, __ATOMIC_ACQUIRE) < world->undo.before);
 }
 
-/* Stamps values of one slice, if no copy is needed first. If it returns false, call one of the functions below. Use this where a
- * call in the middle of a function would cost more than the write. */
+/* Stamps values of one slice, if no copy is needed first. If it returns false, call one of the functions below; in checked builds
+ * it always does, so that they check the access. Use this where a call in the middle of a function would cost more than the
+ * write. */
 static inline bool micap_touch_without_copy(const mica_world *world, mica_version *stamp, mica_version version)
 {
-    if (micap_is_older(world, stamp))
+    if (MICAP_EVERY_WRITE_IS_CHECKED || micap_is_older(world, stamp))
         return false;
     micap_stamp(stamp, version);
     return true;
@@ -26,6 +28,7 @@ static inline bool micap_touch_without_copy(const mica_world *world, mica_versio
 static inline void micap_touch_value(mica_world *world, micap_chunk *chunk, uint32_t column, uint32_t row)
 {
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
+    micap_check_write(world, chunk, column, row, 1);
     if (micap_is_older(world, stamp))
         micap_undo_save_column(world, chunk, column, row);
     micap_stamp(stamp, micap_version(world));
@@ -36,6 +39,7 @@ static inline void micap_touch_column(mica_world *world, micap_chunk *chunk, uin
                                       uint32_t count, mica_version version)
 {
     uint32_t stride = chunk->stride;
+    micap_check_write(world, chunk, column, row, count);
     mica_version *stamp = micap_chunk_stamps(chunk, row) + 1 + column;
     const mica_version *last = micap_chunk_stamps(chunk, row + count - 1) + 1 + column;
     for (; stamp <= last; stamp += stride, row += MICA_SLICE_ROWS) {

@@ -78,6 +78,41 @@ void micap_check_access(const mica_world *world, mica_entity entity, mica_compon
                     name_of(component), entity.index, entity.generation);
 }
 
+/* Rows of a write follow each other, and so do those of a view: the ends tell. */
+static void check_ends(const mica_world *world, mica_component component, const mica_entity *entities, uint32_t count)
+{
+    micap_check_access(world, entities[0], component, true);
+    micap_check_access(world, entities[count - 1], component, true);
+}
+
+/* Systems declare the component that a hidden one belongs to. */
+static mica_component declared_component(const micap_archetype *archetype, mica_component component)
+{
+    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+        const micap_type *type = micap_type_of(archetype->components[i]);
+        if (type->enabled == component || type->added == component)
+            return type->id;
+        for (uint32_t leaf = 0; leaf < type->leaf_count; ++leaf)
+            if (type->leaves[leaf].component == component)
+                return type->id;
+    }
+    return component;
+}
+
+void micap_check_write(const mica_world *world, const micap_chunk *chunk, uint32_t column, uint32_t row, uint32_t count)
+{
+    if (micap_thread_context_of(world) && count)
+        check_ends(world, declared_component(chunk->archetype, chunk->archetype->columns[column].component),
+                   micap_chunk_entities(chunk) + row, count);
+}
+
+void micap_check_pool_write(const mica_world *world, mica_component component, const mica_entity *owners,
+                            uint32_t count)
+{
+    if (micap_thread_context_of(world))
+        check_ends(world, component, owners, count);
+}
+
 void micap_check_view(const mica_view *view)
 {
     const micap_thread_context *here = view->world ? micap_thread_context_of(view->world) : NULL;

@@ -9,11 +9,21 @@
 
 #ifdef MICA_CHECKED
 
+#    define MICAP_EVERY_WRITE_IS_CHECKED true
+
 /* Aborts with a report that names the system that runs in this thread, and the source location. */
 _Noreturn void micap_violation(const mica_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Before a component of an entity, or a singleton if the entity is nil, is read or written. */
+/* Before a component of an entity is read, or a singleton (the entity is nil) is read or written. Writes to chunks and pools are
+ * checked by their write functions, core/storage/touch.h and pool/pool_undo.h, which call the next two. */
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write);
+struct micap_chunk;
+/* Before values of rows [row, row + count) of a column of a chunk are written. */
+void micap_check_write(const mica_world *world, const struct micap_chunk *chunk, uint32_t column, uint32_t row,
+                       uint32_t count);
+/* The same for a component in a pool, whose rows have these owners. */
+void micap_check_pool_write(const mica_world *world, mica_component component, const mica_entity *owners,
+                            uint32_t count);
 /* The view of a system is valid while its function runs, the view of a loop until rows move. */
 void micap_check_view(const mica_view *view);
 /* The query of a system does not have this column. */
@@ -32,9 +42,18 @@ mica_location micap_noted_place(void);
 
 #else
 
+#    define MICAP_EVERY_WRITE_IS_CHECKED false
+
 static inline void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
     (void)world, (void)entity, (void)component, (void)write;
+}
+
+struct micap_chunk;
+static inline void micap_check_write(const mica_world *world, const struct micap_chunk *chunk, uint32_t column,
+                                     uint32_t row, uint32_t count)
+{
+    (void)world, (void)chunk, (void)column, (void)row, (void)count;
 }
 
 static inline void micap_check_view(const mica_view *view)

@@ -1,5 +1,6 @@
 /* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
 #include "base/argument.h"
+#include "core/storage/column_table.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -99,7 +100,12 @@ static bool check_archetype(const mica_world *world, const micap_archetype *arch
         return broken(world, "the tail is the last chunk with rows", archetype->id, archetype->tail);
     if (archetype->incoming)
         return broken(world, "nothing is awaited between operations", archetype->id, archetype->incoming);
-    return check_set(world, archetype);
+    if (!check_set(world, archetype))
+        return false;
+    for (uint32_t i = 0; i < archetype->chunk_count; ++i)
+        if (!micap_column_table_is_right(world, archetype->chunks[i]))
+            return broken(world, "the column table has the columns of a chunk", archetype->chunks[i]->number, i);
+    return true;
 }
 
 static bool check_queries(const mica_world *world)

@@ -19,15 +19,22 @@
 #include "core/storage/names.h"
 #include "core/storage/entity_pools.h"
 #include "core/query/query.h"
+#include "mica/lookup.h"
 #include "mica/world.h"
 
 struct mica_world {
     /* Hot: what looking up an entity reads. */
+    union {
+        mica_private_lookup
+            lookup; /* what the inline functions of the public headers read; see core/storage/column_table.h */
+        struct {
+            uint64_t structure;           /* raised by every change that invalidates pointers */
+            _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
+        };
+    };
     micap_entities entities;
     micap_chunks chunks;
-    _Atomic mica_version version; /* stamped on what changes; raised by mica_world_mark */
     mica_version restored; /* the version when a snapshot was last restored; 0: never. See micap_is_on_this_line */
-    uint64_t structure;    /* raised by every change that invalidates pointers */
     micap_undo_logs undo;  /* the undo logs of snapshots */
 
     micap_components components;
@@ -62,6 +69,11 @@ struct mica_world {
     _Atomic(mica_result) last_error; /* for mica_world_take_error */
     _Atomic(mica_result) failure;    /* of the last operation that failed, for functions that return it */
 };
+
+_Static_assert(offsetof(mica_world, lookup) == 0 &&
+                   offsetof(mica_world, structure) == offsetof(mica_private_lookup, structure) &&
+                   offsetof(mica_world, version) == offsetof(mica_private_lookup, version),
+               "inline functions find the fields where they are");
 
 static inline mica_version micap_version(const mica_world *world)
 {

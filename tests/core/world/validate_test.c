@@ -42,6 +42,8 @@ START_TEST(damage_to_chunks_is_named)
         DAMAGE(tail->order, tail->order - 1, "the last column ends within the block"),
         DAMAGE(first->count, first->count - 1, "chunks before the tail are full"),
         DAMAGE(spare->count, 1, "chunks after the tail are empty"),
+        DAMAGE(world->lookup.columns[archetype->columns[0].component][tail->number], 0,
+               "the column table has the columns of a chunk"),
         DAMAGE(micap_chunk_stamps(first, 0)[0], micap_version(world) + 1, "a stamp is not newer than the world"),
         DAMAGE(micap_chunk_stamps(tail, 0)[1], micap_version(world) + 1, "a stamp is not newer than the world"),
         DAMAGE(entities[0].index, entities[1].index, "a row's entity has a record that names the row"),

@@ -12,6 +12,10 @@
 
 typedef struct Burning { float heat; } Burning;
 MICA_POOL(Burning, heat)
+typedef struct Wind { float x, y; } Wind;
+MICA_COMPONENT_WITH(Wind, (.split = true), x, y)
+typedef struct Smoke { float x, y; } Smoke;
+MICA_POOL_WITH(Smoke, (.split = true), x, y)
 
 /* What the systems below get at: an entity in their rows, one that is not, and things kept from earlier. */
 static mica_entity own, other, plain;
@@ -55,6 +59,10 @@ MISTAKE(write_undeclared_elsewhere, mica_write(world, other, Velocity))
 MISTAKE(get_another_row, mica_get(world, other, Number))
 MISTAKE(get_another_row_of_what_is_read, mica_get(world, other, Position))
 MISTAKE(write_another_row, mica_write(world, other, Number))
+MISTAKE(write_a_field_undeclared, mica_write_field(world, own, Wind, x))
+MISTAKE(write_in_a_pool_undeclared, mica_write(world, plain, Burning))
+MISTAKE(write_a_field_in_a_pool_undeclared, mica_write_field(world, plain, Smoke, x))
+MISTAKE(write_a_pool_undeclared, mica_pool_write(mica_pool_of(world, Burning), Burning))
 MISTAKE(ref_undeclared, mica_ref ref = mica_ref_of(own, Mass); mica_ref_read(world, &ref, Mass))
 MISTAKE(ref_another_row, mica_ref ref = mica_ref_of(other, Number); mica_ref_read(world, &ref, Number))
 MISTAKE(ref_write_undeclared, mica_ref ref = mica_ref_of(own, Mass); mica_ref_write(world, &ref, Mass))
@@ -173,6 +181,10 @@ static const mistake mistakes[] = {
     ROWS(get_another_row, "reads component Number of entity", "which is not one of its rows"),
     ROWS(get_another_row_of_what_is_read, "reads component Position of entity", "not one of its rows"),
     ROWS(write_another_row, "writes component Number of entity", "not one of its rows"),
+    ROWS(write_a_field_undeclared, "writes component Wind of entity"),
+    ROWS(write_in_a_pool_undeclared, "writes component Burning of entity"),
+    ROWS(write_a_field_in_a_pool_undeclared, "writes component Smoke of entity"),
+    ROWS(write_a_pool_undeclared, "writes component Burning of entity"),
     ROWS(ref_undeclared, "reads component Mass of entity"),
     ROWS(ref_another_row, "reads component Number of entity", "not one of its rows"),
     ROWS(ref_write_undeclared, "writes component Mass of entity"),
@@ -247,10 +259,11 @@ static mica_world *make_world(void)
     mica_flow_def flow = mica_flow_def_default();
     flow.worker_count = 2;
     mica_flow_configure(world, &flow);
-    own = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}), MICA_WITH(Frozen));
+    own = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}), MICA_WITH(Frozen),
+                      MICA_WITH(Wind, {1, 2}));
     other = mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}),
                         MICA_WITH(Velocity, {0}), MICA_WITH(Player));
-    plain = mica_create(world, MICA_WITH(Velocity, {0}), MICA_WITH(Burning, {1}));
+    plain = mica_create(world, MICA_WITH(Velocity, {0}), MICA_WITH(Burning, {1}), MICA_WITH(Smoke, {1, 2}));
     passer = mica_create(world, MICA_WITH(Number, {3}), MICA_WITH(Burning, {1}));
     numbers = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     runs = 0;

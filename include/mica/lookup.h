@@ -1,0 +1,107 @@
+/* Mica, lookup: what the inline functions of mica/entity.h and mica/ref.h read. Everything here is private and may change with
+ * every version: see docs/abi.md.
+ *
+ *     entity -> record: generation (24 bits), chunk number (24), row (16)
+ *     component, chunk number -> column; column, row -> value
+ *     component in a pool -> pool; entity -> row of the pool -> value
+ */
+#ifndef MICA_LOOKUP_H
+#define MICA_LOOKUP_H
+
+#include "mica/describe.h"
+
+MICA_BEGIN
+
+enum {
+    MICA_PRIVATE_PAGE_SHIFT = 13,  /* records per page */
+    MICA_PRIVATE_SLICE_SHIFT = 9,  /* rows per slice */
+    MICA_PRIVATE_MAP_SHIFT = 12,   /* entries per page of the map of a pool */
+    MICA_PRIVATE_POOL_ID = 0x8000, /* the first id of components in pools */
+    MICA_PRIVATE_CHUNK_MASK = 0xFFFFFF,
+};
+
+/* The beginning of a chunk. */
+typedef struct mica_private_chunk {
+    uint32_t stamps_offset; /* of the first slice, from the beginning of the chunk */
+    uint16_t stride;        /* stamps per slice: one for its structure, then one per column */
+    uint8_t unused[2];
+} mica_private_chunk;
+
+/* The beginning of a pool. */
+typedef struct mica_private_pool {
+    uint32_t kind;      /* a mica_index if the fields below find every value; else another number */
+    uint32_t row_limit; /* rows in use lie below it */
+    char *values;
+    const mica_entity *owners;    /* by row */
+    const uint64_t *const *pages; /* of a map: generation << 32 | row + 1, by entity index */
+    uint32_t page_count;
+} mica_private_pool;
+
+/* The beginning of a world. */
+typedef struct mica_private_lookup {
+    uint64_t
+        structure; /* changes whenever a pointer to a value may become invalid; its upper 24 bits are the world's own */
+    uint64_t version; /* stamped on what is written */
+    const uintptr_t
+        *pages; /* of records, by entity index >> 13: where the record of index 0 would be; [-1] is how many */
+    uint32_t component_count; /* entries of `columns` */
+    uint32_t
+        chunk_capacity; /* entries of a list of columns; after them are 16 bits each for the number of the column */
+    char *const *const *columns; /* by component id, then chunk number: the column, or NULL if the chunk has none */
+    char *const *no_columns;     /* the list of components that have none: only the library knows where they are */
+    const mica_private_chunk *const *chunks; /* by number */
+    const mica_private_pool *const *pools;   /* by component id - MICA_PRIVATE_POOL_ID; NULL where the world has none */
+    uint32_t pool_count;
+    uint32_t chunk_epoch; /* changes when a chunk number becomes free */
+} mica_private_lookup;
+
+/* Returns the beginning of a world. Threads: any. */
+static inline const mica_private_lookup *mica_private_of(const mica_world *world)
+{
+    return (const mica_private_lookup *)(const void *)world;
+}
+
+/* Returns the record of an entity, or 0 if it is not alive. Other threads may add pages, and hand out entities, meanwhile.
+ * Threads: reader. */
+static inline uint64_t mica_private_record(const mica_world *world, mica_entity entity)
+{
+    if (__builtin_expect(!world, 0))
+        return 0;
+    const uintptr_t *pages = __atomic_load_n(&mica_private_of(world)->pages, __ATOMIC_ACQUIRE);
+    uintptr_t page = entity.index >> MICA_PRIVATE_PAGE_SHIFT;
+    if (__builtin_expect(page >= pages[-1], 0))
+        return 0;
+    uintptr_t records = __atomic_load_n(&pages[page], __ATOMIC_ACQUIRE);
+    uint64_t record = __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * 8), __ATOMIC_RELAXED);
+    return __builtin_expect((uint32_t)(record >> 40) == entity.generation, 1) ? record : 0;
+}
+
+/* Returns the pool of a component if the fields of mica_private_pool find its values, or NULL. Threads: reader. */
+static inline const mica_private_pool *mica_private_fast_pool(const mica_world *world, mica_component component)
+{
+    uint32_t number = component - MICA_PRIVATE_POOL_ID;
+    if (!world || number >= mica_private_of(world)->pool_count)
+        return NULL;
+    const mica_private_pool *pool = mica_private_of(world)->pools[number];
+    return pool && pool->kind <= MICA_INDEX_DIRECT ? pool : NULL;
+}
+
+/* Returns the row of an entity in such a pool; a number that is not below row_limit if it has none. Threads: reader. */
+static inline uint64_t mica_private_pool_row(const mica_private_pool *pool, mica_entity entity)
+{
+    if (!pool)
+        return UINT64_MAX;
+    if (pool->kind == MICA_INDEX_DIRECT) {
+        bool is_owner =
+            entity.index < pool->row_limit && mica_same(pool->owners[entity.index], entity) && !mica_is_nil(entity);
+        return is_owner ? entity.index : UINT64_MAX;
+    }
+    uint32_t page = entity.index >> MICA_PRIVATE_MAP_SHIFT;
+    if (__builtin_expect(page >= pool->page_count, 0))
+        return UINT64_MAX;
+    uint64_t entry = pool->pages[page][entity.index & ((1u << MICA_PRIVATE_MAP_SHIFT) - 1)];
+    return entry - ((uint64_t)entity.generation << 32) - 1;
+}
+
+MICA_END
+#endif
