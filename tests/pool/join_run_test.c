@@ -5,6 +5,7 @@
 #include "../support/reports.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "mica/snapshot.h"
 
 typedef struct Mapped { uint32_t value; } Mapped;
 typedef struct Other { uint32_t value, more[4]; } Other;
@@ -22,7 +23,7 @@ MICA_POOL_WITH(Several, (.many = true), value)
 MICA_POOL_WITH(Lasting, (.dying = MICA_DYING_LAZILY), value)
 MICA_POOL_TAG(Marked)
 
-enum { ENTITIES = 2200, KINDS = 10, TERMS = 4, ROUNDS = 40, LOOPS = 12 };
+enum { ENTITIES = 2200, KINDS = 10, TERMS = 4, ROUNDS = 40, LOOPS = 3 };
 
 typedef struct crowd {
     mica_world *world;
@@ -90,7 +91,8 @@ static void change_some(crowd *crowd, uint32_t count)
     uint32_t base = random_below(&crowd->random, ENTITIES - 50);
     bool everywhere = random_one_in(&crowd->random, 3);
     for (uint32_t i = 0; i < count; ++i)
-        change_one(crowd, everywhere ? random_below(&crowd->random, ENTITIES) : base + random_below(&crowd->random, 50));
+        change_one(crowd,
+                   everywhere ? random_below(&crowd->random, ENTITIES) : base + random_below(&crowd->random, 50));
 }
 
 static mica_access random_access(crowd *crowd, uint32_t kind)
@@ -109,7 +111,8 @@ static mica_access random_access(crowd *crowd, uint32_t kind)
 static uint32_t random_terms(crowd *crowd, mica_term *terms)
 {
     uint32_t used = 0, count = 0, wanted = 1 + random_below(&crowd->random, TERMS);
-    bool simple = random_one_in(&crowd->random, 3); /* the fast path: what is demanded, in pools with a map or direct index */
+    bool simple =
+        random_one_in(&crowd->random, 3); /* the fast path: what is demanded, in pools with a map or direct index */
     while (count < wanted) {
         uint32_t kind = random_below(&crowd->random, simple ? 3 : KINDS);
         if (simple && random_one_in(&crowd->random, 5))
@@ -174,23 +177,48 @@ static void open_crowd(crowd *crowd, uint64_t seed)
         crowd->entities[i] = create_one(crowd, i);
 }
 
-/* Every third world has a group, every fourth one a snapshot. */
+static void run_queries(crowd *crowd)
+{
+    mica_term terms[TERMS + 1];
+    uint32_t term_count = random_terms(crowd, terms);
+    mica_query *query = mica_query_create(crowd->world, &(mica_query_def){.terms = terms, .term_count = term_count});
+    ck_assert_ptr_nonnull(query);
+    for (uint32_t loop = 0; loop < LOOPS; ++loop) {
+        check_loop(crowd, query, terms, term_count);
+        change_some(crowd, random_below(&crowd->random, 60));
+    }
+    mica_query_destroy(query);
+    ck_assert_int_eq(mica_world_validate(crowd->world), MICA_OK);
+}
+
+/* Every third world has a group. */
 START_TEST(loops_show_what_matches_with_the_values_that_look_ups_find)
 {
     static crowd crowd;
     open_crowd(&crowd, (uint64_t)_i);
+    for (uint32_t round = 0; round < (UNDER_SANITIZER ? ROUNDS / 8 : ROUNDS); ++round)
+        run_queries(&crowd);
+    mica_world_destroy(crowd.world);
+}
+END_TEST
+
+START_TEST(a_snapshot_brings_back_the_rows_that_came_went_and_were_written)
+{
+    static crowd crowd;
+    static mica_entity entities[ENTITIES];
+    open_crowd(&crowd, (uint64_t)_i);
     for (uint32_t round = 0; round < (UNDER_SANITIZER ? ROUNDS / 8 : ROUNDS); ++round) {
-        mica_term terms[TERMS + 1];
-        uint32_t term_count = random_terms(&crowd, terms);
-        mica_query *query =
-            mica_query_create(crowd.world, &(mica_query_def){.terms = terms, .term_count = term_count});
-        ck_assert_ptr_nonnull(query);
-        for (uint32_t loop = 0; loop < LOOPS / 4; ++loop) {
-            check_loop(&crowd, query, terms, term_count);
-            change_some(&crowd, random_below(&crowd.random, 60));
+        mica_snapshot before = mica_snapshot_take(crowd.world);
+        uint64_t hash = mica_world_hash(crowd.world);
+        memcpy(entities, crowd.entities, sizeof entities);
+        run_queries(&crowd);
+        if (random_one_in(&crowd.random, 2)) {
+            ck_assert_int_eq(mica_snapshot_restore(crowd.world, before), MICA_OK);
+            ck_assert_uint_eq(mica_world_hash(crowd.world), hash);
+            ck_assert_int_eq(mica_world_validate(crowd.world), MICA_OK);
+            memcpy(crowd.entities, entities, sizeof entities);
         }
-        mica_query_destroy(query);
-        ck_assert_int_eq(mica_world_validate(crowd.world), MICA_OK);
+        mica_snapshot_drop(crowd.world, before);
     }
     mica_world_destroy(crowd.world);
 }
@@ -201,5 +229,6 @@ int main(void)
     TCase *cases = tcase_create("join_run");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, loops_show_what_matches_with_the_values_that_look_ups_find, 0, 12);
+    tcase_add_loop_test(cases, a_snapshot_brings_back_the_rows_that_came_went_and_were_written, 0, 6);
     return test_run("join_run", cases);
 }

@@ -129,8 +129,7 @@ static MICAP_INLINE void fill_pooled(mica_world *world, const micap_create_plan 
 static MICAP_INLINE mica_entity create_pooled(mica_world *world, const micap_create_plan *plan,
                                               const mica_value *values, uint32_t count, bool saves)
 {
-    if (MICAP_UNLIKELY(
-            !pools_are_ready(world, plan, values, count, micap_entity_peek_ready(&world->entities))))
+    if (MICAP_UNLIKELY(!pools_are_ready(world, plan, values, count, micap_entity_peek_ready(&world->entities))))
         return create_any(world, values, count);
     micap_row spot = micap_rows_next(plan->archetype);
     if (saves) {

@@ -271,8 +271,7 @@ static uint32_t next_match(mica_view *view, const mica_query *query, uint32_t at
     for (;; ++at) {
         at = micap_pool_next_used(driver, at);
         if (query->is_marked)
-            at = micap_pool_next_used(
-                driver, micap_join_next_changed(query, driver, at, end, view->private_.since));
+            at = micap_pool_next_used(driver, micap_join_next_changed(query, driver, at, end, view->private_.since));
         if (at >= end || find_driven(view, query, at, first))
             return at < end ? at : end;
         if (is_marked) {

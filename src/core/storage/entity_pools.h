@@ -18,9 +18,9 @@ typedef struct micap_pools {
     uint32_t capacity;
     mica_pool *by_bit[64]; /* while there are no more than that, */
     uint64_t fast_bits;    /* and the bits of those whose rows are removed by the fast path; else 0 */
-    micap_arena arena; /* pages of indices and of: */
-    micap_index masks; /* pages of words by entity index: the bits of pools it may be in */
-    mica_entity *dead; /* who died since the flush and left rows in pools that are cleared by it */
+    micap_arena arena;     /* pages of indices and of: */
+    micap_index masks;     /* pages of words by entity index: the bits of pools it may be in */
+    mica_entity *dead;     /* who died since the flush and left rows in pools that are cleared by it */
     uint32_t dead_count;
     uint32_t dead_capacity;
     uint64_t random_state;
