@@ -91,8 +91,9 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 }
 
 /* The fast path of an entity with rows in pools; the rest is as in mica_destroy. */
-static __attribute__((noinline)) bool destroy_in_pools(mica_world *world, mica_entity entity, micap_row spot)
+static __attribute__((noinline)) bool destroy_in_pools(mica_world *world, mica_entity entity)
 {
+    micap_row spot = micap_locate(world, entity);
     uint64_t mask = micap_pools_mask(&world->pools, entity.index);
     if (!micap_pools_leave_fast(&world->pools, mask))
         return destroy_any(world, entity);
@@ -111,7 +112,7 @@ bool mica_destroy(mica_world *world, mica_entity entity)
                        !archetype->destroys_fast || entity.generation == MICAP_GENERATION_MAX))
         return destroy_any(world, entity);
     if (MICAP_UNLIKELY(micap_pools_mask(&world->pools, entity.index)))
-        return destroy_in_pools(world, entity, spot);
+        return destroy_in_pools(world, entity);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
     return micap_row_fill_hole(world, spot);

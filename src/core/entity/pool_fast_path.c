@@ -136,12 +136,20 @@ bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value v
     return true;
 }
 
+static __attribute__((noinline)) bool remove_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    return (is_living(world, entity) && remove_direct(world, pool, entity)) ||
+           micap_remove_any(world, entity, pool->type->id);
+}
+
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    bool is_gone = is_fast(world, pool) && (pool->kind == MICAP_POOL_MAP || is_living(world, entity)) &&
-                   remove_row(world, pool, entity);
-    return MICAP_LIKELY(is_gone) || micap_remove_any(world, entity, component);
+    if (MICAP_UNLIKELY(!is_fast(world, pool)))
+        return micap_remove_any(world, entity, component);
+    if (pool->kind != MICAP_POOL_MAP)
+        return remove_direct_or_any(world, pool, entity);
+    return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
 }
 
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)

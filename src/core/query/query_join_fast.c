@@ -10,20 +10,22 @@ bool micap_join_is_fast(const micap_join *join)
     return join->access <= MICA_ACCESS_HAS && join->pool->fast_kind != MICAP_POOL_TAG && !type->toggle && !type->many;
 }
 
-/* Finds the rows of an entity in all pools; false if it is missing in one. */
-static MICAP_INLINE bool find_rows(const mica_query *query, const mica_pool *driver, uint32_t at, mica_entity entity,
-                                   uint32_t *rows)
+/* Finds the rows of an entity in all pools and points the columns at them; false if it is missing in one. */
+static MICAP_INLINE bool show_pools(mica_view *view, const mica_query *query, const mica_pool *driver, uint32_t at,
+                                    mica_entity entity, uint32_t *rows)
 {
     const micap_join *join = query->joins;
     for (uint32_t i = 0, count = query->join_count; i < count; ++i, ++join) {
+        const mica_pool *pool = join->pool;
         uint32_t row = at;
-        if (join->pool != driver) {
-            row = MICAP_LIKELY(join->pool->kind == MICAP_POOL_MAP) ? micap_map_find(&join->pool->index, entity)
-                                                                   : micap_pool_row(join->pool, entity);
+        if (pool != driver) {
+            row = MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_map_find(&pool->index, entity)
+                                                             : micap_pool_row(pool, entity);
             if (row == MICAP_ROW_NONE)
                 return false;
         }
         rows[i] = row;
+        view->private_.columns[join->term] = join->step_bytes ? pool->values + (uint64_t)row * join->step_bytes : NULL;
     }
     return true;
 }
@@ -40,14 +42,6 @@ static MICAP_INLINE bool is_followed(const mica_query *query, const mica_pool *d
             return false;
     }
     return true;
-}
-
-static MICAP_INLINE void show_pools(mica_view *view, const mica_query *query, const uint32_t *rows)
-{
-    const micap_join *join = query->joins;
-    for (uint32_t i = 0, count = query->join_count; i < count; ++i, ++join)
-        view->private_.columns[join->term] =
-            join->step_bytes ? join->pool->values + (uint64_t)rows[i] * join->step_bytes : NULL;
 }
 
 static void *chunk_column(const mica_view *view, const mica_query *query, uint32_t term)
@@ -138,7 +132,7 @@ static bool next_of_driver(mica_view *view, const mica_query *query)
             at = micap_pool_next_used(driver, at);
         if (at >= end)
             return false;
-        if (find_rows(query, driver, at, owners[at], first.rows) &&
+        if (show_pools(view, query, driver, at, owners[at], first.rows) &&
             (!asks_chunks || find_chunk(view, query, owners[at], &record)))
             break;
     }
@@ -146,7 +140,6 @@ static bool next_of_driver(mica_view *view, const mica_query *query)
         count = run_of((micap_join_visit){query, driver, owners + at, at, end - at, 0}, &first, record);
     if (asks_chunks)
         show_chunk(view, query, query->world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record));
-    show_pools(view, query, first.rows);
     view->count = count;
     view->entities = owners + at;
     view->private_.cursor = at + count;
@@ -159,7 +152,7 @@ bool micap_join_next_fast_rows(mica_view *view, const mica_query *query, micap_c
     const mica_entity *entities = micap_chunk_entities(chunk);
     micap_found_rows first;
     uint32_t at = *row, count = 1;
-    while (at < end && !find_rows(query, NULL, 0, entities[at], first.rows))
+    while (at < end && !show_pools(view, query, NULL, 0, entities[at], first.rows))
         ++at;
     if (at >= end) {
         *row = end;
@@ -168,7 +161,6 @@ bool micap_join_next_fast_rows(mica_view *view, const mica_query *query, micap_c
     if (at + 1 < end && is_followed(query, NULL, entities[at + 1], first.rows))
         count = run_of((micap_join_visit){query, NULL, entities + at, at, end - at, 0}, &first, 0);
     show_chunk(view, query, chunk, at);
-    show_pools(view, query, first.rows);
     view->count = count;
     view->entities = entities + at;
     *row = at + count;
