@@ -105,19 +105,19 @@ void micap_pool_free(mica_pool *pool)
     micap_release(memory, pool, sizeof *pool, MICAP_CACHE_LINE);
 }
 
-/* Where each lane begins in a buffer for that many rows; returns the bytes of the whole, with the stamps at its end. */
+/* Where each lane begins in a buffer for that many rows, and the stamps, which are first: at the end they would have a huge page of
+ * their own, far from what is used of the last lane. Returns the bytes of the whole. */
 static size_t lay_out(const mica_pool *pool, uint64_t rows, size_t *offsets)
 {
-    size_t at = 0;
+    size_t at = (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof(mica_version);
+    offsets[pool->lane_count] = 0;
     for (uint32_t i = 0; i < pool->lane_count; ++i) {
         const micap_pool_column *lane = &pool->lanes[i];
         at = micap_align_up(at, lane->alignment > MICAP_CACHE_LINE ? lane->alignment : MICAP_CACHE_LINE);
         offsets[i] = at;
         at += rows * lane->bytes;
     }
-    at = micap_align_up(at, MICAP_CACHE_LINE);
-    offsets[pool->lane_count] = at;
-    return at + (size_t)slice_count(rows) * (1 + pool->data_lane_count) * sizeof(mica_version);
+    return at;
 }
 
 /* Points the named pointers at their lanes. */

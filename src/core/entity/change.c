@@ -135,7 +135,7 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     return done;
 }
 
-static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity entity, mica_value value)
+bool micap_set_any(mica_world *world, mica_entity entity, mica_value value)
 {
     micap_row spot = micap_locate(world, entity);
     if (MICAP_UNLIKELY(!micap_is_row(spot))) {
@@ -166,12 +166,19 @@ static __attribute__((noinline)) bool set_now(mica_world *world, mica_entity ent
     return true;
 }
 
+static __attribute__((noinline)) bool set_recorded(mica_world *world, mica_entity entity, mica_value value)
+{
+    if (MICAP_MISSING_IN("mica_set_id", world))
+        return false;
+    return mica_command_set_id(micap_recorder(world), entity, value, no_place);
+}
+
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
-    if (MICAP_MISSING(NULL, world))
-        return false;
-    return world->recording_depth ? mica_command_set_id(micap_recorder(world), entity, value, no_place)
-                                  : set_now(world, entity, value);
+    if (MICAP_UNLIKELY(!world || world->recording_depth))
+        return set_recorded(world, entity, value);
+    return micap_is_pooled(value.component) ? micap_pooled_set_or_any(world, entity, value)
+                                            : micap_set_any(world, entity, value);
 }
 
 bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)

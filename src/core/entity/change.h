@@ -4,8 +4,9 @@
 
 #include "core/world/world.h"
 
-/* Adding and removing at once, with whatever there is to see to. */
+/* The general path of adding, setting and removing at once. */
 MICAP_COLD void *micap_add_any(mica_world *world, mica_entity entity, mica_component component);
+bool micap_set_any(mica_world *world, mica_entity entity, mica_value value);
 MICAP_COLD bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component);
 
 #endif

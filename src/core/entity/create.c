@@ -5,6 +5,7 @@
 #include "core/events/hooks.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
+#include "pool/pool_fast_rows.h"
 
 /* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
@@ -81,10 +82,85 @@ static MICAP_INLINE mica_entity create_by_plan(mica_world *world, const micap_cr
     return entity;
 }
 
-/* The same while there are snapshots; or the general path. */
+/* Whether a plan with pools is for these values, and every pool has room for the entity that is taken next. */
+static MICAP_INLINE bool pools_are_ready(const mica_world *world, const micap_create_plan *plan,
+                                         const mica_value *values, uint32_t count, uint32_t entity_index)
+{
+    const micap_create_item *item = plan->items;
+    if (MICAP_UNLIKELY(!micap_map_at(&world->pools.masks, entity_index)))
+        return false;
+    for (; count; --count, ++item, ++values) {
+        const mica_pool *pool = item->pool;
+        if (MICAP_UNLIKELY(item->component != values->component || item->size_bytes != values->size_bytes))
+            return false;
+        if (pool && MICAP_UNLIKELY(!pool->changes_fast || !micap_pool_is_ready(pool, entity_index)))
+            return false;
+    }
+    return true;
+}
+
+/* Fills the raw row of a plan with pools, and adds the rows of the entity to the pools. */
+static MICAP_INLINE void fill_pooled(mica_world *world, const micap_create_plan *plan, micap_row spot,
+                                     const mica_value *values, uint32_t count, mica_entity entity, bool saves)
+{
+    const micap_create_item *item = plan->items;
+    mica_version version = micap_version(world);
+    for (; count; --count, ++item, ++values) {
+        uint64_t bytes = item->bytes;
+        char *to;
+        if (item->pool) {
+            to = micap_pool_add_ready(item->pool, entity, version, saves);
+        } else {
+            const micap_column_data *column = (const void *)((const char *)spot.chunk + item->column_offset);
+            to = column->values + spot.row * bytes;
+        }
+        if (MICAP_LIKELY(values->data != NULL))
+            micap_copy_fresh(to, values->data, bytes);
+        else
+            micap_zero_trivial(to, bytes);
+    }
+    if (saves)
+        micap_map_touch(&world->pools.masks, entity.index);
+    *micap_map_entry_at(&world->pools.masks, entity.index) = plan->pool_bits;
+}
+
+/* The fast path with pools, for a plan whose archetype has room: the rows of all pools in one pass. Nothing changes before it is
+ * known that every pool has room. */
+static MICAP_INLINE mica_entity create_pooled(mica_world *world, const micap_create_plan *plan,
+                                              const mica_value *values, uint32_t count, bool saves)
+{
+    if (MICAP_UNLIKELY(!pools_are_ready(world, plan, values, count, micap_entity_peek_ready(&world->entities))))
+        return create_any(world, values, count);
+    micap_row spot = micap_rows_next(plan->archetype);
+    if (saves) {
+        micap_touch_next_record(&world->entities);
+        micap_touch_row(world, spot.chunk, spot.row);
+    }
+    uint64_t *record;
+    mica_entity entity = micap_entity_take_ready(&world->entities, &record);
+    fill_pooled(world, plan, spot, values, count, entity, saves);
+    micap_stamp_row(world, spot.chunk, spot.row);
+    micap_row_own(spot, entity, record);
+    ++world->structure;
+    bool is_full = micap_rows_count(spot, 1);
+    if (MICAP_UNLIKELY(is_full || micap_change_hooks(spot.chunk->archetype)))
+        return end_create(world, spot, values, count, entity);
+    return entity;
+}
+
+static __attribute__((noinline)) mica_entity create_pooled_saving(mica_world *world, const micap_create_plan *plan,
+                                                                  const mica_value *values, uint32_t count)
+{
+    return create_pooled(world, plan, values, count, true);
+}
+
+/* The same while there are snapshots, or with pools; or the general path. */
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    if (!world->recording_depth && plan->known_pooled == count + 1 && is_ready(world, plan))
+        return world->undo.before ? create_pooled_saving(world, plan, values, count)
+                                  : create_pooled(world, plan, values, count, false);
     if (world->recording_depth || plan->known != count + 1 || !is_ready(world, plan))
         return create_any(world, values, count);
     micap_row spot = micap_rows_next(plan->archetype);

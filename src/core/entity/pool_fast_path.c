@@ -5,101 +5,90 @@
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
-#include "pool/pool_undo.h"
+#include "pool/pool_fast_rows.h"
 
 static inline bool is_living(const mica_world *world, mica_entity entity)
 {
     return MICAP_LIKELY(micap_record_chunk(micap_record_of(&world->entities, entity)) > MICAP_CHUNK_PENDING);
 }
 
-/* Where one of the entity's index is, its entry in a map whose page is there. */
-static inline uint64_t *entry_at(const micap_index *index, uint32_t entity_index)
+/* What a change notes beside the pool: that the entity is in it, or, if the bit of the pool is not shared, no longer. */
+static MICAP_INLINE void enter_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
-    return &index->pages[entity_index >> MICAP_MAP_PAGE_SHIFT][entity_index & (MICAP_MAP_PAGE_ENTRIES - 1)];
+    *micap_map_entry_at(&world->pools.masks, entity_index) |= (uint64_t)1 << pool->bit;
+    ++world->structure;
 }
 
-static inline void *add_tag(mica_world *world, mica_pool *pool, mica_entity entity)
+static MICAP_INLINE void leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
 {
-    uint64_t *mask = micap_map_at(&world->pools.masks, entity.index);
-    uint32_t word = entity.index / 64;
-    uint64_t bit = (uint64_t)1 << entity.index % 64;
-    if (MICAP_UNLIKELY(!mask || word >= pool->present_words || pool->present[word] & bit))
+    ++world->structure;
+    if (MICAP_LIKELY(world->pools.count <= 64))
+        *micap_map_entry_at(&world->pools.masks, entity_index) &= ~((uint64_t)1 << pool->bit);
+}
+
+/* The raw value of a new row for a living entity in a pool with a map. NULL if it has a row already, or there is no room. Where the
+ * page of its map entry is, that of its mask is too. */
+static MICAP_INLINE char *add_mapped(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    uint64_t *entry = micap_pool_free_entry(pool, entity.index);
+    if (MICAP_UNLIKELY(!entry))
         return NULL;
-    pool->present[word] |= bit;
-    *mask |= (uint64_t)1 << pool->bit;
-    ++pool->count;
-    ++world->structure;
-    return &micap_tag_value;
+    enter_mask(world, pool, entity.index);
+    return micap_pool_add_mapped(pool, entity, entry, micap_version(world), false);
 }
 
-/* The raw value of a row for a living entity; NULL when it has one already, or there is no room. Where the page of its map entry
- * is, that of its mask is too. */
-static MICAP_INLINE char *add_row(mica_world *world, mica_pool *pool, mica_entity entity)
+/* The same for a pool with a direct index, and for a tag, which has something to point to. */
+static inline char *add_direct(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    uint64_t *entry = micap_map_at(&pool->index, entity.index);
-    uint32_t row = pool->row_limit;
-    if (MICAP_UNLIKELY(!entry || *entry || row == pool->capacity))
+    if (!micap_pool_is_free(pool, entity.index) || !micap_map_at(&world->pools.masks, entity.index))
         return NULL;
-    *entry = micap_map_entry(entity, row);
-    *entry_at(&world->pools.masks, entity.index) |= (uint64_t)1 << pool->bit;
-    pool->owners[row] = entity;
-    pool->row_limit = row + 1;
-    ++pool->count;
-    ++pool->stamp;
-    micap_pool_stamps(pool, row)[0] = micap_version(world); /* without snapshots there is nothing to copy */
-    ++world->structure;
-    return pool->values + (size_t)row * pool->value_bytes;
+    enter_mask(world, pool, entity.index);
+    char *value = micap_pool_add_direct(pool, entity, micap_version(world), false);
+    return value ? value : &micap_tag_value;
 }
 
-static inline void leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index)
+static inline char *add_row(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    if (MICAP_LIKELY(world->pools.count <= 64)) /* else the bit is shared */
-        *entry_at(&world->pools.masks, entity_index) &= ~((uint64_t)1 << pool->bit);
+    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? add_mapped(world, pool, entity)
+                                                      : add_direct(world, pool, entity);
 }
 
-static inline bool remove_tag(mica_world *world, mica_pool *pool, mica_entity entity)
+/* Who has a row lives: no pool that is fast keeps rows of the dead. */
+static MICAP_INLINE bool remove_mapped(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    uint32_t word = entity.index / 64;
-    uint64_t bit = (uint64_t)1 << entity.index % 64;
-    if (MICAP_UNLIKELY(word >= pool->present_words || !(pool->present[word] & bit)))
+    if (MICAP_UNLIKELY(entity.index >> MICAP_MAP_PAGE_SHIFT >= pool->index.page_count))
         return false;
-    pool->present[word] &= ~bit;
-    --pool->count;
-    ++world->structure;
-    leave_mask(world, pool, entity.index);
-    return true;
-}
-
-/* Who has a row lives: no pool that is short keeps rows of the dead. */
-static MICAP_INLINE bool remove_row(mica_world *world, mica_pool *pool, mica_entity entity)
-{
-    uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT;
-    if (MICAP_UNLIKELY(page >= pool->index.page_count))
-        return false;
-    uint64_t *entry = entry_at(&pool->index, entity.index);
+    uint64_t *entry = micap_map_entry_at(&pool->index, entity.index);
     if (MICAP_UNLIKELY(!*entry || *entry >> 32 != entity.generation))
         return false;
-    uint32_t row = (uint32_t)*entry - 1, last = pool->row_limit - 1;
-    *entry = 0;
-    pool->row_limit = last;
-    --pool->count;
-    ++pool->stamp;
-    ++world->structure;
     leave_mask(world, pool, entity.index);
-    if (row == last)
-        return true;
-    mica_entity moved = pool->owners[last];
-    pool->owners[row] = moved;
-    *entry_at(&pool->index, moved.index) = micap_map_entry(moved, row);
-    micap_pool_stamps(pool, row)[0] = micap_version(world);
-    micap_copy_trivial(micap_pool_value(pool, row), micap_pool_value(pool, last), pool->value_bytes);
+    micap_pool_remove_mapped(pool, entry, micap_version(world), false);
     return true;
 }
 
-static __attribute__((noinline)) void *add_tag_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+/* The same for a pool with a direct index, and for a tag, which knows no generations. */
+static inline bool remove_direct(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    void *value = is_living(world, entity) ? add_tag(world, pool, entity) : NULL;
-    return MICAP_LIKELY(value != NULL) ? value : micap_add_any(world, entity, pool->type->id);
+    if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
+        return false;
+    leave_mask(world, pool, entity.index);
+    micap_pool_remove_direct(pool, entity.index, micap_version(world), false);
+    return true;
+}
+
+static inline bool remove_row(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? remove_mapped(world, pool, entity)
+                                                      : remove_direct(world, pool, entity);
+}
+
+static __attribute__((noinline)) void *add_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    char *value = is_living(world, entity) ? add_direct(world, pool, entity) : NULL;
+    if (MICAP_UNLIKELY(!value))
+        return micap_add_any(world, entity, pool->type->id);
+    micap_zero_trivial(value, pool->value_bytes);
+    return value;
 }
 
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component)
@@ -107,9 +96,9 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     mica_pool *pool = micap_pool_of(world, component);
     if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool)))
         return micap_add_any(world, entity, component);
-    if (pool->kind == MICAP_POOL_TAG)
-        return add_tag_or_any(world, pool, entity);
-    char *value = is_living(world, entity) ? add_row(world, pool, entity) : NULL;
+    if (pool->kind != MICAP_POOL_MAP)
+        return add_direct_or_any(world, pool, entity);
+    char *value = is_living(world, entity) ? add_mapped(world, pool, entity) : NULL;
     if (MICAP_UNLIKELY(!value))
         return micap_add_any(world, entity, component);
     uint32_t bytes = pool->value_bytes;
@@ -117,23 +106,51 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
     return value;
 }
 
+/* Replaces the value of a row, and adds one if there is none. */
+static __attribute__((noinline)) bool set_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity,
+                                                        mica_value value)
+{
+    char *to = is_living(world, entity) ? add_direct(world, pool, entity) : NULL;
+    if (MICAP_UNLIKELY(!to))
+        return micap_set_any(world, entity, value);
+    micap_copy_fresh(to, value.data, pool->value_bytes);
+    return true;
+}
+
+bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value)
+{
+    mica_pool *pool = micap_pool_of(world, value.component);
+    if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool) || value.size_bytes != pool->value_bytes || !value.data))
+        return micap_set_any(world, entity, value);
+    if (pool->kind != MICAP_POOL_MAP)
+        return set_direct_or_any(world, pool, entity, value);
+    char *to = is_living(world, entity) ? add_mapped(world, pool, entity) : NULL;
+    if (MICAP_UNLIKELY(!to))
+        return micap_set_any(world, entity, value);
+    micap_copy_fresh(to, value.data, pool->value_bytes);
+    return true;
+}
+
+static __attribute__((noinline)) bool remove_direct_or_any(mica_world *world, mica_pool *pool, mica_entity entity)
+{
+    return (is_living(world, entity) && remove_direct(world, pool, entity)) ||
+           micap_remove_any(world, entity, pool->type->id);
+}
+
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    bool is_gone = micap_pool_is_fast(world, pool) &&
-                   (pool->kind == MICAP_POOL_TAG ? is_living(world, entity) && remove_tag(world, pool, entity)
-                                                 : remove_row(world, pool, entity));
-    return MICAP_LIKELY(is_gone) || micap_remove_any(world, entity, component);
+    if (MICAP_UNLIKELY(!micap_pool_is_fast(world, pool)))
+        return micap_remove_any(world, entity, component);
+    if (pool->kind != MICAP_POOL_MAP)
+        return remove_direct_or_any(world, pool, entity);
+    return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
 }
 
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    if (!micap_pool_is_fast(world, pool) || !is_living(world, entity))
-        return false;
-    if (pool->kind == MICAP_POOL_TAG)
-        return add_tag(world, pool, entity) != NULL;
-    char *value = add_row(world, pool, entity);
+    char *value = micap_pool_is_fast(world, pool) && is_living(world, entity) ? add_row(world, pool, entity) : NULL;
     if (value)
         micap_copy_trivial(value, from, pool->value_bytes);
     return value != NULL;
@@ -142,8 +159,7 @@ bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component
 bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    return micap_pool_is_fast(world, pool) && is_living(world, entity) &&
-           (pool->kind == MICAP_POOL_TAG ? remove_tag(world, pool, entity) : remove_row(world, pool, entity));
+    return micap_pool_is_fast(world, pool) && is_living(world, entity) && remove_row(world, pool, entity);
 }
 
 static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
@@ -155,21 +171,14 @@ static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, co
 
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
-    if (pool->kind == MICAP_POOL_TAG) {
-        add_tag(world, pool, entity);
-        return;
-    }
     char *value = add_row(world, pool, entity);
     if (MICAP_LIKELY(value != NULL))
         micap_copy_trivial(value, from, pool->value_bytes);
-    else
+    else if (pool->kind != MICAP_POOL_TAG)
         overwrite(world, pool, entity, from);
 }
 
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity)
 {
-    if (pool->kind == MICAP_POOL_TAG)
-        remove_tag(world, pool, entity);
-    else
-        remove_row(world, pool, entity);
+    remove_row(world, pool, entity);
 }

@@ -1,5 +1,5 @@
-/* The fast path of adding to and removing from a pool: packed rows of trivial whole values that are found by a map, or the bits of a
- * tag; no hooks, groups, rows of dead entities or snapshots. See changes_fast in pool/pool.h. */
+/* The fast path of adding to and removing from a pool: trivial whole values of any size that are found by a map or a direct index,
+ * or the bits of a tag; no hooks, groups, rows of dead entities or snapshots. See changes_fast in pool/pool.h. */
 #ifndef MICAP_CORE_ENTITY_POOL_FAST_PATH_H
 #define MICAP_CORE_ENTITY_POOL_FAST_PATH_H
 
@@ -11,16 +11,17 @@ static inline bool micap_pool_is_fast(const mica_world *world, const mica_pool *
     return MICAP_LIKELY(pool && pool->changes_fast && !world->undo.before);
 }
 
-/* What mica_add_id and mica_remove_id do outside of recording: by a short way, or by the long one. */
+/* What mica_add_id, mica_set_id and mica_remove_id do outside of recording: the fast path, or the general one. */
 void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_component component);
+bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value);
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component);
 
-/* The short ways alone, for what the entity does not have yet, and for what it has; false when this is not one of the simple
- * cases, and nothing was done. */
+/* The fast paths alone, for what the entity does not have yet, and for what it has; false when there is none, and nothing was
+ * done. */
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from);
 bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component);
 
-/* The same for a living entity and a pool that is short and has room for it: a value over the one that is there, or a new one;
+/* The same for a living entity and a pool that is fast and has room for it: a value over the one that is there, or a new one;
  * and gone if there is one. */
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);

@@ -1,5 +1,7 @@
 #include "core/query/query.h"
 
+#include "core/query/query_join_fast.h"
+
 #include "base/argument.h"
 #include "base/assert.h"
 #include "core/entity/pool_component.h"
@@ -154,12 +156,15 @@ static void add_filter(mica_query *query, micap_filter_kind kind, mica_component
     query->is_marked |= kind >= MICAP_FILTER_ADDED;
 }
 
-static void add_join(mica_query *query, mica_term term)
+static void add_join(mica_query *query, uint32_t at)
 {
+    mica_term term = query->terms[at];
     const micap_type *type = micap_type_of(term.component);
     query->joins[query->join_count++] = (micap_join){.pool = micap_pool_of(query->world, term.component),
                                                      .access = term.access,
-                                                     .has_column = has_column(term.access) && type->type.size_bytes};
+                                                     .has_column = has_column(term.access) && type->type.size_bytes,
+                                                     .term = at,
+                                                     .step_bytes = query->pool_steps[at]};
     query->is_marked |= term.access == MICA_ACCESS_CHANGED || term.access == MICA_ACCESS_ADDED;
 }
 
@@ -185,7 +190,7 @@ static void compile_terms(mica_query *query)
         query->has_pooled_group |= query->is_row_level[i];
         if (micap_is_pooled(term.component)) {
             query->pool_steps[i] = query->term_bytes[i];
-            add_join(query, term);
+            add_join(query, i);
             continue;
         }
         query->chunk_steps[i] = is_singleton(term.component) ? 0 : query->term_bytes[i];
@@ -205,6 +210,9 @@ static void compile_terms(mica_query *query)
         if (term.access == MICA_ACCESS_CHANGED)
             add_filter(query, type->leaves ? MICAP_FILTER_CHANGED_SPLIT : MICAP_FILTER_CHANGED, term.component);
     }
+    query->has_fast_joins = query->join_count && !query->filter_count;
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        query->has_fast_joins &= micap_join_is_fast(&query->joins[i]);
 }
 
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype)

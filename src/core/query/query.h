@@ -1,7 +1,7 @@
 /* Queries: terms, compiled into what an archetype must have, and the list of archetypes that match.
  *
  *     query.c          create, compile, match archetypes      query_filter.c   toggles, ADDED and CHANGED: which rows pass
- *     view.c           loops and their columns                query_join.c     terms on pools
+ *     view.c           loops and their columns                query_join*.c    terms on pools
  *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match */
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
@@ -35,6 +35,8 @@ typedef struct micap_join {
     mica_pool *pool;
     mica_access access;
     bool has_column;
+    uint32_t term;
+    uint32_t step_bytes; /* of the column; 0 without one, and for a split component */
 } micap_join;
 
 /* One row of a sorted query. */
@@ -65,6 +67,7 @@ struct mica_query {
     bool asks_chunks;                  /* some term or filter is about chunks: an archetype may not match */
     bool is_marked;                    /* some term asks what changed or was added */
     bool is_row_level[MICA_TERMS_MAX]; /* a term of a group with a pool in it */
+    bool has_fast_joins;               /* and no filters: see query_join_fast.h */
     bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
     mica_component instances_of;       /* the pool whose instances are shown individually, or 0 */
     bool special;                      /* it has filters, joins or an order: the general path */

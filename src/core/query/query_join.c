@@ -1,6 +1,8 @@
 #include "core/query/query_join.h"
 
 #include "core/query/query_filter.h"
+#include "core/query/query_join_fast.h"
+#include "core/query/query_join_run.h"
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
@@ -9,12 +11,7 @@
 #include "pool/pool_undo.h"
 #include "core/storage/singleton.h"
 
-/* Where one entity that the query shows has its rows. */
-typedef struct found_rows {
-    mica_entity entity;
-    micap_row spot;                /* its row in a chunk */
-    uint32_t rows[MICA_TERMS_MAX]; /* by join: its row in the pool, or MICAP_ROW_NONE */
-} found_rows;
+typedef micap_found_rows found_rows;
 
 /* Consecutive rows of the driver mostly belong to the same archetype, which is tested once. */
 static inline bool fits(mica_view *view, const mica_query *query, const micap_archetype *archetype)
@@ -25,28 +22,6 @@ static inline bool fits(mica_view *view, const mica_query *query, const micap_ar
         return false;
     view->private_.fitting = archetype;
     return true;
-}
-
-/* Whether a row of a pool satisfies a term. */
-static bool row_satisfies(const mica_pool *pool, mica_access access, uint32_t row, mica_version since)
-{
-    if (access == MICA_ACCESS_DISABLED)
-        return !pool->enabled[row];
-    if (pool->enabled && !pool->enabled[row])
-        return false;
-    if (access == MICA_ACCESS_ADDED)
-        return pool->added[row] > since;
-    return access != MICA_ACCESS_CHANGED || micap_pool_slice_changed(pool, row, since);
-}
-
-/* The term of a pool for one entity; groups are settled elsewhere. */
-static bool satisfies(const micap_join *join, uint32_t row, mica_version since)
-{
-    if (join->access == MICA_ACCESS_WITHOUT)
-        return row == MICAP_ROW_NONE;
-    if (!micap_access_demands(join->access))
-        return true;
-    return row != MICAP_ROW_NONE && row_satisfies(join->pool, join->access, row, since);
 }
 
 /* Groups of EITHER and OR with a pool among them, which no archetype decides. */
@@ -81,7 +56,7 @@ static bool find_joins(const mica_query *query, const mica_pool *driver, uint32_
     for (uint32_t i = 0; i < query->join_count; ++i) {
         const micap_join *join = &query->joins[i];
         uint32_t row = join->pool == driver ? driver_row : micap_pooled_row(query->world, join->pool, found->entity);
-        if (!satisfies(join, row, since))
+        if (!micap_join_satisfies(join, row, since))
             return false;
         found->rows[i] = row;
     }
@@ -132,30 +107,16 @@ static void *join_column(const micap_join *join, uint32_t row)
     return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
 }
 
-/* The column of a term that is not on a pool, from the row on with which the view begins. */
-static void *chunk_column(const mica_view *view, const mica_query *query, uint32_t term)
-{
-    mica_component component = query->terms[term].component;
-    if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
-        return micap_singleton_show(micap_component_of(&view->world->components, component));
-    return micap_finder_value(micap_chunk_find(view->private_.chunk, component), view->private_.row);
-}
-
 /* Shows `count` rows, of which the first was found. */
 static void show(mica_view *view, const mica_query *query, const found_rows *first, uint32_t count)
 {
     view->count = count;
     view->private_.chunk = first->spot.chunk;
     view->private_.row = first->spot.row;
-    uint32_t join = 0;
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        if (micap_is_pooled(query->terms[i].component)) {
-            view->private_.columns[i] = join_column(&query->joins[join], first->rows[join]);
-            ++join;
-        } else {
-            view->private_.columns[i] = query->term_bytes[i] ? chunk_column(view, query, i) : NULL;
-        }
-    }
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        view->private_.columns[query->joins[i].term] = join_column(&query->joins[i], first->rows[i]);
+    if (query->join_count < query->term_count)
+        micap_join_find_chunk_columns(view, query);
 }
 
 static uint64_t rows_of_matches(const mica_query *query)
@@ -169,15 +130,17 @@ static uint64_t rows_of_matches(const mica_query *query)
 /* No row of a pool need be looked at when nothing is asked for but the driver and what is in step with it. */
 static micap_walk choose_walk(const mica_query *query, const mica_pool *driver, const micap_pool_group *group)
 {
+    bool has_singletons_only = !query->asks_chunks && query->join_count < query->term_count;
+    micap_walk other = query->has_fast_joins && !has_singletons_only ? MICAP_WALK_FAST : MICAP_WALK_SEARCH;
     if (query->filter_count || driver->dead_count)
-        return MICAP_WALK_SEARCH;
+        return other;
     if (driver->kind == MICAP_POOL_TAG || (driver->next && query->instances_of != driver->type->id))
-        return MICAP_WALK_SEARCH;
+        return other;
     for (uint32_t i = 0; i < query->join_count; ++i) {
         const micap_join *join = &query->joins[i];
         if ((join->pool != driver && (!group || join->pool->group != group)) || join->pool->enabled ||
             join->access == MICA_ACCESS_CHANGED || join->access == MICA_ACCESS_ADDED || join->pool->dead_count)
-            return MICAP_WALK_SEARCH;
+            return other;
     }
     return query->asks_chunks ? MICAP_WALK_CHUNKS : MICAP_WALK_PLAIN;
 }
@@ -209,7 +172,7 @@ void micap_join_begin(mica_view *view, const mica_query *query)
     }
     view->private_.driver = driver;
     view->private_.cursor = 0;
-    view->private_.walk = MICAP_WALK_SEARCH;
+    view->private_.walk = !driver && query->has_fast_joins ? MICAP_WALK_FAST : MICAP_WALK_SEARCH;
     view->private_.fitting = NULL;
     if (!driver)
         return;
@@ -291,65 +254,55 @@ static bool next_plain(mica_view *view, const mica_query *query)
     return true;
 }
 
-/* The rows of a pool, one by one. */
+/* Whether the pools alone say how long a run is: no owner is dead, and no row stands for several. */
+static bool runs_in_pools(const mica_query *query, const mica_pool *driver)
+{
+    return !query->asks_chunks && !query->has_pooled_group && !driver->dead_count && driver->owners &&
+           (!driver->next || query->instances_of == driver->type->id);
+}
+
+/* The first row of the driver from `at` on that matches; the end if there is none. */
+static uint32_t next_match(mica_view *view, const mica_query *query, uint32_t at, found_rows *first)
+{
+    const mica_pool *driver = view->private_.driver;
+    micap_join_visit visit = {.query = query, .driver = driver, .since = view->private_.since};
+    uint32_t end = view->private_.end;
+    bool is_marked = query->is_marked && runs_in_pools(query, driver);
+    for (;; ++at) {
+        at = micap_pool_next_used(driver, at);
+        if (query->is_marked)
+            at = micap_pool_next_used(driver, micap_join_next_changed(query, driver, at, end, view->private_.since));
+        if (at >= end || find_driven(view, query, at, first))
+            return at < end ? at : end;
+        if (is_marked) {
+            visit.entities = driver->owners + at;
+            visit.count = end - at;
+            at += micap_join_unchanged_run(&visit) - 1;
+        }
+    }
+}
+
+/* The rows of a pool that match, run by run. */
 static bool next_driven(mica_view *view, const mica_query *query)
 {
     const mica_pool *driver = view->private_.driver;
     found_rows first, found;
     first.spot = (micap_row){0};
-    uint32_t at = micap_pool_next_used(driver, view->private_.cursor);
-    while (at < view->private_.end && !find_driven(view, query, at, &first))
-        at = micap_pool_next_used(driver, at + 1);
+    uint32_t at = next_match(view, query, view->private_.cursor, &first);
     if (at >= view->private_.end)
         return false;
     uint32_t end = micap_pool_run_end(driver, at), count = 1;
     if (end > view->private_.end)
         end = view->private_.end;
-    while (at + count < end && extends(view, query, at, &first, count, &found))
-        ++count;
+    if (runs_in_pools(query, driver)) {
+        micap_join_visit visit = {query, driver, driver->owners + at, at, end - at, view->private_.since};
+        count = micap_join_run(&visit, &first);
+    } else {
+        while (at + count < end && extends(view, query, at, &first, count, &found))
+            ++count;
+    }
     show_driven(view, query, at, &first, count);
     return true;
-}
-
-/* Whether the index of a pool alone decides a term. */
-static bool is_quick(const micap_join *join)
-{
-    const mica_pool *pool = join->pool;
-    return pool->kind == MICAP_POOL_MAP && !pool->dead_count && !pool->enabled && join->access <= MICA_ACCESS_HAS;
-}
-
-/* How many of some entities follow each other in a pool from a row on, or, where no column is read, are in it. */
-static uint32_t run_in_pool(const micap_join *join, const mica_entity *entities, uint32_t count, uint32_t row)
-{
-    const micap_index *index = &join->pool->index;
-    uint32_t run = 0;
-    if (join->has_column)
-        while (run < count && micap_map_find(index, entities[run]) == row + run)
-            ++run;
-    else
-        while (run < count && micap_map_find(index, entities[run]) != MICAP_ROW_NONE)
-            ++run;
-    return run;
-}
-
-/* How long a run is that begins with a row that was found, a few rows at a time, pool by pool; 0 when rows must be looked at one by
- * one. */
-static uint32_t quick_run(const mica_query *query, const found_rows *first, const mica_entity *entities, uint32_t count)
-{
-    enum { ROWS = 128 };
-    if (query->has_pooled_group)
-        return 0;
-    for (uint32_t i = 0; i < query->join_count; ++i)
-        if (!is_quick(&query->joins[i]))
-            return 0;
-    for (uint32_t run = 1, step, most; run < count; run += step) {
-        step = most = count - run < ROWS ? count - run : ROWS;
-        for (uint32_t i = 0; i < query->join_count; ++i)
-            step = run_in_pool(&query->joins[i], entities + run, step, first->rows[i] + run);
-        if (step < most)
-            return run + step;
-    }
-    return count;
 }
 
 /* A run of rows of a chunk in which all joins are found, within [*row, end). */
@@ -357,19 +310,21 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
                                 uint32_t end, found_rows *first)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
+    micap_join_visit visit = {.query = query, .since = view->private_.since};
     uint32_t at = *row, count = 1;
-    for (;; ++at) {
+    for (;; at += micap_join_unchanged_run(&visit)) {
         if (at >= end)
             return 0;
         first->entity = entities[at];
         first->spot = (micap_row){chunk, at};
+        visit.entities = entities + at;
+        visit.count = end - at;
         if (find_joins(query, NULL, 0, view->private_.since, first))
             break;
     }
     *row = at;
-    uint32_t quick = quick_run(query, first, entities + at, end - at);
-    if (quick)
-        return quick;
+    if (!query->has_pooled_group)
+        return micap_join_run(&visit, first);
     found_rows found;
     for (; at + count < end; ++count) {
         found.entity = entities[at + count];
@@ -382,6 +337,8 @@ static uint32_t next_joined_run(const mica_view *view, const mica_query *query, 
 
 bool micap_join_next_rows(mica_view *view, const mica_query *query, micap_chunk *chunk, uint32_t *row, uint32_t end)
 {
+    if (query->has_fast_joins)
+        return micap_join_next_fast_rows(view, query, chunk, row, end);
     found_rows first;
     uint32_t run;
     while ((run = micap_query_next_run(query, chunk, row, end, view->private_.since))) {
@@ -427,15 +384,10 @@ static inline void move_columns(mica_view *view, const mica_query *query, int64_
 
 static __attribute__((noinline)) bool find_columns(mica_view *view, const mica_query *query, uint32_t at)
 {
-    uint32_t join = 0;
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        if (micap_is_pooled(query->terms[i].component)) {
-            const mica_pool *pool = query->joins[join++].pool;
-            view->private_.columns[i] = query->pool_steps[i] ? micap_pool_value(pool, at) : NULL;
-        } else {
-            view->private_.columns[i] = query->term_bytes[i] ? chunk_column(view, query, i) : NULL;
-        }
-    }
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        view->private_.columns[query->joins[i].term] =
+            query->joins[i].step_bytes ? micap_pool_value(query->joins[i].pool, at) : NULL;
+    micap_join_find_chunk_columns(view, query);
     return true;
 }
 
@@ -492,10 +444,11 @@ bool micap_join_next_owner(mica_view *view, const mica_query *query)
 bool micap_join_next(mica_view *view, mica_query *query)
 {
     if (!view->private_.driver)
-        return next_in_chunks(view, query);
+        return query->has_fast_joins ? micap_join_next_fast(view, query) : next_in_chunks(view, query);
     switch (view->private_.walk) {
     case MICAP_WALK_PLAIN: return next_plain(view, query);
     case MICAP_WALK_CHUNKS: return micap_join_next_owner(view, query);
+    case MICAP_WALK_FAST: return micap_join_next_fast(view, query);
     default: return next_driven(view, query);
     }
 }

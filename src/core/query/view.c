@@ -5,8 +5,10 @@
 #include "core/query/query_sort.h"
 #include "core/world/access_check.h"
 #include "core/query/query_join.h"
+#include "core/query/query_join_fast.h"
 #include "core/query/view.h"
 #include "core/world/report.h"
+#include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
 #include "core/world/stale_pointers.h"
@@ -192,7 +194,9 @@ bool mica_view_next(mica_view *view)
         return next_special(view, query);
     if (!query->special)
         return next_whole(view, query);
-    return view->private_.walk == MICAP_WALK_CHUNKS ? micap_join_next_owner(view, query) : next_special(view, query);
+    if (view->private_.walk == MICAP_WALK_CHUNKS)
+        return micap_join_next_owner(view, query);
+    return view->private_.walk == MICAP_WALK_FAST ? micap_join_next_fast(view, query) : next_special(view, query);
 }
 
 static void report_column(const mica_view *view, mica_component component, bool write)
@@ -285,12 +289,29 @@ const void *mica_view_read_id(const mica_view *view, mica_component component)
     return NULL;
 }
 
+/* A whole value of one row of a pool. */
+static inline void *write_pooled(mica_view *view, uint32_t term)
+{
+    const mica_query *query = view->private_.query;
+    const mica_pool *pool = micap_pool_of(view->world, query->terms[term].component);
+    char *value = view->private_.columns[term];
+    uint64_t row = (uint64_t)(value - pool->values) / query->pool_steps[term];
+    if (!micap_touch_without_copy(view->world, &micap_pool_stamps(pool, (uint32_t)row)[1], micap_view_version(view)))
+        return micap_join_write(view, term);
+    return value;
+}
+
 /* Of a loop with pools: views of one row must be cheap. */
 static inline void *write_joined(mica_view *view, uint32_t term)
 {
-    if (MICAP_UNLIKELY(!view->private_.query->chunk_steps[term] || view->count > 1))
+    const mica_query *query = view->private_.query;
+    if (MICAP_UNLIKELY(view->count > 1))
         return micap_join_write(view, term);
-    uint32_t column = micap_chunk_find(view->private_.chunk, view->private_.query->terms[term].component)->column;
+    if (query->pool_steps[term])
+        return write_pooled(view, term);
+    if (!query->chunk_steps[term])
+        return view->private_.columns[term];
+    uint32_t column = micap_chunk_find(view->private_.chunk, query->terms[term].component)->column;
     mica_version *stamp = &micap_chunk_stamps(view->private_.chunk, view->private_.row)[1 + column];
     if (!micap_touch_without_copy(view->world, stamp, micap_view_version(view)))
         return micap_join_write(view, term);

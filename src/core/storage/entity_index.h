@@ -187,15 +187,21 @@ static inline mica_entity micap_entity_take_record(mica_world *world, micap_enti
     return micap_entity_take_ready(world_entities, out_record);
 }
 
-/* The index that the next take gives, for callers that must have something ready for it; false when memory or indices are
+/* The index that the next take gives, when a handle is ready. */
+static inline uint32_t micap_entity_peek_ready(const micap_entities *entities)
+{
+    uint32_t page = entities->first_page - 1;
+    return entities->first_page ? page << MICAP_PAGE_SHIFT | entities->pages[page].first_free
+                                : (uint32_t)entities->fresh_next;
+}
+
+/* The same, for callers that must have something ready for it; false when memory or indices are
  * short. */
 static inline bool micap_entity_peek(mica_world *world, micap_entities *world_entities, uint32_t *out_index)
 {
     if (!micap_entity_is_ready(world_entities) && !micap_entities_next_run(world))
         return false;
-    uint32_t page = world_entities->first_page - 1;
-    *out_index = world_entities->first_page ? page << MICAP_PAGE_SHIFT | world_entities->pages[page].first_free
-                                            : (uint32_t)world_entities->fresh_next;
+    *out_index = micap_entity_peek_ready(world_entities);
     return true;
 }
 

@@ -8,8 +8,8 @@
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_fast_rows.h"
 #include "pool/pool_rows.h"
-#include "pool/pool_undo.h"
 #include "pool/pool_check.h"
 #include "pool/pool_group.h"
 
@@ -38,9 +38,10 @@ mica_pool *micap_pools_add(mica_world *world, const micap_type *type)
 #ifdef MICA_CHECKED
     pool->check_write = micap_check_pool_write;
 #endif
-    micap_pools_update_fast_paths(pool);
     pools->by_number[number] = pool;
+    pools->by_bit[pool->bit] = pool;
     uint32_t at = pools->count++;
+    micap_pools_update_fast_paths(pool);
     for (; at && pools->all[at - 1]->type->id > type->id; --at)
         pools->all[at] = pools->all[at - 1];
     pools->all[at] = pool;
@@ -137,7 +138,10 @@ void micap_pools_update_fast_paths(mica_pool *pool)
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
                          !type->track_added && !pool->type->leaves && pool->type->trivial &&
-                         (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_TAG);
+                         pool->kind != MICAP_POOL_HASH;
+    micap_pools *pools = &pool->world->pools;
+    uint64_t bit = (uint64_t)1 << pool->bit;
+    pools->fast_bits = pools->count > 64 ? 0 : pool->changes_fast ? pools->fast_bits | bit : pools->fast_bits & ~bit;
 }
 
 static void drop_row(mica_world *world, mica_pool *pool, uint32_t row)
@@ -221,12 +225,34 @@ static uint32_t rows_left(const mica_world *world, const mica_pool *pool, mica_e
     return count;
 }
 
+/* All rows in one pass over the bits. */
+static MICAP_INLINE void remove_fast(mica_world *world, mica_entity entity, uint64_t mask, bool saves)
+{
+    micap_pools *pools = &world->pools;
+    mica_version version = micap_version(world);
+    if (saves)
+        micap_map_touch(&pools->masks, entity.index);
+    *mask_of(pools, entity.index) = 0;
+    ++world->structure;
+    for (; mask; mask &= mask - 1)
+        micap_pool_remove_present(pools->by_bit[__builtin_ctzll(mask)], entity, version, saves);
+}
+
+void micap_pools_remove_fast(mica_world *world, mica_entity entity, uint64_t mask)
+{
+    remove_fast(world, entity, mask, false);
+}
+
 void micap_pools_entity_dies(mica_world *world, mica_entity entity)
 {
     micap_pools *pools = &world->pools;
     uint64_t mask = micap_pools_mask(pools, entity.index);
     if (!mask)
         return;
+    if (micap_pools_leave_fast(pools, mask)) {
+        remove_fast(world, entity, mask, true);
+        return;
+    }
     bool at_flush = false;
     for (uint32_t i = 0; i < pools->count; ++i) {
         mica_pool *pool = pools->all[i];

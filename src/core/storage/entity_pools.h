@@ -16,9 +16,11 @@ typedef struct micap_pools {
     mica_pool **all; /* by rising component id */
     uint32_t count;
     uint32_t capacity;
-    micap_arena arena; /* pages of indices and of: */
-    micap_index masks; /* pages of words by entity index: the bits of pools it may be in */
-    mica_entity *dead; /* who died since the flush and left rows in pools that are cleared by it */
+    mica_pool *by_bit[64]; /* while there are no more than that, */
+    uint64_t fast_bits;    /* and the bits of those whose rows are removed by the fast path; else 0 */
+    micap_arena arena;     /* pages of indices and of: */
+    micap_index masks;     /* pages of words by entity index: the bits of pools it may be in */
+    mica_entity *dead;     /* who died since the flush and left rows in pools that are cleared by it */
     uint32_t dead_count;
     uint32_t dead_capacity;
     uint64_t random_state;
@@ -60,6 +62,15 @@ static inline uint64_t micap_pools_mask(const micap_pools *pools, uint32_t entit
 
 /* Notes that an entity left a pool. While every pool has a bit of its own, the bits are exact. */
 void micap_pools_leave_mask(mica_world *world, const mica_pool *pool, uint32_t entity_index);
+
+/* Whether the rows of an entity with these bits can be removed by the fast path. */
+static inline bool micap_pools_leave_fast(const micap_pools *pools, uint64_t mask)
+{
+    return !(mask & ~pools->fast_bits);
+}
+
+/* Removes these rows, if there is no snapshot. */
+void micap_pools_remove_fast(mica_world *world, mica_entity entity, uint64_t mask);
 
 /* Before the row of a dying entity goes: takes it out of its pools, each as it wants. */
 MICAP_COLD void micap_pools_entity_dies(mica_world *world, mica_entity entity);

@@ -1,0 +1,234 @@
+/* Random worlds and random queries over pools of every kind: a loop shows exactly the entities that match, each of them once, with
+ * the values that a look-up finds, whatever the order of rows and the driver. */
+#include "../support/components.h"
+#include "../support/random.h"
+#include "../support/reports.h"
+#include "../support/require.h"
+#include "../support/test.h"
+#include "mica/snapshot.h"
+
+typedef struct Mapped { uint32_t value; } Mapped;
+typedef struct Other { uint32_t value, more[4]; } Other;
+typedef struct Spot { uint32_t value; } Spot;
+typedef struct Hashed { uint32_t value; } Hashed;
+typedef struct Toggled { uint32_t value; } Toggled;
+typedef struct Several { uint32_t value; } Several;
+typedef struct Lasting { uint32_t value; } Lasting;
+MICA_POOL(Mapped, value)
+MICA_POOL(Other, value, more)
+MICA_POOL_WITH(Spot, (.index = MICA_INDEX_DIRECT), value)
+MICA_POOL_WITH(Hashed, (.index = MICA_INDEX_HASH), value)
+MICA_POOL_WITH(Toggled, (.toggle = true, .track_added = true), value)
+MICA_POOL_WITH(Several, (.many = true), value)
+MICA_POOL_WITH(Lasting, (.dying = MICA_DYING_LAZILY), value)
+MICA_POOL_TAG(Marked)
+
+enum { ENTITIES = 2200, KINDS = 10, TERMS = 4, ROUNDS = 40, LOOPS = 3 };
+
+typedef struct crowd {
+    mica_world *world;
+    random_source random;
+    mica_component kinds[KINDS];
+    mica_entity entities[ENTITIES];
+    bool expected[ENTITIES];
+    bool seen[ENTITIES];
+} crowd;
+
+static reports heard;
+
+static void list_kinds(crowd *crowd)
+{
+    const mica_component kinds[KINDS] = {MICA_ID(Mapped),  MICA_ID(Other),   MICA_ID(Spot),    MICA_ID(Hashed),
+                                         MICA_ID(Toggled), MICA_ID(Several), MICA_ID(Lasting), MICA_ID(Marked),
+                                         MICA_ID(Number),  MICA_ID(Frozen)};
+    memcpy(crowd->kinds, kinds, sizeof kinds);
+}
+
+static uint32_t bytes_of(uint32_t kind)
+{
+    return kind == 1 ? sizeof(Other) : kind == 7 || kind == 9 ? 0 : sizeof(uint32_t);
+}
+
+/* Half of the lists are the same few ones, as those of a program are. */
+static mica_entity create_one(crowd *crowd, uint32_t number)
+{
+    static const uint32_t common[] = {0x003, 0x107, 0x087, 0x101};
+    uint32_t mask = random_one_in(&crowd->random, 2) ? common[number % 4] : random_below(&crowd->random, 1 << KINDS);
+    Other data = {number, {1, 2, 3, 4}};
+    mica_value values[KINDS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < KINDS; ++i)
+        if (mask >> i & 1)
+            values[count++] = (mica_value){crowd->kinds[i], bytes_of(i), bytes_of(i) && i % 3 ? &data : NULL};
+    return mica_create_id(crowd->world, values, count);
+}
+
+static void change_one(crowd *crowd, uint32_t at)
+{
+    mica_entity entity = crowd->entities[at];
+    uint32_t kind = random_below(&crowd->random, KINDS);
+    mica_component component = crowd->kinds[kind];
+    Other data = {at, {0}};
+    switch (random_below(&crowd->random, 6)) {
+    case 0:
+        mica_destroy(crowd->world, entity);
+        crowd->entities[at] = create_one(crowd, at);
+        break;
+    case 1: mica_remove_id(crowd->world, entity, component); break;
+    case 2: mica_add_id(crowd->world, entity, component); break;
+    case 3: mica_write_id(crowd->world, entity, component); break;
+    case 4:
+        if (mica_has(crowd->world, entity, Toggled))
+            mica_enable_id(crowd->world, entity, MICA_ID(Toggled), random_one_in(&crowd->random, 2));
+        break;
+    default: mica_set_id(crowd->world, entity, (mica_value){component, bytes_of(kind), bytes_of(kind) ? &data : NULL});
+    }
+}
+
+/* Most changes are near each other, so that some slices stay as they were. */
+static void change_some(crowd *crowd, uint32_t count)
+{
+    uint32_t base = random_below(&crowd->random, ENTITIES - 50);
+    bool everywhere = random_one_in(&crowd->random, 3);
+    for (uint32_t i = 0; i < count; ++i)
+        change_one(crowd,
+                   everywhere ? random_below(&crowd->random, ENTITIES) : base + random_below(&crowd->random, 50));
+}
+
+static mica_access random_access(crowd *crowd, uint32_t kind)
+{
+    static const mica_access usual[] = {MICA_ACCESS_READ,       MICA_ACCESS_READ,    MICA_ACCESS_WRITE,
+                                        MICA_ACCESS_HAS,        MICA_ACCESS_WITHOUT, MICA_ACCESS_MAYBE_READ,
+                                        MICA_ACCESS_MAYBE_WRITE};
+    mica_access access = usual[random_below(&crowd->random, 7)];
+    if (kind == 4 && random_one_in(&crowd->random, 2))
+        access = random_one_in(&crowd->random, 2) ? MICA_ACCESS_ADDED : MICA_ACCESS_DISABLED;
+    else if (bytes_of(kind) && random_one_in(&crowd->random, 5))
+        access = MICA_ACCESS_CHANGED;
+    return !bytes_of(kind) && access != MICA_ACCESS_WITHOUT ? MICA_ACCESS_HAS : access;
+}
+
+static uint32_t random_terms(crowd *crowd, mica_term *terms)
+{
+    uint32_t used = 0, count = 0, wanted = 1 + random_below(&crowd->random, TERMS);
+    bool simple =
+        random_one_in(&crowd->random, 3); /* the fast path: what is demanded, in pools with a map or direct index */
+    while (count < wanted) {
+        uint32_t kind = random_below(&crowd->random, simple ? 3 : KINDS);
+        if (simple && random_one_in(&crowd->random, 5))
+            kind = 8;
+        if (used >> kind & 1) {
+            wanted -= random_one_in(&crowd->random, 3);
+            continue;
+        }
+        used |= 1u << kind;
+        mica_access access = simple ? (mica_access)random_below(&crowd->random, 3) : random_access(crowd, kind);
+        terms[count++] = (mica_term){crowd->kinds[kind], access};
+        if (access == MICA_ACCESS_CHANGED && kind < 8 && count < TERMS && random_one_in(&crowd->random, 2))
+            terms[count++] = (mica_term){crowd->kinds[kind], MICA_ACCESS_READ};
+    }
+    return count;
+}
+
+static void check_view(crowd *crowd, mica_view *view, const mica_term *terms, uint32_t term_count)
+{
+    const char *columns[TERMS] = {0};
+    uint32_t bytes[TERMS] = {0};
+    for (uint32_t t = 0; t < term_count; ++t) {
+        bool writes = terms[t].access == MICA_ACCESS_WRITE || terms[t].access == MICA_ACCESS_MAYBE_WRITE;
+        for (uint32_t k = 0; k < KINDS; ++k)
+            bytes[t] = crowd->kinds[k] == terms[t].component ? bytes_of(k) : bytes[t];
+        if (writes || terms[t].access == MICA_ACCESS_READ || terms[t].access == MICA_ACCESS_MAYBE_READ)
+            columns[t] = writes ? mica_view_write_at(view, t) : mica_view_read_at(view, t);
+        else
+            bytes[t] = 0;
+    }
+    for (uint32_t i = 0; i < view->count; ++i) {
+        uint32_t at = UINT32_MAX;
+        for (uint32_t k = 0; k < ENTITIES && at == UINT32_MAX; ++k)
+            at = mica_same(crowd->entities[k], view->entities[i]) ? k : at;
+        REQUIRE(at != UINT32_MAX && crowd->expected[at] && !crowd->seen[at]);
+        crowd->seen[at] = true;
+        for (uint32_t t = 0; t < term_count; ++t)
+            REQUIRE(!bytes[t] || mica_get_id(crowd->world, view->entities[i], terms[t].component) ==
+                                     (columns[t] ? columns[t] + (size_t)i * bytes[t] : NULL));
+    }
+}
+
+static void check_loop(crowd *crowd, mica_query *query, const mica_term *terms, uint32_t term_count)
+{
+    uint32_t expected = 0, seen = 0;
+    for (uint32_t i = 0; i < ENTITIES; ++i)
+        expected += crowd->expected[i] = mica_query_matches(query, crowd->entities[i]);
+    memset(crowd->seen, 0, sizeof crowd->seen);
+    ck_assert_uint_eq(mica_query_count(query), expected);
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); seen += view.count)
+        check_view(crowd, &view, terms, term_count);
+    ck_assert_uint_eq(seen, expected);
+}
+
+static void open_crowd(crowd *crowd, uint64_t seed)
+{
+    *crowd = (struct crowd){.world = open_world(&heard), .random = {seed}};
+    list_kinds(crowd);
+    if (seed % 3 == 1)
+        ck_assert_int_eq(mica_group(crowd->world, Mapped, Other, Hashed), MICA_OK);
+    for (uint32_t i = 0; i < ENTITIES; ++i)
+        crowd->entities[i] = create_one(crowd, i);
+}
+
+static void run_queries(crowd *crowd)
+{
+    mica_term terms[TERMS + 1];
+    uint32_t term_count = random_terms(crowd, terms);
+    mica_query *query = mica_query_create(crowd->world, &(mica_query_def){.terms = terms, .term_count = term_count});
+    ck_assert_ptr_nonnull(query);
+    for (uint32_t loop = 0; loop < LOOPS; ++loop) {
+        check_loop(crowd, query, terms, term_count);
+        change_some(crowd, random_below(&crowd->random, 60));
+    }
+    mica_query_destroy(query);
+    ck_assert_int_eq(mica_world_validate(crowd->world), MICA_OK);
+}
+
+/* Every third world has a group. */
+START_TEST(loops_show_what_matches_with_the_values_that_look_ups_find)
+{
+    static crowd crowd;
+    open_crowd(&crowd, (uint64_t)_i);
+    for (uint32_t round = 0; round < (UNDER_SANITIZER ? ROUNDS / 8 : ROUNDS); ++round)
+        run_queries(&crowd);
+    mica_world_destroy(crowd.world);
+}
+END_TEST
+
+START_TEST(a_snapshot_brings_back_the_rows_that_came_went_and_were_written)
+{
+    static crowd crowd;
+    static mica_entity entities[ENTITIES];
+    open_crowd(&crowd, (uint64_t)_i);
+    for (uint32_t round = 0; round < (UNDER_SANITIZER ? ROUNDS / 8 : ROUNDS); ++round) {
+        mica_snapshot before = mica_snapshot_take(crowd.world);
+        uint64_t hash = mica_world_hash(crowd.world);
+        memcpy(entities, crowd.entities, sizeof entities);
+        run_queries(&crowd);
+        if (random_one_in(&crowd.random, 2)) {
+            ck_assert_int_eq(mica_snapshot_restore(crowd.world, before), MICA_OK);
+            ck_assert_uint_eq(mica_world_hash(crowd.world), hash);
+            ck_assert_int_eq(mica_world_validate(crowd.world), MICA_OK);
+            memcpy(crowd.entities, entities, sizeof entities);
+        }
+        mica_snapshot_drop(crowd.world, before);
+    }
+    mica_world_destroy(crowd.world);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("join_run");
+    tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
+    tcase_add_loop_test(cases, loops_show_what_matches_with_the_values_that_look_ups_find, 0, 12);
+    tcase_add_loop_test(cases, a_snapshot_brings_back_the_rows_that_came_went_and_were_written, 0, 6);
+    return test_run("join_run", cases);
+}
