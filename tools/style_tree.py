@@ -25,6 +25,14 @@ FOLDERS = {
     "resource": (("format",), ("verify",), ("library",), ("spawn", "save"), ("reload",)),
 }
 
+# Layers that are clients of the public API, and what else they may include: headers, or all of a layer.
+CLIENTS = {
+    "resource": ("base", "os"),
+    "json": ("base", "os", "resource/format/scalar_fields.h"),
+    "sql": ("base",),
+    "cli": ("os", "json/json_writer.h", "json/dump.h"),
+}
+
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 DECLARATION = re.compile(r"^(?!typedef\b|static\b|extern\b)\w[^;{}#=]*?\b(micap_\w+)\s*\([^{}]*?\)[^{};]*;", re.MULTILINE)
 TYPE = re.compile(r"^(?:typedef )?(?:struct|union|enum) (micap_\w+) \{|^\} (micap_\w+);|^typedef [^{;]*?\(\*(micap_\w+)\)"
@@ -67,6 +75,15 @@ def check_layering(sources):
                 yield source.path, number, name, f'include "{name}" by layer: "{layer}/..."'
             elif target != layer and level[target] >= level[layer]:
                 yield source.path, number, name, f"{layer} may not include {target}: it is not a lower layer"
+
+
+def check_clients(sources):
+    for source in sources:
+        layer = source.path.split("/")[1]
+        for number, parts in includes(source):
+            name = "/".join(parts)
+            if layer in CLIENTS and parts[0] != layer and not {parts[0], name} & set(CLIENTS[layer]):
+                yield source.path, number, name, f"{layer} uses the public API, and of private headers only {', '.join(CLIENTS[layer])}"
 
 
 def check_subfolders(sources):
@@ -164,6 +181,7 @@ def check_unique_files(sources):
 
 RULES = {
     "layering": check_layering,
+    "client": check_clients,
     "subfolder": check_subfolders,
     "home": check_home,
     "unique-name": check_unique_names,

@@ -64,6 +64,8 @@ MICA_API mica_result mica_record_end(mica_world *world);
 
 typedef struct mica_recording mica_recording;
 
+enum { MICA_RECORDING_MAGIC_BYTES = 8 };
+
 /* An error in a recording, and its position. */
 typedef struct mica_recording_error {
     mica_result result;
@@ -77,6 +79,9 @@ MICA_API mica_recording *mica_recording_load(const char *path, mica_recording_er
 
 /* The same for bytes in memory, which are copied. Threads: any. */
 MICA_API mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error);
+
+/* Returns whether these bytes begin like a recording: the first MICA_RECORDING_MAGIC_BYTES of a file are enough. Threads: any. */
+MICA_API bool mica_recording_detect(const void *bytes, size_t byte_count);
 
 /* Frees a recording. NULL is a no-op. Threads: any, if no thread uses it. */
 MICA_API void mica_recording_free(mica_recording *recording);

@@ -131,12 +131,6 @@ MICA_API mica_commands *mica_view_commands(const mica_view *view);
 /* Like above, for a system that runs once. Threads: any, the system's own. */
 MICA_API mica_commands *mica_frame_commands(const mica_frame *frame);
 
-typedef enum mica_graph_format { MICA_GRAPH_TEXT = 0, MICA_GRAPH_DOT } mica_graph_format;
-
-/* Writes the order of systems, with what each waits for and why, as text or in Graphviz format. Writes what fits into `capacity`
- * bytes, zero-terminated, and returns the complete length. Returns 0 with a report if memory runs out. Threads: owner. */
-MICA_API size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity);
-
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)

@@ -1,5 +1,5 @@
 #include "cli/cli.h"
-#include "flow/threads/worker_pool.h"
+#include "mica/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static bool set_for_run(options *options, char letter, const char *value)
                (complain("%s: the detail is world, slices or entities, not \"%s\"", options->command, value), false);
     case 'u': options->skip_unknown = true; return true;
     case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
-    case 'w': return read_count(options, "workers", value, 1, MICAP_WORKERS_MAX, &options->worker_count);
+    case 'w': return read_count(options, "workers", value, 1, MICA_WORKERS_MAX, &options->worker_count);
     case 'm':
         if (options->module_count == sizeof options->modules / sizeof *options->modules)
             return complain("%s: too many modules", options->command), false;

@@ -1,8 +1,5 @@
 /* mica run, and mica replay, which takes the frames from a recording. */
 #include "cli/cli.h"
-#include "flow/schedule/flow.h"
-#include "flow/schedule/phase.h"
-#include "flow/schedule/system.h"
 #include "json/json_writer.h"
 #include "mica/flow.h"
 #include "mica/record.h"
@@ -157,10 +154,8 @@ static int write_results(const run *run)
     micap_write(&writer, "%u", kept);
     micap_write_member(&writer, "systems");
     micap_write_open(&writer, '[');
-    const micap_flow *flow = micap_flow_get(run->world);
-    for (uint32_t i = 0; i < flow->phase_count; ++i)
-        for (uint32_t j = 0; j < flow->phases[i]->system_count; ++j)
-            write_system(&writer, run->world, (mica_system){flow->phases[i]->order[j]->id});
+    for (mica_system system = {0}; (system = mica_system_next(run->world, system)).id;)
+        write_system(&writer, run->world, system);
     micap_write_close(&writer, ']');
     micap_write_close(&writer, '}');
     return write_gathered(&writer);

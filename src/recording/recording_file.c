@@ -244,6 +244,12 @@ mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes
     return fine ? recording : NULL;
 }
 
+bool mica_recording_detect(const void *bytes, size_t byte_count)
+{
+    return !MICAP_MISSING(NULL, bytes) && byte_count >= MICA_RECORDING_MAGIC_BYTES &&
+           memcmp(bytes, MICAP_RECORD_MAGIC, MICA_RECORDING_MAGIC_BYTES) == 0;
+}
+
 mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)
 {
     if (byte_count && MICAP_MISSING_INTO(out_error, bytes))

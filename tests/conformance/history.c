@@ -87,6 +87,7 @@ static void check_recordings(void)
     EXPECT(mica_replay(other, recording, NULL) && mica_world_hash(other) == mica_world_hash(world));
     EXPECT(!mica_recording_diff(recording, recording, NULL));
     mica_recording_error error;
+    EXPECT(!mica_recording_detect("nothing", 7));
     EXPECT(!mica_recording_open("nothing", 7, &error) && error.result != MICA_OK);
     mica_recording_free(recording);
     mica_world_destroy(other);

@@ -181,6 +181,10 @@ static void read_graph(reading *reading)
     char text[4096];
     mica_graph_write(reading->world, MICA_GRAPH_TEXT, text, sizeof text);
     mica_graph_write(reading->world, MICA_GRAPH_DOT, text, 10);
+    for (mica_system system = {0}; (system = mica_system_next(reading->world, system)).id;) {
+        mica_system_dependency dependency;
+        mica_system_get_dependencies(reading->world, system, &dependency, 1);
+    }
 }
 
 /* A query of each component that the world knows, and one loop over what it shows. */

@@ -148,6 +148,7 @@ static const struct {
 static void expect_opening(paper *paper, const char *words)
 {
     mica_recording_error error = {0};
+    REQUIRE(mica_recording_detect(paper->bytes, 8) && !mica_recording_detect(paper->bytes, 7));
     mica_recording *recording = mica_recording_open(paper->bytes, paper->count, &error);
     REQUIRE_SAYING(!recording == (words != NULL), "%s: %s", words ? words : "fine", error.text);
     REQUIRE_SAYING(!words || (error.result == MICA_ERROR_DATA && strstr(error.text, words)), "%s: %s", words,
