@@ -172,7 +172,7 @@ START_TEST(there_is_no_whole_value_to_point_to)
     expect_report(&heard, MICA_ERROR_INVALID, "mica_get_field");
     expect_report(&heard, MICA_ERROR_INVALID, "mica_get_field");
     ck_assert(!mica_get_field_id(world, entity, component, offsetof(Body, cells) + 8));
-    expect_report(&heard, MICA_ERROR_INVALID, "kept whole");
+    expect_report(&heard, MICA_ERROR_INVALID, "inside an array");
     ck_assert(!mica_get_field_id(world, entity, component, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
     ck_assert(!mica_get_field_id(world, entity, MICA_ID(Number), 0));
@@ -201,9 +201,9 @@ START_TEST(there_is_no_whole_value_to_point_to)
     expect_report(&heard, MICA_ERROR_INVALID, "mica_view_read_field");
     expect_report(&heard, MICA_ERROR_INVALID, "mica_view_read_field");
     ck_assert(!mica_view_write_field_id(&view, component, 0));
-    expect_report(&heard, MICA_ERROR_INVALID, "does not write");
+    expect_report(&heard, MICA_ERROR_INVALID, "no term of this query writes");
     ck_assert(!mica_view_read_field_id(&view, MICA_ID(NobodyHas), 0));
-    expect_report(&heard, MICA_ERROR_INVALID, "does not read");
+    expect_report(&heard, MICA_ERROR_INVALID, "no term of this query reads");
     ck_assert(!mica_view_read_field_id(&view, component, offsetof(Body, hidden)));
     expect_report(&heard, MICA_ERROR_INVALID, "not described");
     ck_assert(!mica_view_write_field_id(&view, component, offsetof(Body, hidden)));
