@@ -35,6 +35,6 @@ if [ "${1:-}" = gcc-file ]; then
 fi
 [ $# -gt 0 ] || set -- cppcheck gcc tidy
 for tool in "$@"; do
-    "run_$tool" || { echo "$tool: has something to say"; failed=1; }
+    "run_$tool" || { echo "$tool: reports problems"; failed=1; }
 done
 exit $failed

@@ -23,8 +23,8 @@ RATCHETS = {
     "unique-name": 0,
     "subfolder": 0,
     "public-macro": 209,
-    "words": 113,
-    "test-words": 297,
+    "words": 8,
+    "test-words": 0,
 }
 # The share of the functions declared in x.h that x.c must define. The goal is 95.
 HOME_PERCENTAGE_MIN = 95

@@ -61,8 +61,8 @@ typedef struct mica_delta {
     uint64_t value_bytes; /* bytes of their columns */
 } mica_delta;
 
-/* Encodes what changed since a version that an earlier delta had, or everything since 0, in time that follows what changed but for
- * singletons, tags in pools, toggles in pools, names and links, which are looked through. If the world has restored a snapshot
+/* Encodes what changed since a version that an earlier delta had, or everything since 0, in time proportional to the changes, except for
+ * singletons, names, links, and tags and toggles in pools, which are compared completely. If the world has restored a snapshot
  * since `base`, everything is encoded, and the base of the delta is 0. MICA_ERROR_INVALID for a version
  * that has not been, MICA_ERROR_MEMORY, also beyond 2 GiB. Refused while recording. Threads: owner. */
 MICA_API mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta);

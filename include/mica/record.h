@@ -53,9 +53,9 @@ typedef struct mica_record_def {
     bool systems; /* also the system: systems run one by one, and the world is hashed after each */
 } mica_record_def;
 
-/* Begins to record every mica_step into a file; NULL means the defaults. MICA_ERROR_FILE with a report when it can't be
- * written. Refused while recording already, and inside a frame. A recording that fails later (a full disk) ends with a
- * report, and the world goes on. Threads: owner. */
+/* Begins to record every mica_step to a file. A NULL def means the defaults. Returns MICA_ERROR_FILE with a report if the file
+ * cannot be written. Rejected while a recording is in progress and inside a frame. If writing fails later (a full disk), the
+ * recording ends with a report and the world continues to run. Threads: owner. */
 MICA_API mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def);
 
 /* Ends the recording. Returns MICA_ERROR_FILE if it could not be written completely, MICA_ERROR_REFUSED if there is none. Destroying
@@ -109,9 +109,9 @@ MICA_API mica_recorded_tick mica_recording_tick(const mica_recording *recording,
 MICA_API const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index,
                                           size_t *out_byte_count);
 
-/* Runs all frames of a recording on a world that is as it was when the recording began: hands input to the handler, steps, and
- * compares. Returns whether all was the same; it stops behind the first frame that is not, and says what differs.
- * `out` may be NULL. Refused (false) while recording and inside a frame. Threads: owner. */
+/* Replays a recording on a world that has the same state as when the recording began: passes the input of each frame to the
+ * handler, steps and compares. Returns true if all frames are equal. Otherwise stops after the first frame that differs, writes the
+ * difference to `out`, which may be NULL, and returns false. Rejected (false) while recording and inside a frame. Threads: owner. */
 MICA_API bool mica_replay(mica_world *world, const mica_recording *recording, mica_difference *out);
 
 /* Returns whether two recordings differ, and the first difference. `out` may be NULL. Threads: any. */

@@ -1,5 +1,5 @@
-/* Bytes on their way out and in: little-endian whatever the machine. A writer that ran out of memory, and a reader that ran out
- * of bytes, stay failed: who uses them asks once, at the end. */
+/* Writing and reading bytes, little-endian on every machine. A writer that ran out of memory and a reader that ran out of bytes stay
+ * in the failed state, so that the caller checks for failure once, at the end. */
 #ifndef MICAP_BASE_BYTE_STREAM_H
 #define MICAP_BASE_BYTE_STREAM_H
 

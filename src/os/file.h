@@ -1,5 +1,6 @@
 /* Files from the operating system. The contract of this seam: a mapping is read-only and private; writing is safe
- * against crashes: the bytes go to a temporary file beside the target, which is synced and renamed over it. Windows refuses to replace a file while somebody has it mapped (EACCES). */
+ * against crashes: the bytes go to a temporary file in the same folder, which is synced and renamed to the target. Windows cannot
+ * replace a file while it is mapped (EACCES). */
 #ifndef MICAP_OS_FILE_H
 #define MICAP_OS_FILE_H
 

@@ -19,14 +19,14 @@ void *mremap(void *old_address, size_t old_bytes, size_t new_bytes, int flags, .
 
 enum {
     LEASE_TERMS = 32,  /* windows of one lease, used in turn */
-    LEASES_GONE = 64,  /* as many places are taken before those of pages that are gone are used again */
+    LEASES_GONE = 64,  /* entries in use before entries of released pages are reused */
     LEASES_MAX = 1024, /* of a process; beyond it nothing is leased */
 };
 
 /* A range of addresses with a window for each term, of which at most one shows the pages. */
 typedef struct micap_lease {
     const void *owner;
-    char *pages; /* NULL: they were given back, and the windows wait for those who don't know */
+    char *pages; /* NULL: they were released; stale pointers into the windows still fault */
     size_t bytes;
     char *windows;
     uint32_t term;
@@ -61,7 +61,7 @@ static lease *find(const void *pages)
     return NULL;
 }
 
-/* A place for a lease: that of pages that are gone, when there are many, else a new one. */
+/* An entry for a lease: one of released pages if there are many, else a new one. */
 static lease *location(void)
 {
     for (uint32_t i = 0; lease_count >= LEASES_GONE && i < lease_count; ++i) {

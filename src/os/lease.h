@@ -1,7 +1,7 @@
-/* Leases, for checked builds: pages are shown to the program at other addresses than their own, and those addresses can be
- * ended, after which whoever uses them is stopped. The contract of this seam: the pages come from micap_pages_allocate;
- * an address that was ended faults for as long as LEASE_TERMS further terms, then it may be in use again. Where the system has
- * no second mappings of memory, or is out of addresses, nothing is leased: the program gets the pages' own addresses. */
+/* Leases, for checked builds: the program gets pointers into a second mapping of the pages, which can be invalidated; an access through
+ * an invalidated pointer faults. The contract of this seam: the pages come from micap_pages_allocate; an invalidated address
+ * faults for the next LEASE_TERMS terms, then it may be used again. If the system has no second mappings, or is out of addresses, the
+ * program gets the addresses of the pages themselves. */
 #ifndef MICAP_OS_LEASE_H
 #define MICAP_OS_LEASE_H
 
@@ -14,7 +14,7 @@
  * Any thread. */
 void *micap_lease(const void *owner, void *pages, size_t bytes, const void *pointer);
 
-/* Ends all addresses of this owner. While nobody uses them rightfully. */
+/* Invalidates all leased addresses of this owner. Call it only while no valid pointer into them is in use. */
 void micap_leases_end(const void *owner);
 
 /* The pages are given back. Their addresses stay until the owner ends them, with what was there. */
@@ -23,7 +23,7 @@ void micap_lease_forget(const void *pages);
 /* The owner goes, and all of its leases with it. */
 void micap_leases_drop(const void *owner);
 
-/* Called when an address is used that has ended: it does not return. Set once, by whoever leases. */
+/* Sets the function that is called when the program uses an invalidated address. It must not return. Set once, by the user of leases. */
 void micap_lease_on_fault(void (*fn)(const void *owner, const void *address));
 
 #endif

@@ -197,7 +197,7 @@ uint32_t micap_describe_leaves(const mica_type *type, micap_leaf *leaves, uint32
     return used;
 }
 
-/* Copies live as long as the process: what a failed copy leaves behind is reachable by nobody, and freed here. */
+/* Frees an incomplete copy. Complete copies live until the process ends. */
 void micap_describe_free(mica_type *copy)
 {
     for (uint32_t i = 0; copy->fields && i < copy->field_count; ++i) {

@@ -1,5 +1,5 @@
-/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
- * long as the process and never change but for the ring of types with one name, so any thread may read them without a lock. */
+/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live until
+ * the process ends and do not change, except for the ring of types with the same name, so any thread may read them without a lock. */
 #ifndef MICAP_TYPE_TYPE_H
 #define MICAP_TYPE_TYPE_H
 

@@ -92,7 +92,7 @@ static void flow(mica_view *view)
         x[i] += v[i] * 0.1f;
 }
 
-/* Looks at others while nobody writes what it looks at. */
+/* Reads components of other entities, which no system writes at the same time. */
 static void follow(mica_view *view)
 {
     Being *being = mica_view_write(view, Being);

@@ -121,7 +121,7 @@ START_TEST(damage_to_a_group_is_named)
     const damage list[] = {
         DAMAGE(left->group->count, 4, "pools of a group are in step"),
         DAMAGE(right->owners[1].index, left->owners[0].index, "pools of a group are in step"),
-        DAMAGE(left->group->count, 2, "who has everything is at the front of the group"),
+        DAMAGE(left->group->count, 2, "an entity with all components of a group is in the front part of its pools"),
     };
     expect_damage_named(world, &heard, list, COUNT_OF(list));
     close_world(world, &heard);

@@ -206,7 +206,7 @@ START_TEST(input_of_no_bytes_is_input_and_a_replay_is_not_recorded)
     expect_report(&heard, MICA_ERROR_REFUSED, "under way");
     mica_step(world, 1);
     ck_assert_int_eq(mica_record_end(world), MICA_OK);
-    ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK); /* and nobody records it */
+    ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK); /* and it is not recorded */
     ck_assert_int_eq(begun, MICA_OK);
     ck_assert_int_eq(mica_record_end(world), MICA_OK);
     close_world(world, &heard);

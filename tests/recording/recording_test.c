@@ -144,7 +144,7 @@ static const struct {
     {"is invalid: expected 0 or more", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\x80\x7f")}, /* infinite */
 };
 
-/* Opens it with and without somebody who listens. */
+/* Opens it with and without an error struct. */
 static void expect_opening(paper *paper, const char *words)
 {
     mica_recording_error error = {0};
@@ -219,11 +219,11 @@ typedef struct frame {
     bool systems;
     mica_record_detail detail;
     const char *input; /* NULL: none */
-    uint64_t system;   /* hash behind it; 0: it did not run */
+    uint64_t system;   /* hash after it; 0: it did not run */
     bool is_named;
     uint64_t leaf; /* hash; 0: none */
     uint64_t hash;
-    bool goes_on; /* with a second tick */
+    bool has_second_tick; /* with a second tick */
 } frame;
 
 static mica_recording *record_frame(const frame *frame)
@@ -246,7 +246,7 @@ static mica_recording *record_frame(const frame *frame)
         add(&paper, MICAP_RECORD_LEAVES, NULL, 0);
     }
     add_tick(&paper, 1, frame->hash);
-    if (frame->goes_on)
+    if (frame->has_second_tick)
         add_tick(&paper, 2, frame->hash);
     return finish(&paper);
 }
@@ -261,7 +261,7 @@ static const struct {
     {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = "ab"}},
     {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = NULL}},
     {"tick 1: the world", {.hash = 1}, {.hash = 2}},
-    {"tick 2: only one of them has this tick", {.goes_on = true}, {.goes_on = false}},
+    {"tick 2: only one of them has this tick", {.has_second_tick = true}, {.has_second_tick = false}},
     {"tick 1: first after system move: the world",
      {.systems = true, .system = 1, .is_named = true},
      {.systems = true, .system = 2}},

@@ -75,7 +75,7 @@ static inline bool remove_tag(mica_world *world, mica_pool *pool, mica_entity en
     return true;
 }
 
-/* Who has a row lives: no pool that is short keeps rows of the dead. */
+/* An entity that has a row is alive: a pool with the fast path keeps no rows of destroyed entities. */
 static MICAP_INLINE bool remove_row(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     uint32_t page = entity.index >> MICAP_MAP_PAGE_SHIFT;
@@ -125,10 +125,10 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component)
 {
     mica_pool *pool = micap_pool_of(world, component);
-    bool is_gone = is_short(world, pool) &&
-                   (pool->kind == MICAP_POOL_TAG ? is_living(world, entity) && remove_tag(world, pool, entity)
-                                                 : remove_row(world, pool, entity));
-    return MICAP_LIKELY(is_gone) || micap_remove_any(world, entity, component);
+    bool is_removed = is_short(world, pool) &&
+                      (pool->kind == MICAP_POOL_TAG ? is_living(world, entity) && remove_tag(world, pool, entity)
+                                                    : remove_row(world, pool, entity));
+    return MICAP_LIKELY(is_removed) || micap_remove_any(world, entity, component);
 }
 
 bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)

@@ -50,7 +50,7 @@ typedef struct micap_chunk {
     uint32_t stamps_offset;
     uint32_t entities_offset;
     uint16_t stride;     /* stamps per slice: 1 + columns */
-    uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
+    uint8_t color_lines; /* cache lines between the start of the block and the chunk */
     uint8_t order;       /* the block has 2^order bytes */
     uint32_t born; /* the serial of the first snapshot that may have it; no other chunk of this number has the same */
     _Alignas(16) micap_finder finders[];
@@ -115,8 +115,8 @@ static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_
            (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
 }
 
-/* Threads that write different rows of one slice stamp it alike. Who sees the stamp need not keep the slice any more, and
- * writes to it: behind whoever has copied it. */
+/* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the
+ * undo log: the release store below makes the copy of the other thread visible before its writes. */
 static inline void micap_stamp(mica_version *stamp, mica_version version)
 {
     __atomic_store_n(stamp, version, __ATOMIC_RELEASE);

@@ -18,7 +18,7 @@ typedef struct micap_pools {
     uint32_t capacity;
     micap_arena arena; /* pages of indices and of: */
     micap_index masks; /* pages of words by entity index: the bits of pools it may be in */
-    mica_entity *dead; /* who died since the flush and left rows in pools that are cleared by it */
+    mica_entity *dead; /* destroyed since the last flush, with rows in pools that are cleared at the flush */
     uint32_t dead_count;
     uint32_t dead_capacity;
     uint64_t random_state;
@@ -33,7 +33,7 @@ void micap_pools_free(mica_world *world);
 
 /* Makes room for `count` instances, and for one of this entity, so that adding it can't fail. */
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
-/* Removes a row that a former owner of the entity's slot left behind. */
+/* Removes the row that a destroyed entity with the same index still has. */
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
@@ -48,7 +48,7 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row);
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row);
 bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity);
 
-/* Takes back an instance that nobody has seen: no hook hears of it. */
+/* Removes an instance that the program has not seen, without hooks. */
 void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* The bits of the pools that an entity may be in: none when it is in none. */

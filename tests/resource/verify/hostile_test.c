@@ -44,7 +44,7 @@ START_TEST(every_truncation_is_refused)
 }
 END_TEST
 
-START_TEST(bytes_behind_the_end_are_refused)
+START_TEST(bytes_after_the_end_are_rejected)
 {
     mica_blob blob = level_blob(NULL);
     char *longer = calloc(1, blob.byte_count + 64);
@@ -488,7 +488,7 @@ START_TEST(newer_files_with_more_in_them_are_read)
 }
 END_TEST
 
-TEST_SUITE(hostile, every_truncation_is_refused, bytes_behind_the_end_are_refused, every_single_bit_flip_is_refused,
+TEST_SUITE(hostile, every_truncation_is_refused, bytes_after_the_end_are_rejected, every_single_bit_flip_is_refused,
            a_bit_flip_with_right_checksums_is_refused_or_harmless,
            wild_numbers_with_right_checksums_are_refused_or_harmless,
            random_damage_with_right_checksums_is_refused_or_harmless, each_lie_is_named,
