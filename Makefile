@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test check check-long demo show bench measurements count-update format tidy style analyse coverage docs dist deb install clean
+.PHONY: help test check check-long demo show bench measurements count-update costs format tidy style analyse coverage docs dist deb install clean
 
 PREFIX ?= /usr/local
 
@@ -35,6 +35,11 @@ measurements: release ## measure, and write docs/measurements.md and its chart
 
 count-update: setup-check release ## write the current instruction counts into the baseline
 	@python3 tools/count.py build/release --update
+
+costs: TARGET = mica_costs
+costs: setup-check release ## count the instructions of every operation in every circumstance; writes the cost map
+	@python3 tools/costs.py build/release --update
+	@python3 tools/measurements.py --costs
 
 format: setup-check ## format the C files with clang-format
 	@python3 tools/format.py

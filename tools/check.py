@@ -51,6 +51,7 @@ STAGES = {
     "conformance": [*RELEASE, ["python3", "tools/conformance.py", "ci"]],
     "dist": [["sh", "tools/dist.sh"]],
     "count": [*RELEASE, ["python3", "tools/count.py", "build/release"]],
+    "costs": [*RELEASE, ["python3", "tools/costs.py", "build/release"]],
     "show": [*RELEASE, ["sh", "tools/show.sh", "build/release"]],
     "coverage": [["cmake", "--preset", "coverage"], ["cmake", "--build", "--preset", "coverage"],
                  ["find", "build/coverage", "-name", "*.gcda", "-delete"], *preset("coverage")[-1:],

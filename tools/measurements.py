@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes docs/measurements.md and the chart docs/peers.svg.
 
-    measurements.py BENCH.csv         a run of mica_bench (make bench) and bench/side_by_side.csv become the page
-    measurements.py --check           the page and the chart agree with the side-by-side figures
+    measurements.py BENCH.csv         a run of mica_bench (make bench), bench/side_by_side.csv and bench/costs/costs.csv become the page
+    measurements.py --costs           only the cost map of the page is written again
+    measurements.py --check           the page and the chart agree with the side-by-side figures and the cost map
 
 docs/measurements.md is the only place with performance figures; other pages link to it.
 """
@@ -12,6 +13,8 @@ import pathlib
 import platform
 import sys
 
+import costs
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/measurements.md"
 CHART = ROOT / "docs/peers.svg"
@@ -19,7 +22,9 @@ SIDE_BY_SIDE = ROOT / "bench/side_by_side.csv"
 LIBRARIES = (("mica", "Mica", "#2b6cb0"), ("flecs", "flecs", "#a0aec0"), ("entt", "EnTT", "#cbd5e0"))
 CHARTED = ("create_2", "create_bulk_2", "destroy_random", "iter2_1M", "iter3_mixed_1M", "get_random_1M", "add_remove_100k",
            "deferred_add_remove_100k", "frame_3sys_1M_1thr", "onadd_hook_1M", "hier_create", "memory_1M")
-MARK = "<!-- side by side -->"
+MARK, COSTS_MARK = "<!-- side by side -->", "<!-- cost map -->"
+COST_TABLES = (("Create and destroy", ("create", "destroy")), ("Add and remove", ("add", "remove")), ("Set", ("set", "set_adds", "flush")),
+               ("Read", ("get", "has", "ref", "iterate", "system")), ("Copy", ("clone", "spawn")))
 
 
 def side_by_side():
@@ -79,16 +84,43 @@ def own(path):
         "| workload | n | Mica | raw | ratio |", "|---|---|---|---|---|", *table, ""))
 
 
+def cost_map():
+    cells = costs.read_map()
+    circumstances = list(dict.fromkeys(circumstance for _, circumstance in cells))
+
+    def figure(operation, circumstance):
+        if (operation, circumstance) not in cells:
+            return "-"
+        count, violated = cells[operation, circumstance]
+        return f"**{count:.0f}**" if violated else f"{count:.0f}"
+
+    out = [COSTS_MARK, "## Cost map", "",
+           "Instructions per operation in a release build, counted by `make costs`. Bold figures violate a rule of `tools/costs.py`: something unrelated adds cost,",
+           "the cost is out of proportion to the neighbouring row, or a bulk or recorded call costs too much. Entities have two components of 12 bytes unless the",
+           "row says otherwise; `_bulk` is one call for all entities, `_recorded` includes the flush.", ""]
+    for title, families in COST_TABLES:
+        operations = [operation for operation in dict.fromkeys(operation for operation, _ in cells)
+                      if operation in families or operation.rsplit("_", 1)[0] in families]
+        out += [f"### {title}", "", "| | " + " | ".join(f"`{operation}`" for operation in operations) + " |", "|---" * (len(operations) + 1) + "|"]
+        out += [f"| {circumstance} | " + " | ".join(figure(operation, circumstance) for operation in operations) + " |" for circumstance in circumstances]
+        out.append("")
+    return "\n".join(out)
+
+
 def main():
     facts, rows = side_by_side()
     if sys.argv[1:] == ["--check"]:
         page = PAGE.read_text(encoding="utf-8")
-        stale = [path.name for path, good in ((PAGE, page[page.index(MARK):] == comparison(facts, rows)),
+        stale = [path.name for path, good in ((PAGE, page[page.index(MARK):] == comparison(facts, rows) + "\n" + cost_map()),
                                               (CHART, CHART.read_text(encoding="utf-8") == chart(facts, rows))) if not good]
         for name in stale:
-            print(f"docs/{name} does not agree with bench/side_by_side.csv: run make measurements")
+            print(f"docs/{name} does not agree with bench/side_by_side.csv or bench/costs/costs.csv: run make measurements")
         return 1 if stale else 0
-    PAGE.write_text(own(sys.argv[1]) + "\n" + comparison(facts, rows), encoding="utf-8")
+    if sys.argv[1:] == ["--costs"]:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(page[:page.index(MARK)] + comparison(facts, rows) + "\n" + cost_map(), encoding="utf-8")
+        return 0
+    PAGE.write_text(own(sys.argv[1]) + "\n" + comparison(facts, rows) + "\n" + cost_map(), encoding="utf-8")
     CHART.write_text(chart(facts, rows), encoding="utf-8")
     return 0
 
