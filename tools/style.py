@@ -22,7 +22,7 @@ from style_source import Source, Violation, NAME_BEFORE_PARENTHESIS
 RATCHETS = {
     "unique-name": 0,
     "subfolder": 0,
-    "public-macro": 209,
+    "public-macro": 163,
     "words": 8,
     "test-words": 0,
 }

@@ -218,11 +218,10 @@ MICA_END
 
 /* An entry is either `field` or `(field, Type)`. */
 #define MICA_FIELD_(T, entry) MICA_JOIN_(MICA_FIELD_, MICA_IS_WRAPPED_(entry))(T, entry)
-#define MICA_FIELD_0(T, field) MICA_PLAIN_FIELD_(T, field)
 #define MICA_FIELD_1(T, entry) MICA_TYPED_FIELD_(T, MICA_UNWRAP_ entry)
 
 #define MICA_MEMBER_(T, field) (((T *)0)->field)
-#define MICA_PLAIN_FIELD_(T, field_)                                                                                   \
+#define MICA_FIELD_0(T, field_)                                                                                        \
     {.name = #field_,                                                                                                  \
      .offset = offsetof(T, field_),                                                                                    \
      .element_bytes = MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                                                   \
@@ -254,10 +253,11 @@ MICA_END
 /* `&field` of a plain field and the decayed `field` of an array have the same pointer type, so one list serves both.
  * A pointer field would decay to that type too: its address is a pointer to pointer, which is refused first. */
 #define MICA_KIND_OF_(T, field)                                                                                        \
-    _Generic(&MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_ARRAY_KIND_OF_(T, field))
-#define MICA_ARRAY_KIND_OF_(T, field)                                                                                  \
-    _Generic(&MICA_MEMBER_(T, field), MICA_POINTER_LIST_, default: MICA_ELEMENT_KIND_OF_(T, field))
-#define MICA_ELEMENT_KIND_OF_(T, field) _Generic(MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_KIND_NONE)
+    _Generic(&MICA_MEMBER_(T, field),                                                                                  \
+        MICA_KIND_LIST_,                                                                                               \
+        default: _Generic(&MICA_MEMBER_(T, field),                                                                     \
+            MICA_POINTER_LIST_,                                                                                        \
+            default: _Generic(MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_KIND_NONE)))
 #define MICA_KIND_LIST_                                                                                                \
     bool *: MICA_KIND_BOOL, char *: MICA_KIND_CHAR, signed char *: MICA_KIND_I8, unsigned char *: MICA_KIND_U8,        \
     short *: MICA_KIND_I16, unsigned short *: MICA_KIND_U16, int *: MICA_KIND_I32, unsigned int *: MICA_KIND_U32,      \

@@ -183,7 +183,7 @@ static bool act_every_frame(stage *stage)
 {
     mica_result result = mica_message_every_frame(stage->world, Shout, MICA_PHASE_UPDATE);
     return (result == MICA_OK || result == MICA_ERROR_EXISTS) &&
-           mica_handler_add(stage->world, MICA_HANDLER_USING(Number, Shout, hear, MICA_USES(MICA_USE_READ(Clock)))) ==
+           mica_handler_add(stage->world, MICA_HANDLER_WITH(Number, Shout, hear, (MICA_USES(MICA_USE_READ(Clock))))) ==
                MICA_OK;
 }
 
