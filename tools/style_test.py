@@ -164,6 +164,14 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(style.failing(found, {"words": 3}, 100, 95), [])
         self.assertEqual(shown(style.failing(found, {"words": 2}, 100, 95)), [("words", "tools/style.py")])
 
+    def test_headers_are_counted_through_headers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"core/a.c": '#include "core/a.h"\n#include "mica/world.h"\n', "core/a.h": '#include "os/b.h"\n', "os/b.h": ""}.items():
+                path = pathlib.Path(folder, "src", name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            self.assertEqual(style_tree.visible_headers(pathlib.Path(folder)), 2)
+
     def test_the_share_of_functions_at_home_has_a_minimum(self):
         found = [style.Violation("home", "src/os/file.h", 1, "micap_map", "")]
         self.assertEqual(style.failing(found, {}, 95, 95), [])

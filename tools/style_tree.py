@@ -2,6 +2,7 @@
 import collections
 import pathlib
 import re
+import statistics
 
 from style_source import Source
 
@@ -33,7 +34,7 @@ CLIENTS = {
     "cli": ("os", "json/json_writer.h", "json/dump.h"),
 }
 
-INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DECLARATION = re.compile(r"^(?!typedef\b|static\b|extern\b)\w[^;{}#=]*?\b(micap_\w+)\s*\([^{}]*?\)[^{};]*;", re.MULTILINE)
 TYPE = re.compile(r"^(?:typedef )?(?:struct|union|enum) (micap_\w+) \{|^\} (micap_\w+);|^typedef [^{;]*?\(\*(micap_\w+)\)"
                   r"|^typedef (?!struct|union)[^{;(]*?\b(micap_\w+);", re.MULTILINE)
@@ -147,6 +148,28 @@ def away_from_home(sources):
                 away.append((source.path, line, name, where))
             seen.add(name)
     return count, away
+
+
+def visible_headers(root):
+    """Returns how many headers of src a .c file of the core sees, directly and through other headers: the median."""
+    included = {}
+
+    def direct(path):
+        if path not in included:
+            names = INCLUDE.findall(path.read_text(encoding="utf-8")) if path.exists() else []
+            included[path] = [path for path in (root / "src" / name for name in names) if path.exists()]
+        return included[path]
+
+    counts = []
+    for source in sorted((root / "src/core").rglob("*.c")):
+        seen, waiting = set(), [source]
+        while waiting:
+            for header in direct(waiting.pop()):
+                if header not in seen:
+                    seen.add(header)
+                    waiting.append(header)
+        counts.append(len(seen))
+    return statistics.median(counts) if counts else 0
 
 
 def check_home(sources):

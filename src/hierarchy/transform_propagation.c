@@ -1,6 +1,7 @@
 #include "hierarchy/transform_propagation.h"
 
 #include "base/argument.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/touch.h"
