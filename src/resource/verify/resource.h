@@ -1,7 +1,7 @@
 /* A loaded resource: the mapped file, and small tables of what is where. Everything in it was verified when it was loaded:
  * bounds, counts, indices and values need not be checked again.
  *
- *     load.c             maps a file and runs the steps        verify_components.c   components, instances and their values
+ *     load_resource.c    maps a file and runs the steps        verify_components.c   components, instances and their values
  *     verify_sections.c  header, bounds and checksums          verify_entities.c     groups, parents, order, names
  *     verify_types.c     strings and descriptions of types     verify_assets.c       paths of other resources
  *     resource.c         the public functions that read it     load_error.c          why a file is not accepted */
