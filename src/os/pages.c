@@ -4,7 +4,7 @@
 #endif
 #include "os/pages.h"
 
-#include "os/lease.h"
+#include "os/revocable_mapping.h"
 
 #include <stdint.h>
 
@@ -42,7 +42,7 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 void micap_pages_release(void *pages, size_t bytes)
 {
 #    ifdef MICA_CHECKED
-    micap_lease_forget(pages);
+    micap_revocable_forget(pages);
 #    endif
     munmap(pages, bytes);
 }

@@ -2,8 +2,8 @@
  * an invalidated pointer faults. The contract of this seam: the pages come from micap_pages_allocate; an invalidated address
  * faults for the next LEASE_TERMS terms, then it may be used again. If the system has no second mappings, or is out of addresses, the
  * program gets the addresses of the pages themselves. */
-#ifndef MICAP_OS_LEASE_H
-#define MICAP_OS_LEASE_H
+#ifndef MICAP_OS_REVOCABLE_MAPPING_H
+#define MICAP_OS_REVOCABLE_MAPPING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,19 +12,19 @@
 
 /* The address at which the program may use `pointer`, which lies in these pages, until the owner ends its leases.
  * Any thread. */
-void *micap_lease(const void *owner, void *pages, size_t bytes, const void *pointer);
+void *micap_revocable_address(const void *owner, void *pages, size_t bytes, const void *pointer);
 
 /* Invalidates all leased addresses of this owner. Call it only while no valid pointer into them is in use. */
-void micap_leases_end(const void *owner);
+void micap_revocable_revoke(const void *owner);
 
 /* The pages are given back. Their addresses stay until the owner ends them, with what was there. */
-void micap_lease_forget(const void *pages);
+void micap_revocable_forget(const void *pages);
 
 /* The owner goes, and all of its leases with it. */
-void micap_leases_drop(const void *owner);
+void micap_revocable_drop(const void *owner);
 
 /* Sets the function that is called when the program uses an invalidated address. It must not return. Set once, by the user of leases. */
-void micap_lease_on_fault(void (*fn)(const void *owner, const void *address));
+void micap_revocable_on_fault(void (*fn)(const void *owner, const void *address));
 
 #endif
 #endif
