@@ -4,7 +4,7 @@
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/stale_pointers.h"
 #include "mica/entity.h"
 

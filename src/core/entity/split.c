@@ -7,7 +7,7 @@
 #include "core/storage/split_row.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"

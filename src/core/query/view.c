@@ -8,7 +8,7 @@
 #include "core/query/view.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/stale_pointers.h"
 #include "mica/view.h"
 

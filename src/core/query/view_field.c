@@ -6,7 +6,7 @@
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/split_row.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/report.h"
 #include "pool/pool_undo.h"
 

@@ -1,13 +1,13 @@
 /* Rows of an archetype: reserving, appending, moving and removing them.
  *
- * touch       writes to chunks: copy-on-write for snapshots, and stamps
+ * chunk_write what every write to a chunk does first: copy-on-write for snapshots, and stamps
  * row_batch   moves several rows of a chunk along an edge at once
  * split_row   the columns of split components
  * chunk, archetype, archetype_graph   where rows are, and which archetype is next */
 #ifndef MICAP_CORE_STORAGE_ROWS_H
 #define MICAP_CORE_STORAGE_ROWS_H
 
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 
 /* Where the row of an entity is; a chunk without components when it is not alive. */
 static inline micap_row micap_locate(const mica_world *world, mica_entity entity)

@@ -1,6 +1,6 @@
 #include "core/storage/split_row.h"
 
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/report.h"
 
 const micap_leaf *micap_split_leaf(const mica_world *world, mica_component component, size_t offset,
