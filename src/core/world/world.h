@@ -16,7 +16,7 @@
 #include "core/commands/flush.h"
 #include "core/world/module.h"
 #include "core/storage/names.h"
-#include "core/storage/entity_pools.h"
+#include "core/storage/world_pools.h"
 #include "mica/world.h"
 
 struct micap_create_plan;

@@ -1,4 +1,4 @@
-#include "core/storage/entity_pools.h"
+#include "core/storage/world_pools.h"
 
 #include "base/hash.h"
 #include "core/events/hooks.h"

@@ -2,8 +2,8 @@
  *
  * Beside the pools there is one word per entity, with a bit for each pool it may be in (pools beyond 64 share bits). It tells
  * a dying entity which pools to leave, and costs nothing in a world without pools. */
-#ifndef MICAP_CORE_STORAGE_ENTITY_POOLS_H
-#define MICAP_CORE_STORAGE_ENTITY_POOLS_H
+#ifndef MICAP_CORE_STORAGE_WORLD_POOLS_H
+#define MICAP_CORE_STORAGE_WORLD_POOLS_H
 
 #include "base/assert.h"
 #include "core/storage/component.h"
