@@ -68,9 +68,9 @@ static bool set_for_run(options *options, char letter, const char *value)
     case 'R': options->record = value; return true;
     case 'y': options->systems = true; return true;
     case 'D':
-        options->detail = strcmp(value, "entities") == 0 ? MICA_RECORD_ENTITIES
-                          : strcmp(value, "slices") == 0 ? MICA_RECORD_SLICES
-                                                         : MICA_RECORD_WORLD;
+        options->detail = strcmp(value, "entities") == 0 ? MICA_RECORDING_ENTITIES
+                          : strcmp(value, "slices") == 0 ? MICA_RECORDING_SLICES
+                                                         : MICA_RECORDING_WORLD;
         return options->detail || strcmp(value, "world") == 0 ||
                (complain("%s: the detail is world, slices or entities, not \"%s\"", options->command, value), false);
     case 'u': options->skip_unknown = true; return true;

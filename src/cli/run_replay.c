@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "json/json_writer.h"
 #include "mica/flow.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "os/clock.h"
 
 #include <inttypes.h>
@@ -95,8 +95,8 @@ static int begin_recording(const run *run)
 {
     if (!run->options->record)
         return EXIT_FINE;
-    mica_record_def def = {.detail = run->options->detail, .systems = run->options->systems};
-    return mica_record_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+    mica_recording_def def = {.detail = run->options->detail, .systems = run->options->systems};
+    return mica_recording_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
 }
 
 static int run_frames(run *run)
@@ -113,7 +113,7 @@ static int run_frames(run *run)
             return complain("run: frame %" PRIu64 ": %s", run->frame, mica_result_text(result)), EXIT_DIFFERENT;
     }
     run->time_ns = micap_clock_ns() - begin;
-    if (run->options->record && mica_record_end(run->world) != MICA_OK)
+    if (run->options->record && mica_recording_end(run->world) != MICA_OK)
         return EXIT_BAD;
     snprintf(run->hash, sizeof run->hash, "%016" PRIx64, mica_world_hash(run->world));
     const char *expected = run->options->expected_hash;

@@ -54,11 +54,11 @@ static void say_where(const mica_hash_tree *a, const mica_hash_tree *b, uint64_t
 static void explain(const micap_run_recorder *recorder, mica_difference *out)
 {
     const mica_recording *recording = recorder->replay;
-    mica_record_detail detail = recording->info.detail;
+    mica_recording_detail detail = recording->info.detail;
     mica_hash_tree *then = NULL, *now = NULL;
-    if (detail != MICA_RECORD_WORLD) {
+    if (detail != MICA_RECORDING_WORLD) {
         then = micap_recording_tree(recording, (uint32_t)recorder->tick);
-        now = mica_hash_tree_take(recorder->world, detail == MICA_RECORD_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS);
+        now = mica_hash_tree_take(recorder->world, detail == MICA_RECORDING_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS);
     }
     say_where(then, now, recorder->tick, recorder->system, out);
     mica_hash_tree_free(then);
@@ -215,7 +215,7 @@ static const char *first_system(const mica_recording *a, const mica_recording *b
 static void explain_frames(const mica_recording *a, const mica_recording *b, uint32_t tick, const char *system,
                            mica_difference *out)
 {
-    bool has_trees = a->info.detail == b->info.detail && a->info.detail != MICA_RECORD_WORLD;
+    bool has_trees = a->info.detail == b->info.detail && a->info.detail != MICA_RECORDING_WORLD;
     mica_hash_tree *left = has_trees ? micap_recording_tree(a, tick) : NULL;
     mica_hash_tree *right = has_trees ? micap_recording_tree(b, tick) : NULL;
     say_where(left, right, tick, system, out);

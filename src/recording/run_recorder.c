@@ -101,9 +101,9 @@ static void put_leaves(micap_run_recorder *recorder, const mica_hash_tree *befor
 
 static bool put_tree(micap_run_recorder *recorder)
 {
-    if (recorder->def.detail == MICA_RECORD_WORLD)
+    if (recorder->def.detail == MICA_RECORDING_WORLD)
         return true;
-    uint32_t rows = recorder->def.detail == MICA_RECORD_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS;
+    uint32_t rows = recorder->def.detail == MICA_RECORDING_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS;
     mica_hash_tree *tree = mica_hash_tree_take(recorder->world, rows);
     if (!tree)
         return false;
@@ -338,11 +338,11 @@ static bool write_header(micap_run_recorder *recorder)
     return fwrite(header, 1, sizeof header, recorder->file) == sizeof header && fflush(recorder->file) == 0;
 }
 
-mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def)
+mica_result mica_recording_begin(mica_world *world, const char *path, const mica_recording_def *def)
 {
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
-    static const mica_record_def defaults = {0};
+    static const mica_recording_def defaults = {0};
     mica_result result = micap_run_recorder_refuse_inside(world, "record");
     if (result != MICA_OK)
         return result;
@@ -366,7 +366,7 @@ mica_result mica_record_begin(mica_world *world, const char *path, const mica_re
     return MICA_OK;
 }
 
-mica_result mica_record_end(mica_world *world)
+mica_result mica_recording_end(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;

@@ -4,7 +4,7 @@
 #include "mica/compile.h"
 #include "mica/delta.h"
 #include "mica/hash.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/ref.h"
 #include "mica/resource.h"
 #include "mica/saver.h"
@@ -270,8 +270,8 @@ static void read_snapshot(reading *reading)
 
 static void read_record(reading *reading)
 {
-    REQUIRE(mica_record_begin(reading->world, file_path, NULL) == MICA_OK);
-    REQUIRE(mica_record_end(reading->world) == MICA_OK);
+    REQUIRE(mica_recording_begin(reading->world, file_path, NULL) == MICA_OK);
+    REQUIRE(mica_recording_end(reading->world) == MICA_OK);
 }
 
 static const struct {

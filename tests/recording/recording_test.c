@@ -6,7 +6,7 @@
 #include "../support/require.h"
 #include "../support/test.h"
 #include "base/hash.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "recording/run_recorder.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct head {
     bool systems;
 } head;
 
-static const head sound_head = {.version = 1, .byte_count = 48, .detail = MICA_RECORD_SLICES, .systems = true};
+static const head sound_head = {.version = 1, .byte_count = 48, .detail = MICA_RECORDING_SLICES, .systems = true};
 
 static void begin(paper *paper, head head)
 {
@@ -103,12 +103,12 @@ static const struct {
     const char *words; /* NULL: it is fine */
     head head;
 } heads[] = {
-    {NULL, {1, 48, MICA_RECORD_ENTITIES, 0, false}},
-    {NULL, {1 | 7 << 16, 56, MICA_RECORD_WORLD, 0, true}}, /* of a later version, which has more in its header */
+    {NULL, {1, 48, MICA_RECORDING_ENTITIES, 0, false}},
+    {NULL, {1 | 7 << 16, 56, MICA_RECORDING_WORLD, 0, true}}, /* of a later version, which has more in its header */
     {"the recording has version 2, and this reads 1", {2, 48, 0, 0, false}},
     {"the header has an invalid size or detail", {1, 47, 0, 0, false}},
     {"the header has an invalid size or detail", {1, 4096, 0, 0, false}},
-    {"the header has an invalid size or detail", {1, 48, MICA_RECORD_ENTITIES + 1, 0, false}},
+    {"the header has an invalid size or detail", {1, 48, MICA_RECORDING_ENTITIES + 1, 0, false}},
 };
 
 #define TICK(number, dt) number "\0\0\0\0\0\0\0" "hashhash" dt "\0\0\0\0"
@@ -217,7 +217,7 @@ END_TEST
 typedef struct frame {
     uint64_t start_hash;
     bool systems;
-    mica_record_detail detail;
+    mica_recording_detail detail;
     const char *input; /* NULL: none */
     uint64_t system;   /* hash after it; 0: it did not run */
     bool is_named;
@@ -270,17 +270,17 @@ static const struct {
     {NULL, {.systems = true, .system = 1}, {.system = 2}}, /* one does not know */
     {NULL, {.system = 1}, {.systems = true, .system = 2}},
     {"tick 1: component #0000000000000005, rows 0 to 2",
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 2, .hash = 2}},
     {"tick 1: component #0000000000000005, rows 0 to 2",
-     {.detail = MICA_RECORD_SLICES, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 2, .hash = 2}},
     {"tick 1: the world", /* not the same detail */
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_ENTITIES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_ENTITIES, .leaf = 2, .hash = 2}},
     {"tick 1: the world", /* the trees know nothing of it */
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 2}},
 };
 
 START_TEST(the_first_difference_of_two_recordings_is_named)
@@ -361,7 +361,7 @@ static char *read_file(const char *from, size_t *out_count)
 
 START_TEST(a_recording_that_was_cut_off_has_the_frames_before)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *bytes = read_file(recorded_path, &byte_count);
     uint32_t most = 0;
@@ -386,7 +386,7 @@ END_TEST
 
 START_TEST(any_changed_byte_is_noticed)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *bytes = read_file(recorded_path, &byte_count);
     for (size_t at = 0; at < byte_count; at += at < 400 ? 1 : 23) {
@@ -423,7 +423,7 @@ static void reseal(char *bytes, size_t byte_count)
 
 START_TEST(forged_recordings_are_refused_or_differ)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *sound = read_file(recorded_path, &byte_count), *bytes = malloc(byte_count);
     mica_recording *original = recorded_load(recorded_path);
