@@ -1,4 +1,4 @@
-/* Mica, record: record a run to a file, replay it, and find out where it diverges.
+/* Mica, recording: record a run to a file, replay it, and find out where it diverges.
  *
  *     mica_input_handle(world, take_input, game);            applies input; called by mica_input and by a replay
  *     mica_recording_begin(world, "run.micarec", NULL);

@@ -340,7 +340,8 @@ START_TEST(memory_that_runs_out_ends_the_recording_and_not_the_run)
         mica_step(world, 0.5f);
         mica_step(world, 0.5f);
         faulty_allocator_fail_at(&faulty, k, false);
-        mica_result result = mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, true});
+        mica_result result =
+            mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, true});
         if (result == MICA_OK)
             mica_step(world, 0.5f);
         reached = faulty.failures > 0;

@@ -58,8 +58,8 @@ START_TEST(snapshots_that_are_restored_in_any_order_replay)
         reports heard;
         mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
         mica_snapshot snapshots[4] = {{0}};
-        ck_assert_int_eq(mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, false}),
-                         MICA_OK);
+        ck_assert_int_eq(
+            mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, false}), MICA_OK);
         for (uint32_t tick = 1; tick <= 30; ++tick) {
             for (uint32_t i = random_below(&random, 3); i; --i) {
                 mica_snapshot *snapshot = &snapshots[random_below(&random, 4)];

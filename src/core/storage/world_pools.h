@@ -1,7 +1,12 @@
-/* The pools of a world, and which entity is in which: where pools meet entities, their deaths and the hooks.
+/* The pools of a world, and which entity is in which.
  *
- * Beside the pools there is one word per entity, with a bit for each pool it may be in (pools beyond 64 share bits). It tells
- * a dying entity which pools to leave, and costs nothing in a world without pools. */
+ *     src/pool             the table of one component: rows and index; knows nothing of entities that die, hooks or other pools
+ *     world_pools          this file: all pools of a world, and what happens to rows when entities are destroyed
+ *     pool_lookup          finds the pool of a component and the row of an entity
+ *     core/entity/pool_*   operations on entities: create, add, set, remove, and the public functions of pools
+ *
+ * A mask per entity has a bit for each pool it may be in (pools beyond 64 share bits), so that destroying an entity visits only
+ * these pools. A world without pools has no masks. */
 #ifndef MICAP_CORE_STORAGE_WORLD_POOLS_H
 #define MICAP_CORE_STORAGE_WORLD_POOLS_H
 
