@@ -158,7 +158,7 @@ static micap_archetype *put_in_order(micap_delta_work *work, const micap_delta_t
     const mica_entity *locals = locals_of(work, table);
     micap_row first = micap_locate(world, table->row_count ? locals[0] : mica_nil());
     micap_archetype *archetype = first.chunk->archetype;
-    if (!micap_is_row(first) || archetype->row_count != table->row_count)
+    if (!micap_is_row(first) || archetype->row_count != table->row_count || !micap_rows_reserve_one(world, archetype))
         return NULL;
     for (uint32_t i = 0, row = 0; row < table->row_count; ++i) {
         micap_chunk *chunk = archetype->chunks[i];
@@ -166,7 +166,7 @@ static micap_archetype *put_in_order(micap_delta_work *work, const micap_delta_t
             if (mica_same(micap_chunk_entities(chunk)[at], locals[row]))
                 continue;
             micap_row from = micap_locate(world, locals[row]);
-            if (from.chunk->archetype != archetype || !micap_rows_reserve_one(world, archetype))
+            if (from.chunk->archetype != archetype)
                 return NULL;
             swap_rows(world, (micap_row){chunk, at}, from, micap_rows_next(archetype));
         }

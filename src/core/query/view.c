@@ -260,11 +260,24 @@ static inline void *write_ready(const mica_view *view, uint32_t term)
     return micap_lend_column(view, term, view->private_.ready->terms[term].values);
 }
 
+/* The term of a component among those that are ready; MICAP_READY_TERMS if it is not. */
+static inline uint32_t ready_term(const mica_view *view, mica_component component)
+{
+    const micap_ready *ready = view->private_.ready;
+    uint32_t term = 0;
+    while (term < MICAP_READY_TERMS && ready->components[term] != component)
+        ++term;
+    return term;
+}
+
 const void *mica_view_read_id(const mica_view *view, mica_component component)
 {
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
     micap_check_view(view);
+    const void *ready = view->private_.ready ? read_ready(view, ready_term(view, component)) : NULL;
+    if (ready)
+        return ready;
     const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
@@ -321,6 +334,9 @@ void *mica_view_write_id(mica_view *view, mica_component component)
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
     micap_check_view(view);
+    void *ready = view->private_.ready ? write_ready(view, ready_term(view, component)) : NULL;
+    if (ready)
+        return ready;
     const mica_query *query = view->private_.query;
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (query->terms[i].component == component && micap_access_writes(query->terms[i].access))

@@ -63,13 +63,21 @@ static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uin
     return at;
 }
 
-/* Whatever the color: alignments are powers of two and colors multiples of a cache line, so that the worst padding of a
- * column is its alignment. */
+/* Whether the layout depends on the color: colors are multiples of a cache line. */
+static bool is_aligned_beyond_lines(const micap_archetype *archetype)
+{
+    for (uint32_t i = 0; i < archetype->column_count; ++i)
+        if (column_alignment(&archetype->columns[i]) > MICAP_CACHE_LINE)
+            return true;
+    return false;
+}
+
+/* The bytes of a chunk of the worst color. */
 static uint64_t bytes_at_most(const micap_archetype *archetype, uint32_t rows, uint64_t block_bytes)
 {
     uint64_t worst = 0;
     uint32_t colors = block_bytes < COLORED_BYTES_MIN ? 1 : COLORS;
-    for (uint32_t color = 0; color < colors; ++color) {
+    for (uint32_t color = is_aligned_beyond_lines(archetype) ? 0 : colors - 1; color < colors; ++color) {
         uint64_t bytes = (uint64_t)color * COLOR_BYTES + walk_layout(archetype, rows, color * COLOR_BYTES, NULL);
         if (bytes > worst)
             worst = bytes;
@@ -251,6 +259,30 @@ void micap_chunks_sweep(mica_world *world)
     if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
         ++world->undo.serial;
     chunks->retired_count = kept;
+}
+
+bool micap_chunks_reserve_outgrown(mica_world *world)
+{
+    micap_chunks *chunks = &world->chunks;
+    if (chunks->outgrown_structure != world->structure)
+        micap_chunks_sweep(world);
+    return MICAP_RESERVE(&world->memory, chunks->retired, &chunks->retired_capacity,
+                         (uint64_t)chunks->retired_count + 1);
+}
+
+void micap_chunks_swap_numbers(mica_world *world, micap_chunk *a, micap_chunk *b)
+{
+    uint32_t number = a->number;
+    a->number = b->number;
+    b->number = number;
+    world->chunks.by_number[a->number] = a;
+    world->chunks.by_number[b->number] = b;
+}
+
+void micap_chunk_copy_stamps(micap_chunk *to, const micap_chunk *from)
+{
+    memcpy((char *)to + to->stamps_offset, (const char *)from + from->stamps_offset,
+           (size_t)slices_of(from->count) * from->stride * sizeof(mica_version));
 }
 
 void micap_chunk_release(mica_world *world, micap_chunk *chunk)

@@ -138,9 +138,10 @@ typedef struct micap_chunks {
     uint32_t limit;      /* one more than the largest number ever used */
     uint32_t first_free; /* 0 is none */
     uint32_t count;
-    size_t bytes; /* in chunks that exist */
-    /* Chunks that no archetype has any more, and some snapshot does. There is always room for all chunks while there are
-     * snapshots. */
+    size_t bytes;                /* in chunks that exist */
+    uint64_t outgrown_structure; /* that of the world since an archetype outgrew its chunk */
+    /* Chunks that no archetype has any more, and some snapshot does, or the operation that outgrew them. There is always room for
+     * all chunks while there are snapshots. */
     struct micap_retired {
         micap_chunk *chunk;
         uint64_t died; /* the serial of the first snapshot without it */
@@ -164,5 +165,12 @@ void micap_chunk_retire(mica_world *world, micap_chunk *chunk);
 void micap_chunk_revive(mica_world *world, const micap_chunk *chunk);
 /* Destroys those that no snapshot needs any more. */
 void micap_chunks_sweep(mica_world *world);
+
+/* Makes room to retire a chunk that an archetype outgrows, and destroys those that earlier operations outgrew. False if memory
+ * is short. */
+bool micap_chunks_reserve_outgrown(mica_world *world);
+void micap_chunks_swap_numbers(mica_world *world, micap_chunk *a, micap_chunk *b);
+/* Gives a chunk the stamps of another one with the same rows. */
+void micap_chunk_copy_stamps(micap_chunk *to, const micap_chunk *from);
 
 #endif

@@ -4,6 +4,9 @@
 #include "base/bits.h"
 #include "core/world/world.h"
 
+/* The largest chunk that a growing archetype is copied into: 256 KiB. Larger archetypes get further chunks. */
+enum { ONLY_CHUNK_ORDER_MAX = 18 };
+
 /* The block for the next chunk: twice the last one, larger when many rows are awaited, never too small for one. */
 static uint32_t next_order(const mica_world *world, const micap_archetype *archetype, uint64_t rows)
 {
@@ -34,11 +37,107 @@ static uint64_t room_of(const micap_archetype *archetype)
     return room;
 }
 
+/* Moves rows of an archetype to where nothing is any more, column by column. */
+static void move_rows(mica_world *world, micap_row from, micap_row to, uint32_t count)
+{
+    const micap_archetype *archetype = to.chunk->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; ++i) {
+        const micap_column *column = &archetype->columns[i];
+        void *target = micap_chunk_value(to.chunk, i, to.row), *source = micap_chunk_value(from.chunk, i, from.row);
+        if (column->trivial)
+            memcpy(target, source, (size_t)count * column->bytes);
+        else
+            micap_values_move(column->type, target, source, count);
+    }
+    mica_entity *entities = micap_chunk_entities(to.chunk) + to.row;
+    memcpy(entities, micap_chunk_entities(from.chunk) + from.row, count * sizeof *entities);
+    for (uint32_t i = 0; i < count; ++i)
+        *micap_record_at(&world->entities, entities[i].index) =
+            micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
+}
+
+/* Copies whole cache lines: columns begin at one, and what follows their last value in it belongs to no other column. */
+static void copy_lines(void *to, const void *from, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += MICAP_CACHE_LINE)
+        memcpy((char *)to + at, (const char *)from + at, MICAP_CACHE_LINE);
+}
+
+/* Copies all rows of a trivial archetype from one chunk to another. Their records still name the first. */
+static void copy_chunk(const micap_chunk *from, micap_chunk *to)
+{
+    copy_lines(micap_chunk_entities(to), micap_chunk_entities(from), from->count * sizeof(mica_entity));
+    for (uint32_t i = 0; i < from->archetype->column_count; ++i)
+        copy_lines(micap_chunk_column(to, i), micap_chunk_column(from, i),
+                   (uint64_t)from->count * from->archetype->columns[i].bytes);
+}
+
+/* Replaces the only chunk of a trivial archetype by one of 2^order bytes, with the same rows and stamps. The old chunk stays
+ * readable until the operation is over, because its caller may be about to copy values from it. Values that are not trivial could
+ * not be read any more after they were moved. */
+static bool replace_only_chunk(mica_world *world, micap_archetype *archetype, uint32_t order)
+{
+    micap_chunk *old = archetype->chunks[0];
+    uint32_t count = old->count;
+    if (!micap_chunks_reserve_outgrown(world))
+        return false;
+    micap_chunk *chunk = micap_chunk_create(world, archetype, order);
+    if (!chunk)
+        return false;
+    if (MICAP_UNLIKELY(world->undo.before)) {
+        micap_preserve_rows(world, old, 0, count);
+        micap_touch_rows(world, chunk, 0, count);
+        move_rows(world, (micap_row){old, 0}, (micap_row){chunk, 0}, count);
+    } else { /* no log refers to the old chunk by its number: with that, the records stay valid */
+        copy_chunk(old, chunk);
+        micap_chunks_swap_numbers(world, old, chunk);
+    }
+    micap_chunk_copy_stamps(chunk, old);
+    chunk->index = 0;
+    chunk->count = count;
+    archetype->chunks[0] = chunk;
+    micap_chunk_retire(world, old);
+    micap_rows_update_open(archetype);
+    world->chunks.outgrown_structure = ++world->structure;
+    return true;
+}
+
+/* The order of a chunk that holds all rows of an archetype and `count` more, in place of its only chunk; 0 if it should get a further
+ * chunk. A small archetype is one chunk, and so one view: walking eight chunks takes up to three times as long. */
+static uint32_t larger_order(const mica_world *world, const micap_archetype *archetype, uint64_t count)
+{
+    if (archetype->chunk_count != 1 || !archetype->trivial)
+        return 0;
+    uint32_t last = micap_log2(world->def.chunk_bytes_last), order = archetype->chunks[0]->order + 1u;
+    if (last > ONLY_CHUNK_ORDER_MAX)
+        last = ONLY_CHUNK_ORDER_MAX;
+    while (order <= last && micap_chunk_capacity(archetype, (uint64_t)1 << order) < archetype->row_count + count)
+        ++order;
+    return order <= last ? order : 0;
+}
+
+void micap_rows_fit(mica_world *world, micap_archetype *archetype)
+{
+    if (archetype->chunk_count != 1 || !archetype->trivial)
+        return;
+    uint32_t order = archetype->chunks[0]->order, first = micap_log2(world->def.chunk_bytes_first);
+    while (order > first && micap_chunk_capacity(archetype, (uint64_t)1 << (order - 1)) >= archetype->row_count)
+        --order;
+    if (order < archetype->chunks[0]->order) {
+        micap_touch_archetype(world, archetype);
+        replace_only_chunk(world, archetype, order); /* without memory for it, the chunk stays as large as it is */
+    }
+}
+
 bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t count)
 {
     uint64_t room = room_of(archetype);
-    if (room < count)
+    if (room < count) {
         micap_touch_archetype(world, archetype);
+        uint32_t order = larger_order(world, archetype, count);
+        if (order)
+            return replace_only_chunk(world, archetype, order);
+    }
     while (room < count) {
         if (!MICAP_RESERVE(&world->memory, archetype->chunks, &archetype->chunk_capacity,
                            (uint64_t)archetype->chunk_count + 1))
@@ -195,25 +294,6 @@ void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_
     archetype->open = chunk;
     if (!chunk->count)
         leave_chunk(world, archetype);
-}
-
-/* Moves rows of an archetype to where nothing is any more, column by column. */
-static void move_rows(mica_world *world, micap_row from, micap_row to, uint32_t count)
-{
-    const micap_archetype *archetype = to.chunk->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; ++i) {
-        const micap_column *column = &archetype->columns[i];
-        void *target = micap_chunk_value(to.chunk, i, to.row), *source = micap_chunk_value(from.chunk, i, from.row);
-        if (column->trivial)
-            memcpy(target, source, (size_t)count * column->bytes);
-        else
-            micap_values_move(column->type, target, source, count);
-    }
-    mica_entity *entities = micap_chunk_entities(to.chunk) + to.row;
-    memcpy(entities, micap_chunk_entities(from.chunk) + from.row, count * sizeof *entities);
-    for (uint32_t i = 0; i < count; ++i)
-        *micap_record_at(&world->entities, entities[i].index) =
-            micap_record_pack(entities[i].generation, to.chunk->number, to.row + i);
 }
 
 void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count)

@@ -125,4 +125,7 @@ void micap_row_init_companions(mica_world *world, const micap_archetype *from, m
 /* Frees empty chunks, except for `keep` of them. Returns how many. */
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);
 
+/* Moves the rows of an archetype with one chunk into the smallest chunk that holds them, if there is memory for it. */
+void micap_rows_fit(mica_world *world, micap_archetype *archetype);
+
 #endif

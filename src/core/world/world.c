@@ -159,8 +159,11 @@ size_t mica_world_trim(mica_world *world)
     if (world->recording_depth || world->flushing) /* memory that a flush has reserved is in use */
         return 0;
     size_t before = atomic_load(&world->memory.bytes);
-    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+    for (uint32_t i = 0; i < world->archetypes.count; ++i) {
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
+        micap_rows_fit(world, world->archetypes.by_id[i]);
+    }
+    micap_chunks_sweep(world);
     micap_pools_trim(world);
     micap_hooks_end(world);
     micap_modules_trim(world);

@@ -3,9 +3,9 @@
 #ifndef MICAP_FLOW_SCHEDULE_FUSION_H
 #define MICAP_FLOW_SCHEDULE_FUSION_H
 
-#include "core/query/view.h"
 #include "flow/schedule/job_run.h"
 #include "flow/schedule/phase.h"
+#include "flow/schedule/prepared_run.h"
 #include "flow/threads/worker_pool.h"
 
 enum { MICAP_CHAIN_SYSTEMS = 8 };
@@ -22,16 +22,12 @@ typedef struct micap_job_start {
 } micap_job_start;
 
 typedef struct micap_chain {
-    /* What the fast path reads, in as few cache lines as possible: an idle game runs a hundred small systems. The fast path
-     * is for one system without rate or condition, whose rows fit one view: the view is prepared with the plan. */
+    /* What the fast path reads comes first. */
     _Alignas(MICAP_CACHE_LINE) uint32_t job_count; /* 0: no rows */
-    bool is_fast;
+    bool is_prepared; /* the rows of all its systems fit one view, and no system has filters, a rate or a condition */
     bool is_measured; /* at least once */
     uint32_t system_count;
-    uint32_t order; /* of its first system in the segment */
-    micap_running_job fast_job;
-    micap_ready fast_terms;
-    _Alignas(MICAP_CACHE_LINE) mica_view fast_view;
+    micap_prepared_run *prepared; /* per system, part of the segment's */
 
     struct micap_system *systems[MICAP_CHAIN_SYSTEMS];
     micap_job_batch batch;

@@ -2,7 +2,6 @@
 
 #include "core/query/query_join.h"
 #include "core/world/report.h"
-#include "flow/schedule/declared_access.h"
 #include "flow/schedule/delivery.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
@@ -126,33 +125,6 @@ static bool plan_row_jobs(micap_flow *flow, micap_chain *chain, uint64_t own_row
     return true;
 }
 
-/* Prepares the fast path: see micap_chain. */
-static void prepare_fast_path(micap_segment *segment, micap_chain *chain)
-{
-    micap_system *system = chain->systems[0];
-    if (chain->system_count > 1 || chain->job_count != 1 || system->query->special || !system->view ||
-        system->deliveries || system->is_gated)
-        return;
-    const micap_job_start *start = &chain->starts[0];
-    micap_chunk *chunk = chain->archetypes[start->entry]->chunks[start->chunk_index];
-    if (chunk->count != chain->row_count || chunk->count > chain->view_rows)
-        return;
-    micap_view_init(&chain->fast_view, system->query, 0, 0);
-    chain->fast_view.private_.match = start->entry;
-    chain->fast_view.frame = &system->frame;
-    chain->fast_view.slice = (uint64_t)chunk->archetype->id << 32;
-    micap_view_show(&chain->fast_view, system->query, chunk, 0, chunk->count);
-    micap_ready_fill(&chain->fast_terms, &chain->fast_view);
-    chain->fast_job = (micap_running_job){.here = {.world = segment->world, .open = micap_running_job_open_buffer},
-                                          .system = system,
-                                          .frame = &system->frame,
-                                          .buffer_index = start->buffer_index};
-    micap_declared_access_begin(&chain->fast_job);
-    micap_declared_access_show(&chain->fast_job, &chain->fast_view);
-    chain->is_fast = true;
-    chain->order = system->order - segment->systems[0]->order;
-}
-
 /* Returns an upper bound for the rows of a query, without looking at any of them. */
 static uint64_t row_bound(const mica_query *query)
 {
@@ -163,7 +135,7 @@ static uint64_t row_bound(const mica_query *query)
 }
 
 /* Plans the jobs of a system that visits the rows of a pool. False if memory is short. */
-static bool plan_pool_jobs(mica_world *world, micap_chain *chain, uint64_t rows)
+static bool plan_pool_jobs(micap_segment *segment, micap_chain *chain, uint64_t rows)
 {
     const mica_system_def *def = &chain->systems[0]->def;
     uint64_t job_rows = def->parallel == MICA_PARALLEL_EVERY ? split_rows_for(def, rows) : partition_rows_for(rows);
@@ -172,9 +144,11 @@ static bool plan_pool_jobs(mica_world *world, micap_chain *chain, uint64_t rows)
     chain->has_own_partitions = true;
     chain->row_count = rows;
     for (uint64_t row = 0; row < rows; row += job_rows)
-        if (!micap_job_plan_add(world, chain, (micap_job_start){.row = (uint32_t)row, .buffer_index = chain->job_count},
+        if (!micap_job_plan_add(segment->world, chain,
+                                (micap_job_start){.row = (uint32_t)row, .buffer_index = chain->job_count},
                                 (micap_job_start){.row = (uint32_t)rows}))
             return false;
+    micap_prepared_runs_plan(segment, chain);
     return true;
 }
 
@@ -183,7 +157,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
     const micap_system *first = chain->systems[0];
     const mica_system_def *def = &first->def;
     chain->job_count = 0;
-    chain->is_fast = chain->has_own_partitions = false;
+    chain->is_prepared = chain->has_own_partitions = false;
     chain->driver = NULL;
     chain->view_rows = MICA_VIEW_ROWS;
     if (first->once) {
@@ -202,7 +176,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
         chain->driver = walk.private_.driver;
         chain->driver_walk = walk.private_.walk;
         if (walk.private_.driver && !has_only_deliveries)
-            return plan_pool_jobs(segment->world, chain, walk.private_.end);
+            return plan_pool_jobs(segment, chain, walk.private_.end);
     }
     if (!list_archetypes(segment->world, chain))
         return false;
@@ -220,7 +194,7 @@ static bool plan_chain(micap_segment *segment, micap_chain *chain)
     }
     if (!plan_row_jobs(segment->flow, chain, own_rows))
         return false;
-    prepare_fast_path(segment, chain);
+    micap_prepared_runs_plan(segment, chain);
     return true;
 }
 
@@ -248,8 +222,10 @@ static bool plan_sequences(micap_segment *segment)
     }
     for (uint32_t i = 0; i < segment->chain_count; ++i) {
         micap_chain *chain = &segment->chains[i];
-        if (chain->is_fast)
-            chain->fast_job.sequence = chain->systems[0]->first_sequence + chain->fast_job.buffer_index;
+        for (uint32_t j = 0; chain->is_prepared && j < chain->system_count; ++j) {
+            micap_running_job *job = &chain->prepared[j].job;
+            job->sequence = job->system->first_sequence + job->buffer_index;
+        }
     }
     return true;
 }

@@ -112,7 +112,7 @@ static void call_each(const micap_system *system, mica_view *view)
     }
 }
 
-static void call_function(const micap_system *system, mica_view *view)
+void micap_system_call(const micap_system *system, mica_view *view)
 {
     if (system->view) {
         system->view(view);
@@ -132,12 +132,12 @@ static void call_system(const micap_segment *segment, system_run *run)
     micap_declared_access_show(&run->job, &run->view);
     if (MICAP_UNLIKELY(segment->flow->has_probe)) {
         uint64_t begin = micap_clock_ns();
-        call_function(run->job.system, &run->view);
+        micap_system_call(run->job.system, &run->view);
         run->time_ns += micap_clock_ns() - begin;
         run->rows += run->view.count;
         ++run->slices;
     } else {
-        call_function(run->job.system, &run->view);
+        micap_system_call(run->job.system, &run->view);
     }
 }
 

@@ -47,6 +47,9 @@ bool micap_is_running(const mica_world *world);
 /* Returns the command buffer that a job records into, or NULL with a report. */
 mica_commands *micap_running_job_open_buffer(micap_thread_context *here);
 
+/* Calls the function of a system with a view. */
+void micap_system_call(const struct micap_system *system, mica_view *view);
+
 /* Runs one job of a chain in this thread. */
 void micap_job_run(struct micap_chain *chain, uint32_t job, uint32_t worker);
 

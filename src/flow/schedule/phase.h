@@ -27,7 +27,8 @@ typedef struct micap_segment {
     struct micap_chain *chains;
     uint32_t chain_count;
     uint32_t chain_capacity;
-    uint32_t *run_order; /* of chains, in one thread */
+    uint32_t *run_order;                 /* of chains, in one thread */
+    struct micap_prepared_run *prepared; /* per system, in that order */
     uint32_t *successors;
     uint32_t successor_count;
     uint32_t successor_capacity;

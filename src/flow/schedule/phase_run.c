@@ -53,27 +53,6 @@ static void end_systems(const micap_chain *chain)
     }
 }
 
-/* The fast path: see micap_chain. Leaves the thread context of the system in place. */
-static inline void run_fast(const micap_segment *segment, micap_chain *chain)
-{
-    micap_system *system = chain->fast_job.system;
-    if (MICAP_LIKELY(!segment->has_inactive) || system->is_active) {
-        mica_frame *frame = &system->frame;
-        frame->dt = segment->dt;
-        frame->alpha = segment->alpha;
-        frame->seconds = segment->seconds;
-        frame->tick = segment->phase->tick;
-        mica_view *view = &chain->fast_view;
-        micap_thread_context *here = &chain->fast_job.here;
-        here->version = view->private_.version = segment->base + 1 + chain->order;
-        here->commands = NULL;
-        here->defers = 0;
-        view->dt = segment->dt;
-        micap_this_thread = here;
-        system->view(view);
-    }
-}
-
 /* Runs each system over all rows before the next. The outcome is the same as that of the chain. */
 static void run_one_by_one(const micap_segment *segment, micap_chain *chain)
 {
@@ -121,17 +100,32 @@ static void store_cost(micap_chain *chain, uint64_t ns)
     chain->is_measured = true;
 }
 
+/* Runs the prepared chains from a position in the run order on. Returns the position of the first that is not prepared. */
+static uint32_t run_prepared(const micap_segment *segment, uint32_t at)
+{
+    micap_prepared_run *first = segment->chains[segment->run_order[at]].prepared, *end = first;
+    for (; at < segment->chain_count; ++at) {
+        const micap_chain *chain = &segment->chains[segment->run_order[at]];
+        if (!chain->is_prepared)
+            break;
+        end = chain->prepared + chain->system_count;
+    }
+    micap_prepared_runs_run(segment, first, end);
+    return at;
+}
+
 /* Runs all chains in this thread. */
 static void run_alone(const micap_segment *segment)
 {
     bool is_fast = !segment->is_measured && !segment->flow->has_probe && !segment->flow->is_one_by_one;
     micap_thread_context *before = micap_this_thread; /* perhaps that of a system of another world */
-    for (uint32_t i = 0; i < segment->chain_count; ++i) {
+    for (uint32_t i = 0; i < segment->chain_count;) {
         micap_chain *chain = &segment->chains[segment->run_order[i]];
-        if (chain->is_fast && is_fast) {
-            run_fast(segment, chain);
+        if (chain->is_prepared && is_fast) {
+            i = run_prepared(segment, i);
             continue;
         }
+        ++i;
         if (!has_jobs(chain))
             continue;
         uint64_t begin = segment->is_measured ? micap_clock_ns() : 0;

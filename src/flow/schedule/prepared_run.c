@@ -1,0 +1,113 @@
+#include "flow/schedule/prepared_run.h"
+
+#include "core/query/query_join.h"
+#include "flow/schedule/declared_access.h"
+#include "flow/schedule/fusion.h"
+#include "flow/schedule/system.h"
+
+/* Whether the rows that the system gets depend on nothing but the structure of the world, and its time step on nothing but the
+ * frame. */
+static bool qualifies(const micap_system *system)
+{
+    return !system->query->filter_count && !system->deliveries && !system->is_gated;
+}
+
+/* Shows rows of the one chunk that has all rows of the chain; none if the system does not match its archetype. */
+static void show_chunk(micap_prepared_run *run, mica_query *query, uint32_t match, micap_chunk *chunk)
+{
+    if (match == MICAP_CHAIN_NO_MATCH)
+        return;
+    run->view.private_.match = match;
+    run->view.slice = (uint64_t)chunk->archetype->id << 32;
+    micap_view_show(&run->view, query, chunk, 0, chunk->count);
+    micap_ready_fill(&run->terms, &run->view);
+}
+
+/* Shows the rows of the pool that the system visits. False if they are not consecutive in all its columns. */
+static bool show_pool(const micap_chain *chain, micap_prepared_run *run, mica_query *query)
+{
+    mica_view *view = &run->view;
+    view->private_.driver = chain->driver;
+    view->private_.walk = chain->driver_walk;
+    view->private_.end = (uint32_t)chain->row_count;
+    view->slice = (uint64_t)chain->driver->type->id << 32;
+    return micap_join_next(view, query) && view->count == chain->row_count;
+}
+
+static void begin_run(const micap_segment *segment, const micap_chain *chain, micap_system *system,
+                      micap_prepared_run *run)
+{
+    micap_view_init(&run->view, system->query, 0, 0);
+    run->view.frame = &system->frame;
+    run->order = system->order - segment->systems[0]->order;
+    run->job = (micap_running_job){.here = {.world = segment->world, .open = micap_running_job_open_buffer},
+                                   .system = system,
+                                   .frame = &system->frame,
+                                   .buffer_index = chain->starts[0].buffer_index};
+    micap_declared_access_begin(&run->job);
+}
+
+/* The chunk that has all rows of the chain, if they fit one view; else NULL. */
+static micap_chunk *only_chunk(const micap_chain *chain)
+{
+    const micap_job_start *start = &chain->starts[0];
+    micap_chunk *chunk = chain->archetypes[start->entry]->chunks[start->chunk_index];
+    return chunk->count == chain->row_count && chunk->count <= chain->view_rows ? chunk : NULL;
+}
+
+void micap_prepared_runs_plan(micap_segment *segment, micap_chain *chain)
+{
+    chain->is_prepared = false;
+    if (chain->job_count != 1 || chain->row_count > chain->view_rows)
+        return;
+    for (uint32_t i = 0; i < chain->system_count; ++i)
+        if (!qualifies(chain->systems[i]))
+            return;
+    bool is_join = chain->systems[0]->query->join_count != 0;
+    if (is_join && (!chain->driver || chain->driver_walk == MICAP_WALK_SEARCH))
+        return;
+    micap_chunk *chunk = is_join ? NULL : only_chunk(chain);
+    if (!is_join && !chunk)
+        return;
+    uint32_t entry = chain->starts[0].entry;
+    for (uint32_t i = 0; i < chain->system_count; ++i) {
+        micap_prepared_run *run = &chain->prepared[i];
+        mica_query *query = chain->systems[i]->query;
+        begin_run(segment, chain, chain->systems[i], run);
+        if (chunk)
+            show_chunk(run, query, chain->system_count > 1 ? chain->matches[entry * chain->system_count + i] : entry,
+                       chunk);
+        else if (!show_pool(chain, run, query))
+            return;
+        micap_declared_access_show(&run->job, &run->view);
+    }
+    chain->is_prepared = true;
+}
+
+static inline void run_one(const micap_segment *segment, micap_prepared_run *run)
+{
+    micap_system *system = run->job.system;
+    mica_frame *frame = &system->frame;
+    mica_view *view = &run->view;
+    micap_thread_context *here = &run->job.here;
+    float dt = segment->dt;
+    frame->dt = view->dt = dt;
+    frame->alpha = segment->alpha;
+    frame->seconds = segment->seconds;
+    frame->tick = segment->phase->tick;
+    here->version = view->private_.version = segment->base + 1 + run->order;
+    here->commands = NULL;
+    here->defers = 0;
+    micap_this_thread = here;
+    if (MICAP_LIKELY(system->view != NULL))
+        system->view(view);
+    else
+        micap_system_call(system, view);
+}
+
+void micap_prepared_runs_run(const micap_segment *segment, micap_prepared_run *run, const micap_prepared_run *end)
+{
+    for (; run != end; ++run)
+        if (run->view.count && (MICAP_LIKELY(!segment->has_inactive) || run->job.system->is_active))
+            run_one(segment, run);
+}
