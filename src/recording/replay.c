@@ -141,7 +141,7 @@ bool mica_replay(mica_world *world, const mica_recording *recording, mica_differ
     micap_run_recorder *recorder =
         micap_run_recorder_refuse_inside(world, "replay") == MICA_OK ? micap_run_recorder_of(world) : NULL;
     if (recorder && (recorder->file || recorder->replay)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "replay: a recording is under way");
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "replay: a recording is in progress");
         recorder = NULL;
     }
     size_t snapshot_bytes = ((size_t)recording->snapshot_count + 1) * sizeof *recorder->snapshots;

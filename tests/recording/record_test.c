@@ -112,7 +112,7 @@ START_TEST(misuse_is_refused)
     expect_report(&heard, MICA_ERROR_REFUSED, "under way");
     mica_recording *recording = recorded_load(recorded_path);
     ck_assert(!mica_replay(world, recording, NULL));
-    expect_report(&heard, MICA_ERROR_REFUSED, "replay: a recording is under way");
+    expect_report(&heard, MICA_ERROR_REFUSED, "replay: a recording is in progress");
     ck_assert_int_eq(mica_input(world, "x", (size_t)MICA_INPUT_BYTES_MAX + 1), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "input: 16777217 bytes are more than 16777216");
     mica_input_handle(world, NULL, NULL);
@@ -153,8 +153,8 @@ static const struct {
     const char *words;
 } doors[] = {{handle, "input: refused"},
              {give_input, "input: refused"},
-             {begin, "record: refused"},
-             {mica_recording_end, "record: refused"},
+             {begin, "recording: refused"},
+             {mica_recording_end, "recording: refused"},
              {run_again, "replay: refused"}};
 
 static void try_doors(const mica_frame *frame)
@@ -296,7 +296,7 @@ START_TEST(a_file_that_can_not_be_closed_is_reported)
     ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     close(fileno(micap_run_recorder_of(world)->file));
     ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
-    expect_report(&heard, MICA_ERROR_FILE, "record: Bad file descriptor");
+    expect_report(&heard, MICA_ERROR_FILE, "recording: Bad file descriptor");
     close_world(world, &heard);
 }
 END_TEST

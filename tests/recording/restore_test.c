@@ -100,7 +100,7 @@ START_TEST(a_snapshot_from_before_the_recording_ends_it_with_a_report)
         for (uint32_t tick = 1; tick <= ticks; ++tick)
             step(world, tick);
         ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
-        expect_report(&heard, MICA_ERROR_REFUSED, "record: the world restored a snapshot that is not part");
+        expect_report(&heard, MICA_ERROR_REFUSED, "recording: the world restored a snapshot that is not part");
         step(world, 1);
         ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
         close_world(world, &heard);

@@ -251,7 +251,7 @@ START_TEST(contradictions_are_found_when_a_draft_is_finished)
         mica_result result;
         const char *fragment;
     } cases[] = {
-        {refer_beyond_the_end, MICA_ERROR_INVALID, "component Monster refers to entity 2, which there is not"},
+        {refer_beyond_the_end, MICA_ERROR_INVALID, "component Monster refers to entity 2, which does not exist"},
         {tag_twice, MICA_ERROR_EXISTS, "an entity has the tag Selected twice"},
         {name_twice, MICA_ERROR_EXISTS, "the name \"a\" is there twice in one scope"},
         {refer_to_paths_of_one_hash, MICA_ERROR_EXISTS, "have the same hash: rename one of the files"},
