@@ -39,7 +39,7 @@ micap_angle micap_angle_reduce_short(float x)
     return (micap_angle){x - n * first - n * rest, 0, (uint32_t)count & 3};
 }
 
-/* 64 bits of 2/pi from a position on; in front of the binary point there are zeros. */
+/* 64 bits of 2/pi starting at a position; zeros before the binary point. */
 static uint64_t bits_from(int32_t position)
 {
     if (position < 0)

@@ -63,8 +63,8 @@ static int sync_file(int file)
     return 0;
 }
 
-/* The rename itself is only safe once the folder is on the disk. A folder that can't be opened, or a file system that
- * does not sync folders, is no failure; a disk that fails is. */
+/* The rename is durable only after the folder is synced. It is not an error if the folder cannot be opened or the file system does
+ * not sync folders; an I/O error is. */
 static int sync_folder(char *path)
 {
     char *slash = strrchr(path, '/');

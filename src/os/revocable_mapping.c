@@ -23,7 +23,7 @@ enum {
     LEASES_MAX = 1024, /* of a process; beyond it nothing is leased */
 };
 
-/* A range of addresses with a window for each term, of which at most one shows the pages. */
+/* A range of addresses with one window per term. At most one window is mapped to the pages. */
 typedef struct micap_revocable_address {
     const void *owner;
     char *pages; /* NULL: they were released; stale pointers into the windows still fault */

@@ -10,17 +10,17 @@
 
 #ifdef MICA_CHECKED
 
-/* The address at which the program may use `pointer`, which lies in these pages, until the owner ends its leases.
- * Any thread. */
+/* Returns the address at which the program may use `pointer`, which is in these pages, until the addresses of the owner are revoked.
+ * Threads: any. */
 void *micap_revocable_address(const void *owner, void *pages, size_t bytes, const void *pointer);
 
 /* Invalidates all leased addresses of this owner. Call it only while no valid pointer into them is in use. */
 void micap_revocable_revoke(const void *owner);
 
-/* The pages are given back. Their addresses stay until the owner ends them, with what was there. */
+/* Call this when the pages are released. Their addresses and contents stay readable until they are revoked. */
 void micap_revocable_forget(const void *pages);
 
-/* The owner goes, and all of its leases with it. */
+/* Call this when the owner is destroyed: unmaps all of its addresses. */
 void micap_revocable_drop(const void *owner);
 
 /* Sets the function that is called when the program uses an invalidated address. It must not return. Set once, by the user of leases. */

@@ -18,7 +18,7 @@ static const char *check_chain(const mica_pool *pool, uint32_t first, census *me
         if (pool->previous[row] != last || ++met->chained > pool->count)
             return "an instance knows the one before";
         if (pool->enabled && pool->enabled[row] != pool->enabled[first])
-            return "the instances of an entity are switched alike";
+            return "all instances of an entity have the same enabled state";
         last = row;
     }
     return pool->previous[first] == last ? NULL : "the first instance knows the last";

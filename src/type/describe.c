@@ -57,7 +57,7 @@ static const char *pool_problem(const mica_type *type)
     return NULL;
 }
 
-/* What is wrong with the way values are kept, whatever they look like. */
+/* What is wrong with the storage traits of a description, or NULL. */
 static const char *trait_problem(const mica_type *type)
 {
     if (type->storage > MICA_STORAGE_POOL)

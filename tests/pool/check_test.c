@@ -94,7 +94,7 @@ START_TEST(damage_to_the_chain_of_instances_is_named)
         DAMAGE(pool->next[0], 1, "the instances of an entity are linked"),
         DAMAGE(pool->previous[2], 3, "an instance knows the one before"),
         DAMAGE(pool->next[3], 0, "an instance knows the one before"), /* round and round */
-        DAMAGE(pool->enabled[2], 0, "the instances of an entity are switched alike"),
+        DAMAGE(pool->enabled[2], 0, "all instances of an entity have the same enabled state"),
         DAMAGE(pool->previous[0], 2, "the first instance knows the last"),
         DAMAGE(pool->count, 5, "a pool counts its rows"),
     };

@@ -136,7 +136,7 @@ micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component 
 /* Removes all archetypes after the first `count`. They have no chunks. */
 void micap_archetypes_forget(mica_world *world, uint32_t count);
 
-/* Works out hook_mask anew after hooks were set. */
+/* Updates hook_mask after hooks were set. */
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype);
 
 #endif

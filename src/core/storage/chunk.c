@@ -256,7 +256,7 @@ void micap_chunks_sweep(mica_world *world)
             chunks->retired[kept++] = chunks->retired[i];
         else
             destroy(world, chunks->retired[i].chunk);
-    if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
+    if (kept < chunks->retired_count) /* their numbers may be reused and must be distinguishable */
         ++world->undo.serial;
     chunks->retired_count = kept;
 }

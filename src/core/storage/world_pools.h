@@ -80,7 +80,7 @@ size_t micap_pools_trim(mica_world *world);
 /* Computes which fast paths a pool has, after a hook or a group was added or removed. */
 void micap_pools_update_fast_paths(mica_pool *pool);
 
-/* Works out hook_mask anew after hooks or lists were set. */
+/* Updates hook_mask after hooks or lists of removals were set. */
 void micap_pools_update_hooks(mica_world *world, mica_component component);
 
 /* The hook of a run of rows, and the list of removals. */

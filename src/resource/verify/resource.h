@@ -71,7 +71,7 @@ static inline uint32_t micap_count_of(const mica_resource *resource, micap_secti
     return resource->single[kind] ? resource->single[kind]->record.count : 0;
 }
 
-/* Record i of such a section. Later versions may append to records: hence the stride. */
+/* Record i of such a section. Uses a stride, because later versions may append fields to records. */
 static inline const void *micap_record(const mica_resource *resource, micap_section_kind kind, uint32_t i)
 {
     const micap_part *part = resource->single[kind];
