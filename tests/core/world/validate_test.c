@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "core/storage/rows.h"
+#include "core/query/query.h"
 #include "core/world/world.h"
 #include "mica/snapshot.h"
 
