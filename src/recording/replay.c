@@ -38,7 +38,7 @@ static void say(mica_difference *out, uint64_t tick, const char *system, const c
     micap_difference_say(out);
 }
 
-/* Where two trees differ, if both are there; else only that something does. */
+/* Describes where two trees differ; if one of them is missing, only that the worlds differ. */
 static void say_where(const mica_hash_tree *a, const mica_hash_tree *b, uint64_t tick, const char *system,
                       mica_difference *out)
 {

@@ -91,7 +91,7 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
         micap_delta_copy_fields(&type->type, room + i * size, values + i * size);
 }
 
-/* What of an archetype is sent: components, each followed by its toggle and its leaves. */
+/* The columns of an archetype that are sent: components, each followed by its toggle and its leaves. */
 typedef struct micap_delta_columns {
     const micap_type **types;
     uint32_t count;
@@ -138,7 +138,7 @@ static bool is_written(const mica_sender *sender, const micap_archetype *archety
     return stamps[0] > sender->delta.base;
 }
 
-/* One slice, when there is something in it to send. */
+/* Encodes one slice, if it contains changes. */
 static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t row, uint32_t base_row,
                       const columns *list)
 {

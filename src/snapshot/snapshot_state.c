@@ -253,7 +253,7 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
     }
 }
 
-/* What was not there yet is as when it will be made; pointers to it stay good. */
+/* A singleton that did not exist at the time of the snapshot gets its initial value; pointers to it stay valid. */
 static void restore_singleton(mica_world *world, micap_component *component, micap_saved_singleton *saved)
 {
     const micap_type *type = component->type;
