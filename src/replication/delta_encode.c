@@ -448,8 +448,8 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     if (result != MICA_OK)
         return result;
     if (base >= micap_version(world))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "delta: the world has not reached version %llu",
-                          (unsigned long long)base);
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                          "delta: the world has not reached version %llu", (unsigned long long)base);
     if (!micap_is_on_this_line(world, base))
         base = 0; /* stamps do not tell what changed since: everything is sent, which leads there from any version */
     sender->delta = (mica_delta){.base = base, .version = mica_world_mark(world)};

@@ -88,7 +88,8 @@ static bool read_lists(mica_resource *resource, micap_component_block *block, co
     if (record->disabled != MICAP_NONE) {
         const micap_part *part = take_part(resource, record->disabled, MICAP_SECTION_DISABLED, MICAP_NONE);
         if (!part || part->record.stride != sizeof(uint32_t))
-            return micap_load_fail(resource, at + 44, "component %.60s has no section with its enabled states", block->name);
+            return micap_load_fail(resource, at + 44, "component %.60s has no section with its enabled states",
+                                   block->name);
         block->disabled = (const uint32_t *)(const void *)part->data;
         block->disabled_count = part->record.count;
         for (uint32_t i = 0; i < block->disabled_count; ++i)

@@ -127,8 +127,9 @@ static bool check_names(mica_resource *resource)
         const micap_name_record *name = micap_record(resource, MICAP_SECTION_NAMES, i);
         uint64_t at = micap_offset_of(resource, MICAP_SECTION_NAMES, i);
         if (name->entity >= count || resource->name_texts[name->entity])
-            return micap_load_fail(resource, at, "name %u belongs to entity %u, which does not exist or has another name",
-                                   i, name->entity);
+            return micap_load_fail(resource, at,
+                                   "name %u belongs to entity %u, which does not exist or has another name", i,
+                                   name->entity);
         if (!micap_is_text(resource, name->text) || !*micap_text(resource, name->text) ||
             strchr(micap_text(resource, name->text), '/'))
             return micap_load_fail(resource, at + 4, "name %u is empty or contains a '/'", i);

@@ -78,8 +78,8 @@ static bool unpack(mica_resource *resource, uint32_t index, uint64_t *unpacked_b
     const char *stored = resource->bytes + section->offset;
     if (!(section->flags & MICAP_SECTION_ZSTD)) {
         part->data = (char *)stored;
-        return section->bytes == section->stored_bytes ||
-               micap_load_fail(resource, record_offset(resource, index) + 24, "the two sizes of section %u differ", index);
+        return section->bytes == section->stored_bytes || micap_load_fail(resource, record_offset(resource, index) + 24,
+                                                                          "the two sizes of section %u differ", index);
     }
     if (section->bytes > resource->memory_bytes_max - *unpacked_bytes)
         return micap_load_fail(resource, section->offset, "the compressed sections grow beyond the %llu bytes allowed",
@@ -108,8 +108,8 @@ static bool read_section(mica_resource *resource, uint32_t index, uint64_t *unpa
     if (section->stride < micap_record_bytes(kind) || section->stride == 0 ||
         section->stride % micap_record_alignment(kind) != 0 ||
         (uint64_t)section->count * section->stride != section->bytes)
-        return micap_load_fail(resource, at + 40, "section %u: %u records of %u bytes do not fill its %llu bytes", index,
-                               section->count, section->stride, (unsigned long long)section->bytes);
+        return micap_load_fail(resource, at + 40, "section %u: %u records of %u bytes do not fill its %llu bytes",
+                               index, section->count, section->stride, (unsigned long long)section->bytes);
     if (resource->is_foreign)
         micap_swap_table(kind, part->data, section->count, section->stride);
     if (kind >= MICAP_SECTION_INSTANCES && kind <= MICAP_SECTION_DISABLED)
