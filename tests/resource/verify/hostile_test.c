@@ -214,7 +214,7 @@ static const lie lies[] = {
     {MICAP_SECTION_COMPONENTS, 0, false, 5, "hash of its name"},
     {MICAP_SECTION_COMPONENTS, 8, false, 5, "hash of its layout"},
     {MICAP_SECTION_COMPONENTS, 16, false, 0x7FFFFFFF, "has no name"},
-    {MICAP_SECTION_COMPONENTS, 20, false, 99, "names type 99"},
+    {MICAP_SECTION_COMPONENTS, 20, false, 99, "has type 99"},
     {MICAP_SECTION_COMPONENTS, 24, false, 3, "unknown role 3"},
     {MICAP_SECTION_COMPONENTS, 28, false, 7, "higher spawn order"},
     {MICAP_SECTION_COMPONENTS, 32, false, 2, "is a singleton and has 2 instances"},
