@@ -1,6 +1,6 @@
-/* The loops that both sides run over plain arrays. There is one copy of each, never inlined, so that the placement of
- * the code in the executable favours nobody; and each begins a cache line, for in loops this short the placement alone
- * was measured to double the time from one build to the next. */
+/* The loops that both sides run over plain arrays. There is one copy of each, never inlined, so that both
+ * sides have the same placement of code. Each begins at a cache line: in loops this short, placement alone was measured to
+ * double the time from one build to the next. */
 #ifndef BENCH_KERNEL_H
 #define BENCH_KERNEL_H
 

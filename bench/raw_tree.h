@@ -1,5 +1,5 @@
-/* The baseline of the hierarchy: a struct of indices beside the arrays of raw.h, and an array sorted by depth for transforms. What a
- * programmer writes who knows that nothing else is wanted. */
+/* The baseline of the hierarchy: a struct of indices beside the arrays of raw.h, and an array sorted by depth for transforms. Code
+ * for exactly this purpose, without generality. */
 #ifndef BENCH_RAW_TREE_H
 #define BENCH_RAW_TREE_H
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct Hit { uint32_t who; float x, y, z; } Hit;
-MICA_STRUCT(Hit, who, x, y, z)
+typedef struct Hit { uint32_t entity; float x, y, z; } Hit;
+MICA_STRUCT(Hit, entity, x, y, z)
 
 enum { FRAMES = 10 };
 

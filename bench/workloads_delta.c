@@ -62,7 +62,7 @@ static measurement apply_mica(uint32_t n)
     return run_mica(n, true);
 }
 
-/* The same slices of one array, one behind the other into a buffer that is warm; or back. */
+/* Copies the same slices of one array, one after the other, into a warm buffer, or back. */
 static measurement copy_raw(uint32_t n)
 {
     Position *positions = allocate_or_exit((size_t)(n + EVERY) * sizeof *positions);

@@ -189,7 +189,7 @@ static measurement one_each_raw(uint32_t n)
 
 enum { FLUSH_KINDS = 8, FLUSHES = 10 };
 
-/* A component comes and goes on entities of eight kinds that have no archetype in common; only flushes are timed. */
+/* Adds a component to entities of eight archetypes and removes it again. Only flushes are timed. */
 static measurement flush_by(uint32_t n, uint32_t workers)
 {
     mica_world *world = make_world(workers);
@@ -271,7 +271,7 @@ static measurement parallel_for_raw(uint32_t n)
     return (measurement){time, sum};
 }
 
-/* Piece 0 waits for piece 1, which another thread must run: the time from offering work to somebody being at it. */
+/* Piece 0 waits for piece 1, which another thread must run: the time until another worker starts on submitted work. */
 static void meet(uint32_t begin, uint32_t end, void *context)
 {
     atomic_uint *met = context;

@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mica)
 install(TARGETS mica mica_module EXPORT mica-targets)
 install(DIRECTORY include/mica TYPE INCLUDE)
 install(EXPORT mica-targets NAMESPACE mica:: DESTINATION ${package_dir})
-# In a file of their own: who uses the core alone need not have the libraries that modules stand on.
+# In a separate file: programs that use only the core do not need the libraries that modules depend on.
 if(mica_modules)
     install(TARGETS ${mica_modules} EXPORT mica-modules)
     install(EXPORT mica-modules NAMESPACE mica:: DESTINATION ${package_dir})
@@ -21,7 +21,7 @@ write_basic_package_version_file(mica-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/mica-config.cmake ${PROJECT_BINARY_DIR}/mica-config-version.cmake
         DESTINATION ${package_dir})
 
-# The same definitions for those who ask pkg-config; a static library cannot say itself that it needs threads.
+# The same definitions for pkg-config. A static library cannot declare that it needs threads.
 set(pkg_config_flags)
 set(pkg_config_libraries)
 if(MICA_CHECKED)

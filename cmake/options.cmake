@@ -1,5 +1,5 @@
 # What every target of this project is compiled with. Warnings are errors in all presets
-# (CMAKE_COMPILE_WARNING_AS_ERROR), but not for those who build Mica as a part of something else.
+# (CMAKE_COMPILE_WARNING_AS_ERROR), but not if Mica is a subproject.
 function(mica_compile_options target)
     set_target_properties(${target} PROPERTIES C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
     if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")

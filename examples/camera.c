@@ -63,7 +63,7 @@ int main(void)
     mica_world *world = mica_world_create(NULL);
     mica_system_add(world, MICA_SYSTEM(walk, MICA_WRITE(mica_local), MICA_READ(Walker)));
     /* A handler declares access to other entities, as a system does. */
-    mica_handler_add(world, MICA_HANDLER_USING(Camera, Update, camera_update, MICA_USES(MICA_USE_READ(mica_local))));
+    mica_handler_add(world, MICA_HANDLER_WITH(Camera, Update, camera_update, (MICA_USES(MICA_USE_READ(mica_local)))));
     mica_message_every_frame(world, Update, MICA_PHASE_END);
     mica_transform_add_system(world, MICA_PHASE_END);
 

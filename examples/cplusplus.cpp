@@ -27,9 +27,9 @@ int main()
     for (int frame = 0; frame < 60; ++frame)
         world.step(1.0f / 60);
 
-    auto show = world.query([&](mica_entity who, const Position &position, const Title *title) {
+    auto show = world.query([&](mica_entity entity, const Position &position, const Title *title) {
         std::printf("%s is at %.1f, %.1f%s\n", title ? title->text.c_str() : "something", position.x, position.y,
-                    world.has<Anchored>(who) ? ", anchored" : "");
+                    world.has<Anchored>(entity) ? ", anchored" : "");
     });
     show.run();
 

@@ -92,7 +92,7 @@ int main(void)
         }
     }
     show(world);
-    printf("the orc is who it was: %s\n", mica_is_alive(world, orc) ? "yes" : "no");
+    printf("the orc is still the same entity: %s\n", mica_is_alive(world, orc) ? "yes" : "no");
 
     mica_watch_destroy(watch);
     mica_spawned_free(spawned);

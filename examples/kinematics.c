@@ -35,8 +35,8 @@ static void move(uint32_t count, void *const *columns)
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(accelerate, MICA_WRITE(Velocity), MICA_READ(Acceleration)));
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(move, MICA_WRITE(Position), MICA_READ(Velocity)));
+    mica_system_add(world, MICA_SYSTEM(accelerate, MICA_WRITE(Velocity), MICA_READ(Acceleration)));
+    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
 
     mica_entity stone =
         mica_create(world, MICA_WITH(Position, {0, 0}), MICA_WITH(Velocity, {1, 8}), MICA_WITH(Acceleration, {0, -2}));

@@ -105,12 +105,13 @@ static void walk(mica_view *view)
             cell[i].at = path[i].steps[path[i].next++];
 }
 
-static void draw(mica_world *world, const mica_entity *who, const char *letters)
+static void draw(mica_world *world, const mica_entity *actors, const char *letters)
 {
     char picture[HEIGHT][WIDTH + 1];
     memcpy(picture, map, sizeof map);
     for (uint32_t i = 0; letters[i]; ++i)
-        picture[mica_get(world, who[i], Cell)->at / WIDTH][mica_get(world, who[i], Cell)->at % WIDTH] = letters[i];
+        picture[mica_get(world, actors[i], Cell)->at / WIDTH][mica_get(world, actors[i], Cell)->at % WIDTH] =
+            letters[i];
     for (int row = 0; row < HEIGHT; ++row)
         printf("%s\n", picture[row]);
 }
@@ -128,19 +129,19 @@ int main(void)
     mica_system_add(world, MICA_SYSTEM_WITH(ask, (MICA_USES(MICA_USE_STREAM_WRITE(mica_requests_stream(paths)))),
                                             MICA_READ(Cell), MICA_READ(Sight), MICA_READ(Path)));
 
-    mica_entity who[4] = {mica_create(world, MICA_WITH(Cell, {3 * WIDTH + 9}), MICA_WITH(Hero))};
+    mica_entity actors[4] = {mica_create(world, MICA_WITH(Cell, {3 * WIDTH + 9}), MICA_WITH(Hero))};
     static const int32_t lairs[] = {WIDTH + 3, 6 * WIDTH + 13, WIDTH + 20};
     for (int i = 0; i < 3; ++i)
-        who[i + 1] =
+        actors[i + 1] =
             mica_create(world, MICA_WITH(Cell, {lairs[i]}), MICA_WITH(Sight), MICA_WITH(Path), MICA_WITH(Monster));
 
-    draw(world, who, "@abc");
+    draw(world, actors, "@abc");
     for (int turn = 1; turn <= 8; ++turn) {
         printf("turn %d\n", turn);
         if (turn == 4)
-            mica_write(world, who[0], Cell)->at += 1;
+            mica_write(world, actors[0], Cell)->at += 1;
         mica_step(world, 1);
     }
-    draw(world, who, "@abc");
+    draw(world, actors, "@abc");
     mica_world_destroy(world);
 }

@@ -25,7 +25,7 @@ static void ask(sqlite3 *database, const char *text)
     while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < sqlite3_column_count(statement); ++i) {
             const char *value = (const char *)sqlite3_column_text(statement, i);
-            printf("%s%s", i ? ", " : "  ", value ? value : "nobody");
+            printf("%s%s", i ? ", " : "  ", value ? value : "none");
         }
         printf("\n");
         result = SQLITE_OK;

@@ -8,8 +8,8 @@ typedef struct Velocity { float x; } Velocity;
 MICA_COMPONENT(Position, x)
 MICA_COMPONENT(Velocity, x)
 
-typedef struct Bounce { mica_entity who; float at; } Bounce;
-MICA_STRUCT(Bounce, who, at)
+typedef struct Bounce { mica_entity entity; float at; } Bounce;
+MICA_STRUCT(Bounce, entity, at)
 
 typedef struct Score { uint32_t bounces; } Score;
 MICA_SINGLETON(Score, bounces)
@@ -53,7 +53,7 @@ int main(void)
         uint32_t count;
         for (const Bounce *seen; (seen = mica_stream_read(bounces, Bounce, &count));)
             for (uint32_t i = 0; i < count; ++i)
-                printf("frame %d: entity %u bounced at %.0f\n", frame, seen[i].who.index, seen[i].at);
+                printf("frame %d: entity %u bounced at %.0f\n", frame, seen[i].entity.index, seen[i].at);
     }
     printf("%u bounces\n", mica_singleton_get(world, Score)->bounces);
     mica_world_destroy(world);

@@ -134,7 +134,7 @@ def source_file():
         return "".join(expand(match.group(1)) for match in INCLUDE.finditer(sources.texts[name])) + sources.body(name)
 
     files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
-    files.sort(key=lambda name: name.endswith("windows.c"))  # the names that its headers define reach nobody else then
+    files.sort(key=lambda name: name.endswith("windows.c"))  # so that the macros of its headers affect no other file
     macros = checked_macros()
     names = [re.search(r"define (\w+)", line).group(1) for line in macros]
     undefine = "\n".join(f"#    undef {name}" for name in names)

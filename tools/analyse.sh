@@ -36,6 +36,6 @@ fi
 [ $# -gt 0 ] || set -- cppcheck gcc tidy
 for tool in "$@"; do
     echo "$tool ..."
-    "run_$tool" || { echo "$tool: has something to say"; failed=1; }
+    "run_$tool" || { echo "$tool: reports problems"; failed=1; }
 done
 exit $failed

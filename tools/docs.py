@@ -192,7 +192,7 @@ def main():
     if "--check" in sys.argv[1:]:
         return 0
     failed = stage_manual() or run_doxygen()
-    # Python's own warnings about the packages that mkdocs stands on are nobody's business here.
+    # Hides Python's warnings about the packages that mkdocs depends on.
     environment = dict(os.environ, PYTHONWARNINGS="ignore")
     failed = failed or subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", "docs/site/mkdocs.yml"],
                                       cwd=ROOT, env=environment, check=False).returncode

@@ -4,7 +4,7 @@
     doxygen_filter.py HEADER
 
 The headers are written to be read as they are. What a comment belongs to follows from where it stands: at the top of the
-file, above a declaration, or behind a field. Indented lines are code. A comment that several declarations share is
+file, above a declaration, or after a field. Indented lines are code. A comment that several declarations share is
 repeated for each, and a macro that is sugar over a function says so.
 """
 import pathlib
@@ -17,7 +17,7 @@ BODY = re.compile(r"^(typedef\s+)?(struct|enum|class|template.*\bclass)\b[^;]*\{
 
 
 def escape(line):
-    """Text stays text: nothing in it is a command, a tag or a mark of emphasis, but for `code`."""
+    """Text stays text: nothing in it is a command, a tag or a mark of emphasis, except for `code`."""
     parts = re.split(r"(`[^`]*`)", line)
     return "".join(p if p.startswith("`") else re.sub(r"([\\@<>#%*\[\]$])", r"\\\1", p) for p in parts)
 
@@ -58,15 +58,15 @@ class Filter:
         self.in_body = False
 
     def take_comment(self, index):
-        """Returns (comment, index of the line behind it)."""
+        """Returns (comment, index of the line after it)."""
         end = index
         while "*/" not in self.lines[end]:
             end += 1
         return "\n".join(self.lines[index:end + 1]).strip(), end + 1
 
     def own_line_comment(self, index):
-        comment, behind = self.take_comment(index)
-        following = self.lines[behind] if behind < len(self.lines) else ""
+        comment, following_index = self.take_comment(index)
+        following = self.lines[following_index] if following_index < len(self.lines) else ""
         if index == 0:
             self.out.append(above(comment, is_file=True))
         elif self.in_body or DECLARATION.match(following):
@@ -74,14 +74,14 @@ class Filter:
             self.out.append(self.shared)
         else:
             self.out.append(comment)
-        return behind
+        return following_index
 
     def trailing_comment(self, index):
-        """A field or constant with a comment behind it, which may go on over further lines."""
-        comment, behind = self.take_comment(index)
+        """A field or constant with a comment after it, which may continue on further lines."""
+        comment, following_index = self.take_comment(index)
         code, text = comment.split("/*", 1)
         self.out.append(code + "/**< " + convert("/*" + text, False) + " */")
-        return behind
+        return following_index
 
     def declaration(self, index):
         line = self.lines[index]
@@ -95,9 +95,9 @@ class Filter:
             while self.lines[end].endswith("\\"):
                 end += 1
             body = " ".join(self.lines[index:end + 1])[len(macro.group(0)):]
-            behind = next((n for n in re.findall(r"\bmica_[a-z_]+(?=\()", body) if n not in ("mica_type_id", macro.group(1))), None)
-            if behind:
-                self.out.append(f"/** Sugar over {behind}(). */")
+            function = next((n for n in re.findall(r"\bmica_[a-z_]+(?=\()", body) if n not in ("mica_type_id", macro.group(1))), None)
+            if function:
+                self.out.append(f"/** Calls {function}(). */")
         self.out.append(line)
         return index + 1
 

@@ -4,7 +4,7 @@
     samples.py BUILD_DIR [PAGE...]        all pages, or only these
 
 Samples are fenced blocks of c and cpp. A block with a main function is a whole program: it is compiled as it stands and
-run, and must exit with 0; a fenced block of text behind it is what it must print. All other blocks of a page are
+run, and must exit with 0; a fenced block of text after it is what it must print. All other blocks of a page are
 fragments of one program: declarations go to file scope, statements are run in the order of the page, with `world`, an
 empty world at first. A report of that world is a failure.
 What fragments need besides stands in a comment that readers don't see, one per language; when it defines
@@ -21,7 +21,7 @@ A comment on the line before a block changes what is done with it:
     <!-- sample: skip REASON -->      nothing: code of others, say
     <!-- sample: compile -->          compiled by itself, not run
     <!-- sample: file NAME -->        written to the folder in which the page's samples run; of any language
-    <!-- sample: run -->              sh, run behind the programs, with the tool `mica` on the path
+    <!-- sample: run -->              sh, run after the programs, with the tool `mica` on the path
 """
 import concurrent.futures
 import os

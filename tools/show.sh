@@ -1,6 +1,6 @@
 #!/bin/sh
 # show.sh BUILD_DIR
-# Draws the battle into files, and into a window of a screen that nobody sees, and looks at the pictures.
+# Draws the battle into files, and into a window of a virtual screen, and compares the pictures.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1

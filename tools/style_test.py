@@ -8,8 +8,9 @@ from unittest import mock
 import style
 import style_tree
 
-LAYERS = (("os",), ("pool",), ("core",), ("flow",))
+LAYERS = (("os",), ("pool",), ("core",), ("flow",), ("cli",))
 FOLDERS = {"core": (("events",), ("storage",))}
+CLIENTS = {"cli": ("os", "core/events/hooks.h")}
 
 CLEAN = {
     "include/mica/thing.h": """\
@@ -37,6 +38,7 @@ static inline int mica_thing_count(mica_thing thing)
     "src/os/memory.h": "#ifdef __linux__\n#endif\nvoid micap_memory(void);\n",
     "src/os/memory.c": "void micap_memory(void)\n{\n}\n",
     "src/pool/pool.h": "typedef struct micap_pool {\n    int count;\n} micap_pool;\nstruct micap_thing;\n",
+    "src/cli/main.c": '#include "os/memory.h"\n#include "core/events/hooks.h"\n',
     "src/flow/graph.h": "#ifndef MICAP_GRAPH_H\n#define MICAP_GRAPH_H\nenum { MICAP_GRAPH_MAX = 2 };\n#endif\n",
     "src/core/events/hooks.h": """\
 #ifdef MICAP_CHECKED
@@ -77,6 +79,8 @@ PLANTED = (
     ("layering", "src/pool/sideways.c", '#include "flow/system.h"\n'),
     ("layering", "src/core/storage/bare.c", '#include "thing.h"\n'),
     ("layering", "src/misc/any.c", "\n"),
+    ("client", "src/cli/command.c", '#include "flow/graph.h"\n'),
+    ("client", "src/cli/other.c", '#include "core/storage/thing.h"\n'),
     ("file-size", "src/core/storage/long.c", "\n" * 801),
     ("function-size", "src/core/storage/tall.c", LONG_FUNCTION),
     ("function-size", "tests/core/tall_test.c", LONG_FUNCTION.replace("static void tall(void)", "START_TEST(tall)")),
@@ -120,7 +124,7 @@ def report_for(files):
         for name, text in files.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
-        with mock.patch.multiple(style_tree, LAYERS=LAYERS, FOLDERS=FOLDERS):
+        with mock.patch.multiple(style_tree, LAYERS=LAYERS, FOLDERS=FOLDERS, CLIENTS=CLIENTS):
             return style.violations(root)
 
 
@@ -159,6 +163,14 @@ class StyleTest(unittest.TestCase):
         found = [style.Violation("words", "README.md", line, "who", "") for line in range(3)]
         self.assertEqual(style.failing(found, {"words": 3}, 100, 95), [])
         self.assertEqual(shown(style.failing(found, {"words": 2}, 100, 95)), [("words", "tools/style.py")])
+
+    def test_headers_are_counted_through_headers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"core/a.c": '#include "core/a.h"\n#include "mica/world.h"\n', "core/a.h": '#include "os/b.h"\n', "os/b.h": ""}.items():
+                path = pathlib.Path(folder, "src", name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            self.assertEqual(style_tree.visible_headers(pathlib.Path(folder)), 2)
 
     def test_the_share_of_functions_at_home_has_a_minimum(self):
         found = [style.Violation("home", "src/os/file.h", 1, "micap_map", "")]

@@ -2,6 +2,7 @@
 import collections
 import pathlib
 import re
+import statistics
 
 from style_source import Source
 
@@ -25,7 +26,15 @@ FOLDERS = {
     "resource": (("format",), ("verify",), ("library",), ("spawn", "save"), ("reload",)),
 }
 
-INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
+# Layers that are clients of the public API, and what else they may include: headers, or all of a layer.
+CLIENTS = {
+    "resource": ("base", "os"),
+    "json": ("base", "os", "resource/format/scalar_fields.h"),
+    "sql": ("base",),
+    "cli": ("os", "json/json_writer.h", "json/dump.h"),
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DECLARATION = re.compile(r"^(?!typedef\b|static\b|extern\b)\w[^;{}#=]*?\b(micap_\w+)\s*\([^{}]*?\)[^{};]*;", re.MULTILINE)
 TYPE = re.compile(r"^(?:typedef )?(?:struct|union|enum) (micap_\w+) \{|^\} (micap_\w+);|^typedef [^{;]*?\(\*(micap_\w+)\)"
                   r"|^typedef (?!struct|union)[^{;(]*?\b(micap_\w+);", re.MULTILINE)
@@ -67,6 +76,15 @@ def check_layering(sources):
                 yield source.path, number, name, f'include "{name}" by layer: "{layer}/..."'
             elif target != layer and level[target] >= level[layer]:
                 yield source.path, number, name, f"{layer} may not include {target}: it is not a lower layer"
+
+
+def check_clients(sources):
+    for source in sources:
+        layer = source.path.split("/")[1]
+        for number, parts in includes(source):
+            name = "/".join(parts)
+            if layer in CLIENTS and parts[0] != layer and not {parts[0], name} & set(CLIENTS[layer]):
+                yield source.path, number, name, f"{layer} uses the public API, and of private headers only {', '.join(CLIENTS[layer])}"
 
 
 def check_subfolders(sources):
@@ -132,6 +150,28 @@ def away_from_home(sources):
     return count, away
 
 
+def visible_headers(root):
+    """Returns how many headers of src a .c file of the core sees, directly and through other headers: the median."""
+    included = {}
+
+    def direct(path):
+        if path not in included:
+            names = INCLUDE.findall(path.read_text(encoding="utf-8")) if path.exists() else []
+            included[path] = [path for path in (root / "src" / name for name in names) if path.exists()]
+        return included[path]
+
+    counts = []
+    for source in sorted((root / "src/core").rglob("*.c")):
+        seen, waiting = set(), [source]
+        while waiting:
+            for header in direct(waiting.pop()):
+                if header not in seen:
+                    seen.add(header)
+                    waiting.append(header)
+        counts.append(len(seen))
+    return statistics.median(counts) if counts else 0
+
+
 def check_home(sources):
     for path, line, name, where in away_from_home(sources)[1]:
         yield path, line, name, f"{name} is declared here and defined in {where}"
@@ -164,6 +204,7 @@ def check_unique_files(sources):
 
 RULES = {
     "layering": check_layering,
+    "client": check_clients,
     "subfolder": check_subfolders,
     "home": check_home,
     "unique-name": check_unique_names,

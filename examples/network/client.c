@@ -104,7 +104,7 @@ static void speak(client *client)
     enet_host_flush(client->host);
 }
 
-/* Somebody at the stick. Who is too far ahead of the server waits. */
+/* Simulates a player. A client that is too far ahead of the server waits. */
 static void play(client *client, uint32_t tick)
 {
     uint32_t acted_on =

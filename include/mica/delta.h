@@ -19,7 +19,7 @@
  * destroys are not recreated. Hooks and observers run for added and removed components and destroyed entities, not for SET.
  *
  * Snapshots (mica/snapshot.h): a receiver may predict, if it restores a snapshot that it took after the last delta before it
- * applies the next one. After a restore to a snapshot from before the last delta, deltas are refused until a later one is restored.
+ * applies the next one. After a restore to a snapshot from before the last delta, deltas are rejected until a later one is restored.
  * When the sender's world restores a snapshot, the next delta for each receiver contains everything.
  *
  * Deltas are verified before anything changes; invalid bytes return an error. Both machines must have the same byte order, and
@@ -61,10 +61,11 @@ typedef struct mica_delta {
     uint64_t value_bytes; /* bytes of their columns */
 } mica_delta;
 
-/* Encodes what changed since a version that an earlier delta had, or everything since 0, in time that follows what changed but for
- * singletons, tags in pools, toggles in pools, names and links, which are looked through. If the world has restored a snapshot
- * since `base`, everything is encoded, and the base of the delta is 0. MICA_ERROR_INVALID for a version
- * that has not been, MICA_ERROR_MEMORY, also beyond 2 GiB. Refused while recording. Threads: owner. */
+/* Encodes what changed since a version that an earlier delta had, or everything since 0, in time proportional to the changes, except for
+ * singletons, names, links, and tags and toggles in pools, which are compared completely. If the world has restored a snapshot
+ * since `base`, everything is encoded, and the base of the delta is 0. Returns MICA_ERROR_INVALID for a version
+ * that the world has not reached, MICA_ERROR_MEMORY if memory runs out or the delta exceeds 2 GiB, and MICA_ERROR_REFUSED while
+ * recording. Threads: owner. */
 MICA_API mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta);
 
 typedef struct mica_replica mica_replica;
@@ -75,18 +76,22 @@ typedef struct mica_replica_def {
     uint32_t index_limit;
 } mica_replica_def;
 
-/* Makes a world, usually an empty one, follow another. NULL means the defaults. Returns NULL with a report if memory runs out.
+/* Creates a replica: a world, usually an empty one, that deltas are applied to. NULL means the defaults. Returns NULL with a report if memory runs out.
  * Threads: owner. */
 MICA_API mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def);
 
 /* Destroys the replica; its entities stay. Call this before destroying the world. NULL is a no-op. Threads: owner. */
 MICA_API void mica_replica_destroy(mica_replica *replica);
 
-/* Applies a delta. One that is not newer than what is there is passed over. Errors, with a report: MICA_ERROR_DATA for bytes that are
- * no sound delta, MICA_ERROR_REFUSED when its base is newer than what is there, a handle is in use by an entity of the
- * receiver's own, or changes are being recorded, MICA_ERROR_UNKNOWN for a component that this world does not know,
- * MICA_ERROR_LAYOUT for one with other fields, MICA_ERROR_MEMORY: nothing has changed then; but when memory is short for
- * names or links, the rest has, the version has not, and the delta can be applied again. Threads: owner. */
+/* Applies a delta. A delta that is not newer than the replica is ignored. Errors, with a report:
+ *   MICA_ERROR_DATA      the bytes are not a valid delta
+ *   MICA_ERROR_REFUSED   its base is newer than the replica, the receiver has an entity of its own with one of its handles, or
+ *                        changes are being recorded
+ *   MICA_ERROR_UNKNOWN   this world does not know a component
+ *   MICA_ERROR_LAYOUT    a component has other fields here
+ *   MICA_ERROR_MEMORY    memory runs out
+ * On error the world is unchanged, except if memory runs out while names or links are set: then the version is unchanged, and the
+ * delta can be applied again. Threads: owner. */
 MICA_API mica_result mica_delta_apply(mica_replica *replica, const void *bytes, size_t byte_count);
 
 /* Returns the last applied version of the sender's world; 0 before the first. Threads: reader. */

@@ -253,10 +253,11 @@ MICA_END
 /* `&field` of a plain field and the decayed `field` of an array have the same pointer type, so one list serves both.
  * A pointer field would decay to that type too: its address is a pointer to pointer, which is refused first. */
 #define MICA_KIND_OF_(T, field)                                                                                        \
-    _Generic(&MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_ARRAY_KIND_OF_(T, field))
-#define MICA_ARRAY_KIND_OF_(T, field)                                                                                  \
-    _Generic(&MICA_MEMBER_(T, field), MICA_POINTER_LIST_,                                                              \
-        default: _Generic(MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_KIND_NONE))
+    _Generic(&MICA_MEMBER_(T, field),                                                                                  \
+        MICA_KIND_LIST_,                                                                                               \
+        default: _Generic(&MICA_MEMBER_(T, field),                                                                     \
+            MICA_POINTER_LIST_,                                                                                        \
+            default: _Generic(MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_KIND_NONE)))
 #define MICA_KIND_LIST_                                                                                                \
     bool *: MICA_KIND_BOOL, char *: MICA_KIND_CHAR, signed char *: MICA_KIND_I8, unsigned char *: MICA_KIND_U8,        \
     short *: MICA_KIND_I16, unsigned short *: MICA_KIND_U16, int *: MICA_KIND_I32, unsigned int *: MICA_KIND_U32,      \

@@ -12,6 +12,7 @@
 #include "mica/observer.h"
 #include "mica/random.h"
 #include "mica/request.h"
+#include "mica/schedule.h"
 #include "mica/stats.h"
 #include "mica/stream.h"
 #include "mica/system.h"

@@ -11,54 +11,31 @@
 #define MICA_SECOND_2_(first, second, ...) second
 #define MICA_PROBE_(...) 0, 1
 
-/* How many arguments there are, from 1 to 40. */
-#define MICA_COUNT_(...) MICA_COUNT_2_(__VA_ARGS__, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define MICA_COUNT_2_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, count, ...) count
+/* 1 for one argument, 2 for up to 40. */
+#define MICA_ARGUMENT_41_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, count, ...) count
 
-/* 1 for one argument, 2 for more. */
-#define MICA_ONE_OR_MORE_(...) MICA_COUNT_2_(__VA_ARGS__, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0)
+#define MICA_ONE_OR_MORE_(...) MICA_ARGUMENT_41_(__VA_ARGS__, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0)
 
-/* MICA_FOR_EACH_(M, T, a, b) is M(T, a) M(T, b). */
-#define MICA_FOR_EACH_(M, T, ...) MICA_JOIN_(MICA_EACH_, MICA_COUNT_(__VA_ARGS__))(M, T, __VA_ARGS__)
-#define MICA_EACH_1(M, T, a) M(T, a)
-#define MICA_EACH_2(M, T, a, ...) M(T, a) MICA_EACH_1(M, T, __VA_ARGS__)
-#define MICA_EACH_3(M, T, a, ...) M(T, a) MICA_EACH_2(M, T, __VA_ARGS__)
-#define MICA_EACH_4(M, T, a, ...) M(T, a) MICA_EACH_3(M, T, __VA_ARGS__)
-#define MICA_EACH_5(M, T, a, ...) M(T, a) MICA_EACH_4(M, T, __VA_ARGS__)
-#define MICA_EACH_6(M, T, a, ...) M(T, a) MICA_EACH_5(M, T, __VA_ARGS__)
-#define MICA_EACH_7(M, T, a, ...) M(T, a) MICA_EACH_6(M, T, __VA_ARGS__)
-#define MICA_EACH_8(M, T, a, ...) M(T, a) MICA_EACH_7(M, T, __VA_ARGS__)
-#define MICA_EACH_9(M, T, a, ...) M(T, a) MICA_EACH_8(M, T, __VA_ARGS__)
-#define MICA_EACH_10(M, T, a, ...) M(T, a) MICA_EACH_9(M, T, __VA_ARGS__)
-#define MICA_EACH_11(M, T, a, ...) M(T, a) MICA_EACH_10(M, T, __VA_ARGS__)
-#define MICA_EACH_12(M, T, a, ...) M(T, a) MICA_EACH_11(M, T, __VA_ARGS__)
-#define MICA_EACH_13(M, T, a, ...) M(T, a) MICA_EACH_12(M, T, __VA_ARGS__)
-#define MICA_EACH_14(M, T, a, ...) M(T, a) MICA_EACH_13(M, T, __VA_ARGS__)
-#define MICA_EACH_15(M, T, a, ...) M(T, a) MICA_EACH_14(M, T, __VA_ARGS__)
-#define MICA_EACH_16(M, T, a, ...) M(T, a) MICA_EACH_15(M, T, __VA_ARGS__)
-#define MICA_EACH_17(M, T, a, ...) M(T, a) MICA_EACH_16(M, T, __VA_ARGS__)
-#define MICA_EACH_18(M, T, a, ...) M(T, a) MICA_EACH_17(M, T, __VA_ARGS__)
-#define MICA_EACH_19(M, T, a, ...) M(T, a) MICA_EACH_18(M, T, __VA_ARGS__)
-#define MICA_EACH_20(M, T, a, ...) M(T, a) MICA_EACH_19(M, T, __VA_ARGS__)
-#define MICA_EACH_21(M, T, a, ...) M(T, a) MICA_EACH_20(M, T, __VA_ARGS__)
-#define MICA_EACH_22(M, T, a, ...) M(T, a) MICA_EACH_21(M, T, __VA_ARGS__)
-#define MICA_EACH_23(M, T, a, ...) M(T, a) MICA_EACH_22(M, T, __VA_ARGS__)
-#define MICA_EACH_24(M, T, a, ...) M(T, a) MICA_EACH_23(M, T, __VA_ARGS__)
-#define MICA_EACH_25(M, T, a, ...) M(T, a) MICA_EACH_24(M, T, __VA_ARGS__)
-#define MICA_EACH_26(M, T, a, ...) M(T, a) MICA_EACH_25(M, T, __VA_ARGS__)
-#define MICA_EACH_27(M, T, a, ...) M(T, a) MICA_EACH_26(M, T, __VA_ARGS__)
-#define MICA_EACH_28(M, T, a, ...) M(T, a) MICA_EACH_27(M, T, __VA_ARGS__)
-#define MICA_EACH_29(M, T, a, ...) M(T, a) MICA_EACH_28(M, T, __VA_ARGS__)
-#define MICA_EACH_30(M, T, a, ...) M(T, a) MICA_EACH_29(M, T, __VA_ARGS__)
-#define MICA_EACH_31(M, T, a, ...) M(T, a) MICA_EACH_30(M, T, __VA_ARGS__)
-#define MICA_EACH_32(M, T, a, ...) M(T, a) MICA_EACH_31(M, T, __VA_ARGS__)
-#define MICA_EACH_33(M, T, a, ...) M(T, a) MICA_EACH_32(M, T, __VA_ARGS__)
-#define MICA_EACH_34(M, T, a, ...) M(T, a) MICA_EACH_33(M, T, __VA_ARGS__)
-#define MICA_EACH_35(M, T, a, ...) M(T, a) MICA_EACH_34(M, T, __VA_ARGS__)
-#define MICA_EACH_36(M, T, a, ...) M(T, a) MICA_EACH_35(M, T, __VA_ARGS__)
-#define MICA_EACH_37(M, T, a, ...) M(T, a) MICA_EACH_36(M, T, __VA_ARGS__)
-#define MICA_EACH_38(M, T, a, ...) M(T, a) MICA_EACH_37(M, T, __VA_ARGS__)
-#define MICA_EACH_39(M, T, a, ...) M(T, a) MICA_EACH_38(M, T, __VA_ARGS__)
-#define MICA_EACH_40(M, T, a, ...) M(T, a) MICA_EACH_39(M, T, __VA_ARGS__)
+/* MICA_FOR_EACH_(M, T, a, b) is M(T, a) M(T, b), for up to 40 entries: `entry` or `(entry, ...)`. The list is padded with empty
+ * entries, for which nothing is written. */
+#define MICA_FOR_EACH_(M, T, ...) MICA_EACH_(M, T, __VA_ARGS__,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,, )
+#define MICA_EACH_(M, T, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, \
+                   a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40,      \
+                   a41, ...)                                                                                           \
+    MICA_ENTRY_(M, T, a1) MICA_ENTRY_(M, T, a2) MICA_ENTRY_(M, T, a3) MICA_ENTRY_(M, T, a4) MICA_ENTRY_(M, T, a5)      \
+    MICA_ENTRY_(M, T, a6) MICA_ENTRY_(M, T, a7) MICA_ENTRY_(M, T, a8) MICA_ENTRY_(M, T, a9) MICA_ENTRY_(M, T, a10)     \
+    MICA_ENTRY_(M, T, a11) MICA_ENTRY_(M, T, a12) MICA_ENTRY_(M, T, a13) MICA_ENTRY_(M, T, a14)                        \
+    MICA_ENTRY_(M, T, a15) MICA_ENTRY_(M, T, a16) MICA_ENTRY_(M, T, a17) MICA_ENTRY_(M, T, a18)                        \
+    MICA_ENTRY_(M, T, a19) MICA_ENTRY_(M, T, a20) MICA_ENTRY_(M, T, a21) MICA_ENTRY_(M, T, a22)                        \
+    MICA_ENTRY_(M, T, a23) MICA_ENTRY_(M, T, a24) MICA_ENTRY_(M, T, a25) MICA_ENTRY_(M, T, a26)                        \
+    MICA_ENTRY_(M, T, a27) MICA_ENTRY_(M, T, a28) MICA_ENTRY_(M, T, a29) MICA_ENTRY_(M, T, a30)                        \
+    MICA_ENTRY_(M, T, a31) MICA_ENTRY_(M, T, a32) MICA_ENTRY_(M, T, a33) MICA_ENTRY_(M, T, a34)                        \
+    MICA_ENTRY_(M, T, a35) MICA_ENTRY_(M, T, a36) MICA_ENTRY_(M, T, a37) MICA_ENTRY_(M, T, a38)                        \
+    MICA_ENTRY_(M, T, a39) MICA_ENTRY_(M, T, a40) MICA_ENTRY_(MICA_AT_MOST_40_ENTRIES_ARE_ALLOWED, T, a41)
+#define MICA_ENTRY_(M, T, entry) MICA_JOIN_(MICA_ENTRY_, MICA_IS_WRAPPED_(entry))(M, T, entry)
+#define MICA_ENTRY_0(M, T, entry) MICA_JOIN_(MICA_ENTRY_, MICA_SECOND_(MICA_EMPTY_##entry, 1, 0))(M, T, entry)
+#define MICA_ENTRY_1(M, T, entry) M(T, entry)
+#define MICA_ENTRY_2(M, T, entry)
+#define MICA_EMPTY_ 0, 2
 
 #endif

@@ -48,7 +48,7 @@ typedef struct mica_frame {
 
 /* How a world runs its systems. Start with mica_flow_def_default. */
 typedef struct mica_flow_def {
-    uint32_t worker_count;           /* number of threads, including the caller; 0: one per core; 1: no extra threads */
+    uint32_t worker_count; /* number of threads, including the caller, up to MICA_WORKERS_MAX; 0: one per core */
     const mica_scheduler *scheduler; /* replaces the built-in scheduler: see mica/task.h */
     uint64_t seed;                   /* of the random numbers of systems: see mica/random.h */
     double fixed_seconds;            /* the step of MICA_PHASE_FIXED; 1/60 */

@@ -5,7 +5,7 @@
  *         puts(difference.text);     "Position.x of entity 700 (generation 1), in {Position, Velocity}, row 188"
  *
  * A hash tree covers the world, its archetypes and pools, their slices, and the columns of each slice. Trees can be compared
- * without the worlds, which may be in other processes: send the root every tick, and the leaves if roots differ. mica/record.h
+ * without the worlds, which may be in other processes: send the root every tick, and the leaves if roots differ. mica/recording.h
  * stores the trees of a whole run in a file.
  */
 #ifndef MICA_HASH_H

@@ -23,14 +23,19 @@ MICA_BEGIN
 MICA_API mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_event_kind kind,
                                       mica_event_fn fn, void *context);
 
+/* Sets the function that is called before an entity is destroyed, or removes it with NULL. Threads: owner. */
+static inline mica_result mica_hook_set_destroy(mica_world *world, mica_event_fn fn, void *context)
+{
+    return mica_hook_set_id(world, 0, MICA_EVENT_DESTROY, fn, context);
+}
+
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_hook_set_id(world, ...) mica_hook_set_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_hook_set_destroy(world, ...) mica_hook_set_destroy(MICA_AT_(world), __VA_ARGS__)
 #endif
 
-#define mica_hook_set_destroy(world, fn, context)                                                                      \
-    mica_hook_set_id((world), 0, MICA_EVENT_DESTROY, (fn), (context))
 #define mica_hook_set(world, T, kind, fn, context)                                                                     \
     mica_hook_set_id((world), MICA_ID(T), (kind), (fn), (context))
 

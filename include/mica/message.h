@@ -89,13 +89,14 @@ MICA_API mica_result mica_message_every_frame_id(mica_world *world, mica_compone
 
 MICA_END
 
-#define MICA_HANDLER(T, M, fn_) MICA_HANDLER_WITH(T, M, fn_, NULL)
-#define MICA_HANDLER_WITH(T, M, fn_, context_)                                                                         \
-    (&(const mica_handler){&mica_type_of_##T, &mica_type_of_##M, (fn_), (context_), MICA_HERE, NULL, 0})
-/* With more fields of the struct: MICA_HANDLER_USING(Health, Damage, fn, .context = &log, MICA_USES(MICA_USE_READ(Armour))) */
-#define MICA_HANDLER_USING(T, M, fn_, ...)                                                                             \
-    (&(const mica_handler){                                                                                            \
-        .component = &mica_type_of_##T, .message = &mica_type_of_##M, .fn = (fn_), .location = MICA_HERE, __VA_ARGS__})
+#define MICA_HANDLER(T, M, fn_) MICA_HANDLER_WITH(T, M, fn_, (.context = NULL))
+/* With more fields of the struct: MICA_HANDLER_WITH(Health, Damage, fn, (.context = &log, MICA_USES(MICA_USE_READ(Armour)))) */
+#define MICA_HANDLER_WITH(T, M, fn_, options)                                                                          \
+    (&(const mica_handler){.component = &mica_type_of_##T,                                                             \
+                           .message = &mica_type_of_##M,                                                               \
+                           .fn = (fn_),                                                                                \
+                           .location = MICA_HERE,                                                                      \
+                           MICA_UNWRAP_ options})
 #define MICA_HANDLED(M, fn_) {NULL, &mica_type_of_##M, (fn_), NULL, {__FILE__, __LINE__}, NULL, 0}
 #define MICA_HANDLERS(list) .handlers = (list), .handler_count = sizeof(list) / sizeof *(list)
 #define mica_send(world, target, M, ...)                                                                               \

@@ -429,7 +429,7 @@ class world {
         return detail::terms_of(static_cast<parameters_of<Function> *>(nullptr), filter...);
     }
 
-    std::vector<std::shared_ptr<void>> functions_; /* of systems: they go behind the world */
+    std::vector<std::shared_ptr<void>> functions_; /* of systems; destroyed after the world */
     std::unique_ptr<mica_world, detail::world_deleter> world_;
 };
 

@@ -150,9 +150,9 @@ MICA_END
 #define mica_instance_write_field(pool, instance, T, field)                                                            \
     ((MICA_FIELD_TYPE_(T, field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
 #define mica_group(world, ...)                                                                                         \
-    mica_group_id((world),                                                                                     \
-                          (const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)},                     \
-                          MICA_COUNT_(__VA_ARGS__))
+    mica_group_id((world), (const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)},                    \
+                  (uint32_t)(sizeof((const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)}) /         \
+                             sizeof(mica_component)))
 #define MICA_GROUP_ID_(unused, T) MICA_ID(T),
 
 #endif

@@ -65,7 +65,7 @@ MICA_API void mica_requests_destroy(mica_requests *requests);
 
 /* Posts a request for an entity. Returns false with a report if memory runs out, or the system does not declare it.
  * Threads: any that runs a system; else owner. */
-MICA_API bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity who, mica_value question,
+MICA_API bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity entity, mica_value question,
                                    mica_location location);
 
 /* Handles requests that were posted outside systems. Threads: owner. */
@@ -86,7 +86,7 @@ MICA_END
                                 .fn = (fn_),                                                                           \
                                 .context = (context_),                                                                 \
                                 .location = MICA_HERE})
-#define mica_request_post(requests, key, who, Question, ...)                                                                \
-    mica_request_post_id((requests), (key), (who), MICA_VALUE_(Question, __VA_ARGS__), MICA_HERE)
+#define mica_request_post(requests, key, entity, Question, ...)                                                              \
+    mica_request_post_id((requests), (key), (entity), MICA_VALUE_(Question, __VA_ARGS__), MICA_HERE)
 
 #endif

@@ -210,9 +210,9 @@ typedef struct mica_spawn_def {
     uint32_t out_capacity; /* of that array: mica_resource_entity_count for each copy, or MICA_ERROR_LIMIT */
 } mica_spawn_def;
 
-/* Creates everything a resource holds, or nothing: on failure the world is as it was. Columns whose layout changed are
- * migrated field by field, by name: new fields get defaults, dropped ones are passed over, numbers may become wider.
- * NULL means the defaults. Refused while recording. Threads: owner. */
+/* Creates everything in a resource. On error the world is unchanged. If the layout of a component changed, its fields are migrated by
+ * name: new fields get default values, removed fields are ignored, and numbers are converted to wider types. NULL means the
+ * defaults. Rejected while recording. Threads: owner. */
 MICA_API mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def);
 
 /* Returns the parent of an entity, or nil. */

@@ -10,11 +10,11 @@
  *     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity)));
  *     mica_system_add(world, MICA_SYSTEM_WITH(collide, (.after = {"move"}), MICA_READ(Position)));
  *
- * There are four kinds of function, each with a macro:
- *   MICA_SYSTEM          (mica_view *view)                  a range of rows, up to MICA_VIEW_ROWS
- *   MICA_SYSTEM_EACH     (entity, columns, context)         one entity
- *   MICA_SYSTEM_COLUMNS  (count, columns)                   only the columns, in the order of the terms
- *   MICA_SYSTEM_ONCE     (const mica_frame *frame)          once per run; it can iterate frame->query itself
+ * There are four kinds of function. MICA_SYSTEM tells the first three apart by their parameters:
+ *   MICA_SYSTEM       (mica_view *view)                  a range of rows, up to MICA_VIEW_ROWS
+ *   MICA_SYSTEM       (entity, columns, context)         one entity: mica_each_fn
+ *   MICA_SYSTEM       (count, columns)                   only the columns, in the order of the terms: mica_columns_fn
+ *   MICA_SYSTEM_ONCE  (const mica_frame *frame)          once per run; it can iterate frame->query itself
  *
  * Terms declare what a system reads and writes. Two systems of a phase conflict if one writes what the other reads or writes.
  * Conflicting systems run in the order they were added, unless .before and .after say otherwise; all others can run at the
@@ -131,12 +131,6 @@ MICA_API mica_commands *mica_view_commands(const mica_view *view);
 /* Like above, for a system that runs once. Threads: any, the system's own. */
 MICA_API mica_commands *mica_frame_commands(const mica_frame *frame);
 
-typedef enum mica_graph_format { MICA_GRAPH_TEXT = 0, MICA_GRAPH_DOT } mica_graph_format;
-
-/* Writes the order of systems, with what each waits for and why, as text or in Graphviz format. Writes what fits into `capacity`
- * bytes, zero-terminated, and returns the complete length. Returns 0 with a report if memory runs out. Threads: owner. */
-MICA_API size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity);
-
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
@@ -146,21 +140,21 @@ MICA_END
 #    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
 #endif
 
-/* MICA_SYSTEM(function, terms...). The name of the function is the name of the system. */
-#define MICA_SYSTEM(fn, ...) MICA_SYSTEM_DEF_(view, fn, (.disabled = false), __VA_ARGS__)
-#define MICA_SYSTEM_EACH(fn, ...) MICA_SYSTEM_DEF_(each, fn, (.disabled = false), __VA_ARGS__)
-#define MICA_SYSTEM_COLUMNS(fn, ...) MICA_SYSTEM_DEF_(columns, fn, (.disabled = false), __VA_ARGS__)
+/* MICA_SYSTEM(function, terms...). The name of the function is the name of the system; its parameters decide the kind. */
+#define MICA_SYSTEM(fn, ...) MICA_SYSTEM_WITH(fn, (.disabled = false), __VA_ARGS__)
 /* The same with more fields of the def: MICA_SYSTEM_WITH(function, (.phase = MICA_PHASE_END, .context = &log), terms...) */
-#define MICA_SYSTEM_WITH(fn, options, ...) MICA_SYSTEM_DEF_(view, fn, options, __VA_ARGS__)
-#define MICA_SYSTEM_EACH_WITH(fn, options, ...) MICA_SYSTEM_DEF_(each, fn, options, __VA_ARGS__)
-#define MICA_SYSTEM_COLUMNS_WITH(fn, options, ...) MICA_SYSTEM_DEF_(columns, fn, options, __VA_ARGS__)
+#define MICA_SYSTEM_WITH(fn, options, ...)                                                                             \
+    (&(const mica_system_def){.name = #fn,                                                                             \
+                              .view = _Generic((fn), mica_view_fn: (fn), mica_each_fn: NULL, mica_columns_fn: NULL),   \
+                              .each = _Generic((fn), mica_view_fn: NULL, mica_each_fn: (fn), mica_columns_fn: NULL),   \
+                              .columns = _Generic((fn), mica_view_fn: NULL, mica_each_fn: NULL, mica_columns_fn: (fn)), \
+                              MICA_TERMS(__VA_ARGS__),                                                                 \
+                              .location = MICA_HERE,                                                                   \
+                              MICA_UNWRAP_ options})
 /* MICA_SYSTEM_ONCE(function), MICA_SYSTEM_ONCE_WITH(function, options). Pass terms, if any, as MICA_TERMS(...) in options. */
 #define MICA_SYSTEM_ONCE(fn) MICA_SYSTEM_ONCE_WITH(fn, (.disabled = false))
 #define MICA_SYSTEM_ONCE_WITH(fn, options)                                                                             \
     (&(const mica_system_def){.name = #fn, .once = (fn), .location = MICA_HERE, MICA_UNWRAP_ options})
-#define MICA_SYSTEM_DEF_(kind, fn, options, ...)                                                                       \
-    (&(const mica_system_def){                                                                                         \
-        .name = #fn, .kind = (fn), MICA_TERMS(__VA_ARGS__), .location = MICA_HERE, MICA_UNWRAP_ options})
 
 /* .uses: MICA_USES(MICA_USE_READ(Position), MICA_USE_STREAM_WRITE(hits)) */
 #define MICA_USES(...)                                                                                                 \

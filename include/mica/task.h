@@ -47,7 +47,10 @@ typedef struct mica_reduction {
     void *context;
 } mica_reduction;
 
-enum { MICA_REDUCTION_BYTES_MAX = 1024 };
+enum {
+    MICA_WORKERS_MAX = 256, /* threads of a world, including the owner */
+    MICA_REDUCTION_BYTES_MAX = 1024,
+};
 
 /* Reduces 0 to count - 1 in ranges of `grain` and writes the result to `out_sum`. Returns MICA_ERROR_MEMORY or MICA_ERROR_INVALID and
  * leaves `out_sum` unchanged on error. Threads: as mica_parallel_for, owner or the system's own. */

@@ -70,7 +70,7 @@ MICA_END
 
 #ifndef __cplusplus
 MICA_COMPONENT_WITH(mica_local, (.construct = mica_local_construct), position, rotation, scale)
-/* Files of version 0.1 know it by its old name, which stays. */
+/* Files contain the name that it had in version 0.1. */
 MICA_TYPE_NAMED_(mica_global_matrix, "mica_world_matrix", MICA_KIND_STRUCT, (.construct = mica_global_matrix_construct),
                  x, y, z)
 #endif

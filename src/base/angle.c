@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* 2/pi behind the binary point: as far as the largest double reaches, and 192 bits more. */
+/* The bits of 2/pi after the binary point: enough for the largest double, plus 192. */
 static const uint64_t two_over_pi[20] = {
     0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
     0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
@@ -39,7 +39,7 @@ micap_angle micap_angle_reduce_short(float x)
     return (micap_angle){x - n * first - n * rest, 0, (uint32_t)count & 3};
 }
 
-/* 64 bits of 2/pi from a position on; in front of the binary point there are zeros. */
+/* 64 bits of 2/pi starting at a position; zeros before the binary point. */
 static uint64_t bits_from(int32_t position)
 {
     if (position < 0)
@@ -58,10 +58,10 @@ static uint64_t multiply(uint64_t a, uint64_t b, uint64_t *out_high)
 }
 
 /* The product with 2/pi in whole numbers (Payne and Hanek 1983): bits of 2/pi that only give multiples of four right angles are
- * left out, 192 of those behind them are enough for the worst of all doubles. */
+ * skipped; the 192 bits after them are enough for every double. */
 static micap_angle reduce_far(uint64_t mantissa, int32_t exponent)
 {
-    uint64_t high, carry, w2, w1, w0; /* bits 2 and 1 before the point, and 190 behind it; w2 comes first */
+    uint64_t high, carry, w2, w1, w0; /* 2 bits before the binary point and 190 after it; w2 is the highest word */
     w0 = multiply(mantissa, bits_from(exponent - 2 + 128), &carry);
     w1 = multiply(mantissa, bits_from(exponent - 2 + 64), &high);
     w1 += carry;
@@ -81,7 +81,7 @@ static micap_angle reduce_far(uint64_t mantissa, int32_t exponent)
         __builtin_clzll(w2); /* one at least; the double closest to a multiple of pi/2 leaves 61, never all */
     w2 = w2 << zeros | w1 >> (64 - zeros);
 
-    multiply(w2, 0xc90fdaa22168c235 /* pi/2, 63 bits behind the point */, &high);
+    multiply(w2, 0xc90fdaa22168c235 /* pi/2, 63 bits after the point */, &high);
     double unit = micap_power_of_two(-63 - zeros);
     double upper = (double)(high >> 11 << 11) * unit, lower = (double)(high & 2047) * unit;
     return negative ? (micap_angle){-upper, -lower, quarter} : (micap_angle){upper, lower, quarter};

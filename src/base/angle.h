@@ -1,10 +1,10 @@
-/* Angles of any size, brought near zero. */
+/* Argument reduction: angles of any size to the range near zero. */
 #ifndef MICAP_BASE_ANGLE_H
 #define MICAP_BASE_ANGLE_H
 
 #include <stdint.h>
 
-/* An angle less a multiple of a right angle: between -pi/4 and pi/4, as a number and what it lacks. */
+/* An angle minus a multiple of a right angle: between -pi/4 and pi/4, as a double and its rounding error. */
 typedef struct micap_angle {
     double high;
     double low;
@@ -14,7 +14,7 @@ typedef struct micap_angle {
 /* `x` is finite. */
 micap_angle micap_angle_reduce(double x);
 
-/* The same for floats: what `high` lacks is too little to matter, and left zero. */
+/* The same for floats: the rounding error does not matter, and is zero. */
 micap_angle micap_angle_reduce_short(float x);
 
 #endif

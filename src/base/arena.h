@@ -39,7 +39,7 @@ void micap_arena_free(micap_arena *arena);
 void *micap_arena_allocate(micap_arena *arena, size_t bytes);
 void micap_arena_release(micap_arena *arena, void *block, size_t bytes);
 
-/* Gives back the regions that are not in use; returns their bytes. */
+/* Releases unused regions. Returns their size. */
 size_t micap_arena_trim(micap_arena *arena);
 
 #endif

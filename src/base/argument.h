@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* Whether a pointer that must not be NULL is, with a report. */
+/* Whether a required pointer is NULL, with a report. */
 #define MICAP_MISSING(world, argument)                                                                                 \
     MICAP_INVALID_IN_((world), __func__, !(argument), #argument, "must not be NULL")
 
@@ -25,11 +25,11 @@
 #define MICAP_INVALID(world, condition, argument, expected)                                                            \
     MICAP_INVALID_IN_((world), __func__, (condition), #argument, (expected))
 
-/* As MICAP_MISSING in what a public function calls last for every rare case, so that the common one needs no stack. */
+/* Like MICAP_MISSING, for tail calls that handle rare cases, so that the common case needs no stack frame. */
 #define MICAP_MISSING_IN(function, argument)                                                                           \
     MICAP_INVALID_IN_(NULL, (function), !(argument), #argument, "must not be NULL")
 
-/* As MICAP_MISSING for functions that tell what went wrong with an error struct, which may be NULL itself. */
+/* Like MICAP_MISSING, for functions that return errors in a struct, which may be NULL. */
 #define MICAP_MISSING_INTO(out_error, argument)                                                                        \
     (MICAP_UNLIKELY(!(argument)) && (((out_error) ? (void)MICAP_TELL_MISSING_((out_error), #argument)                  \
                                                   : micap_report_argument(NULL, __func__, #argument,                   \

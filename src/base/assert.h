@@ -28,7 +28,7 @@
 /* Keeps rare paths out of the code of hot ones, where they would cost registers. */
 #define MICAP_COLD __attribute__((noinline, cold))
 
-/* For functions of which each caller is to have a version of its own, with some arguments known. */
+/* For functions that are specialised per caller, with some arguments constant. */
 #define MICAP_INLINE inline __attribute__((always_inline))
 
 #define MICAP_LIKELY(condition) __builtin_expect(!!(condition), 1)

@@ -1,5 +1,5 @@
-/* Bytes on their way out and in: little-endian whatever the machine. A writer that ran out of memory, and a reader that ran out
- * of bytes, stay failed: who uses them asks once, at the end. */
+/* Writing and reading bytes, little-endian on every machine. A writer that ran out of memory and a reader that ran out of bytes stay
+ * in the failed state, so that the caller checks for failure once, at the end. */
 #ifndef MICAP_BASE_BYTE_STREAM_H
 #define MICAP_BASE_BYTE_STREAM_H
 
@@ -16,7 +16,7 @@ typedef struct micap_bytes {
     bool failed;
 } micap_bytes;
 
-/* Room for that many bytes at the end, which the caller fills; NULL when memory is short. */
+/* Appends that many bytes for the caller to fill. NULL if memory is short. */
 static inline void *micap_bytes_grow(micap_bytes *bytes, size_t count)
 {
     if (bytes->failed || !MICAP_RESERVE(bytes->memory, bytes->data, &bytes->capacity, (uint64_t)bytes->count + count)) {
@@ -75,7 +75,7 @@ static inline size_t micap_reader_left(const micap_reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-/* The next bytes, wherever they lie; NULL when there are not as many. */
+/* Returns the next bytes, which may be unaligned. NULL if there are fewer. */
 static inline const char *micap_reader_take(micap_reader *reader, uint64_t count)
 {
     if (reader->failed || count > micap_reader_left(reader)) {

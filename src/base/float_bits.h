@@ -25,8 +25,8 @@ static inline double micap_power_of_two(int32_t exponent)
     return micap_double_of((uint64_t)(1023 + exponent) << 52);
 }
 
-/* The nearest whole number, as both. Adding 1.5 * 2^52 pushes what is behind the point out of a double, and leaves the
- * number in its lowest bits. For magnitudes below 2^31. */
+/* Rounds to the nearest integer and returns it as a double and as an integer. Adding 1.5 * 2^52 removes the fraction and leaves the
+ * integer in the lowest bits of the double. For magnitudes below 2^31. */
 static inline double micap_nearest(double x, int32_t *out_integer)
 {
     double pushed = x + 0x1.8p52;

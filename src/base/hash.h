@@ -1,5 +1,5 @@
 /* Hashes. The text hash is FNV-1a, 64 bits: it identifies components in files, so it is part of the format. The hasher
- * takes a stream of bytes, however it is cut, and gives the same on every machine. Neither withstands an attacker. */
+ * hashes a stream of bytes, in pieces of any size, with the same result on every machine. Neither is secure against attackers. */
 #ifndef MICAP_BASE_HASH_H
 #define MICAP_BASE_HASH_H
 

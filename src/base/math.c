@@ -17,7 +17,7 @@
         "Mica needs IEEE 754 arithmetic: no -ffast-math, no excess precision (-fexcess-precision=fast helps on s390x, -msse2 -mfpmath=sse on x86)"
 #endif
 
-/* Machines differ in what they make of 0/0 and in which NaN they hand on: these are the only ones that are ever returned. */
+/* Machines differ in the result of 0/0 and in which NaN they propagate. These functions return only this NaN. */
 static double not_a_number(void)
 {
     return micap_double_of(0x7ff8000000000000);
@@ -178,7 +178,7 @@ float mica_tanf(float x)
     return (float)(angle.quarter & 1 ? -cosine / sine : sine / cosine);
 }
 
-/* Of quarters, as a number and what it lacks. */
+/* Of quarters, as a double and its rounding error. */
 static const struct { double high, low; } arc_of_quarter[] = {
     {0, 0},
     {0x1.f5b75f92c80ddp-3, 0x1.8ab6e3cf7afbdp-57},

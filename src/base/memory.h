@@ -11,17 +11,17 @@ typedef struct micap_memory {
     atomic_size_t bytes; /* allocated and not released: command buffers count from any thread */
 } micap_memory;
 
-/* Takes the user's allocator, or the default for one that is all NULL. False when only half of it is given. */
+/* Takes the user's allocator, or the default for one that is all NULL. False if only one of its functions is given. */
 bool micap_memory_init(micap_memory *memory, mica_allocator allocator);
 
 /* Whether it is the default. */
 bool micap_memory_is_default(const micap_memory *memory);
 
-/* Not zeroed; NULL when there is none. `bytes` may be 0. */
+/* Not zeroed. NULL if memory is short. `bytes` may be 0. */
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);
 
-/* With the very bytes and alignment of the allocation; NULL is fine. */
+/* `bytes` and alignment must be those of the allocation. NULL is a no-op. */
 void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment);
 
 /* Makes room for `needed` elements by doubling. On failure the array is untouched and the result false. */

@@ -22,7 +22,7 @@ static int shortest_digits(double value, bool is_f32, char digits[DIGITS_MAX + 1
     }
     const char *at = text;
     int count = 0;
-    for (; *at != 'e'; ++at) /* passes over the point, which depends on the locale */
+    for (; *at != 'e'; ++at) /* skips the decimal point, which depends on the locale */
         if (*at >= '0' && *at <= '9')
             digits[count++] = *at;
     digits[count] = 0;

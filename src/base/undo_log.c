@@ -212,7 +212,7 @@ static uint64_t count_of(const micap_undo_log *log)
     return count;
 }
 
-/* The first of several logs to have kept a place is the one that counts: a table tells which places are listed. */
+/* If several logs have saved a place, the first one counts. A table contains the places that are listed. */
 static void gather(const micap_undo_log *log, micap_undo_stripe *seen)
 {
     for (uint32_t i = 0; i < MICAP_UNDO_STRIPES; ++i)
@@ -252,7 +252,7 @@ bool micap_undo_log_gather(micap_undo_logs *undo, const micap_undo_log *log, mic
     return true;
 }
 
-/* Gives what a log kept, and the one before has not, to that one; false when memory is short. */
+/* Moves the entries of a log that the older log does not have to that log. False if memory is short. */
 static bool hand_down(micap_undo_logs *undo, micap_undo_log *from, micap_undo_log *to)
 {
     for (uint32_t i = 0; i < MICAP_UNDO_STRIPES; ++i)

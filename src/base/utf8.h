@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns how many bytes the character has, 0 when it is none: no overlong forms, no surrogates, nothing beyond
- * U+10FFFF (RFC 3629). */
+/* Returns the length of the character in bytes, or 0 if it is invalid: overlong, a surrogate, or above U+10FFFF (RFC 3629). */
 static inline uint32_t micap_character_bytes(const unsigned char *at, uint64_t left)
 {
     unsigned char first = at[0];

@@ -4,7 +4,7 @@
 
 #include "mica/compile.h"
 #include "mica/library.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 
 enum {
     EXIT_FINE = 0,
@@ -35,7 +35,7 @@ typedef struct options {
     uint32_t module_count;
     const char *save;
     const char *record;
-    mica_record_detail detail;
+    mica_recording_detail detail;
     bool systems;
     const char *expected_hash;
     uint32_t frame_count;

@@ -1,6 +1,5 @@
 /* mica diff: compares entities by path and values by their text. */
 #include "cli/cli.h"
-#include "recording/recording_format.h"
 #include "json/dump.h"
 
 #include <stdio.h>
@@ -196,10 +195,9 @@ static void compare(comparison *work)
 
 static bool is_recording(const char *path)
 {
-    char magic[8] = "";
+    char magic[MICA_RECORDING_MAGIC_BYTES];
     FILE *file = fopen(path, "rb");
-    bool is = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
-              memcmp(magic, MICAP_RECORD_MAGIC, sizeof magic) == 0;
+    bool is = file && mica_recording_detect(magic, fread(magic, 1, sizeof magic, file));
     if (file)
         fclose(file);
     return is;

@@ -1,5 +1,5 @@
 #include "cli/cli.h"
-#include "flow/threads/worker_pool.h"
+#include "mica/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +68,14 @@ static bool set_for_run(options *options, char letter, const char *value)
     case 'R': options->record = value; return true;
     case 'y': options->systems = true; return true;
     case 'D':
-        options->detail = strcmp(value, "entities") == 0 ? MICA_RECORD_ENTITIES
-                          : strcmp(value, "slices") == 0 ? MICA_RECORD_SLICES
-                                                         : MICA_RECORD_WORLD;
+        options->detail = strcmp(value, "entities") == 0 ? MICA_RECORDING_ENTITIES
+                          : strcmp(value, "slices") == 0 ? MICA_RECORDING_SLICES
+                                                         : MICA_RECORDING_WORLD;
         return options->detail || strcmp(value, "world") == 0 ||
                (complain("%s: the detail is world, slices or entities, not \"%s\"", options->command, value), false);
     case 'u': options->skip_unknown = true; return true;
     case 'n': return read_count(options, "frames", value, 0, 1000000000, &options->frame_count);
-    case 'w': return read_count(options, "workers", value, 1, MICAP_WORKERS_MAX, &options->worker_count);
+    case 'w': return read_count(options, "workers", value, 1, MICA_WORKERS_MAX, &options->worker_count);
     case 'm':
         if (options->module_count == sizeof options->modules / sizeof *options->modules)
             return complain("%s: too many modules", options->command), false;

@@ -1,11 +1,8 @@
 /* mica run, and mica replay, which takes the frames from a recording. */
 #include "cli/cli.h"
-#include "flow/schedule/flow.h"
-#include "flow/schedule/phase.h"
-#include "flow/schedule/system.h"
 #include "json/json_writer.h"
 #include "mica/flow.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "os/clock.h"
 
 #include <inttypes.h>
@@ -98,8 +95,8 @@ static int begin_recording(const run *run)
 {
     if (!run->options->record)
         return EXIT_FINE;
-    mica_record_def def = {.detail = run->options->detail, .systems = run->options->systems};
-    return mica_record_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
+    mica_recording_def def = {.detail = run->options->detail, .systems = run->options->systems};
+    return mica_recording_begin(run->world, run->options->record, &def) == MICA_OK ? EXIT_FINE : EXIT_BAD;
 }
 
 static int run_frames(run *run)
@@ -116,7 +113,7 @@ static int run_frames(run *run)
             return complain("run: frame %" PRIu64 ": %s", run->frame, mica_result_text(result)), EXIT_DIFFERENT;
     }
     run->time_ns = micap_clock_ns() - begin;
-    if (run->options->record && mica_record_end(run->world) != MICA_OK)
+    if (run->options->record && mica_recording_end(run->world) != MICA_OK)
         return EXIT_BAD;
     snprintf(run->hash, sizeof run->hash, "%016" PRIx64, mica_world_hash(run->world));
     const char *expected = run->options->expected_hash;
@@ -157,10 +154,8 @@ static int write_results(const run *run)
     micap_write(&writer, "%u", kept);
     micap_write_member(&writer, "systems");
     micap_write_open(&writer, '[');
-    const micap_flow *flow = micap_flow_get(run->world);
-    for (uint32_t i = 0; i < flow->phase_count; ++i)
-        for (uint32_t j = 0; j < flow->phases[i]->system_count; ++j)
-            write_system(&writer, run->world, (mica_system){flow->phases[i]->order[j]->id});
+    for (mica_system system = {0}; (system = mica_system_next(run->world, system)).id;)
+        write_system(&writer, run->world, system);
     micap_write_close(&writer, ']');
     micap_write_close(&writer, '}');
     return write_gathered(&writer);

@@ -1,5 +1,6 @@
 #include "hierarchy/hierarchy_module.h"
 
+#include "base/hash.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "hierarchy/cascade_delete.h"

@@ -1,6 +1,7 @@
 #include "hierarchy/transform_order.h"
 
 #include "base/bits.h"
+#include "core/query/query.h"
 
 enum { TAKES_PART = INT32_MAX }; /* in by_index, until the node is known */
 

@@ -1,9 +1,10 @@
 #include "hierarchy/transform_propagation.h"
 
 #include "base/argument.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "hierarchy/hierarchy_module.h"
 #include "hierarchy/matrix.h"
 #include "hierarchy/transform_changes.h"

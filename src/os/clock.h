@@ -9,7 +9,7 @@ uint64_t micap_clock_ns(void);
 /* How many processors there are, at least 1. */
 uint32_t micap_core_count(void);
 
-/* A moment for the other thread of the same core while this one waits in a loop. */
+/* Tells the processor that this thread waits in a loop, so that the other thread of the core gets more of it. */
 static inline void micap_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -19,7 +19,7 @@ static inline void micap_relax(void)
 #endif
 }
 
-/* Lets another thread run that is ready. */
+/* Lets another ready thread run. */
 void micap_yield(void);
 
 #endif

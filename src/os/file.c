@@ -63,8 +63,8 @@ static int sync_file(int file)
     return 0;
 }
 
-/* The rename itself is only safe once the folder is on the disk. A folder that can't be opened, or a file system that
- * does not sync folders, is no failure; a disk that fails is. */
+/* The rename is durable only after the folder is synced. It is not an error if the folder cannot be opened or the file system does
+ * not sync folders; an I/O error is. */
 static int sync_folder(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -80,8 +80,8 @@ static int sync_folder(char *path)
     return problem == EIO || problem == ENOSPC || problem == EDQUOT ? problem : 0;
 }
 
-/* A file that was not there, beside the target and named after it. mkstemp would give it to its owner alone, and who may
- * read it is only known by setting the mask of the whole process. */
+/* Creates a new file next to the target, with a name derived from it. mkstemp would create it with mode 0600, and reading the umask to
+ * correct that needs a change of the umask of the whole process. */
 static int create_beside(const char *path, char *out_temporary, size_t capacity)
 {
     static atomic_uint next;

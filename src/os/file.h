@@ -1,5 +1,6 @@
 /* Files from the operating system. The contract of this seam: a mapping is read-only and private; writing is safe
- * against crashes: the bytes go to a temporary file beside the target, which is synced and renamed over it. Windows refuses to replace a file while somebody has it mapped (EACCES). */
+ * against crashes: the bytes go to a temporary file in the same folder, which is synced and renamed to the target. Windows cannot
+ * replace a file while it is mapped (EACCES). */
 #ifndef MICAP_OS_FILE_H
 #define MICAP_OS_FILE_H
 
@@ -16,20 +17,20 @@ typedef struct micap_mapping {
 int micap_file_map(const char *path, micap_mapping *out_mapping);
 void micap_file_unmap(micap_mapping *mapping);
 
-/* A file in the making, beside the one whose place it will take. */
+/* A temporary file that is written and then renamed to the target. */
 typedef struct micap_replacement {
     char *path;
     char *temporary;
     intptr_t file;
 } micap_replacement;
 
-/* Begin it; write some of it, anywhere; and end it: synced and renamed, or dropped when there was a problem, which is returned
- * then. Return 0, or an errno. What did not begin needs no end. */
+/* Begin creates the file, write writes at any offset, end syncs and renames it, or deletes it if there was a problem and returns that.
+ * Return 0 or an errno. If begin fails, do not call end. */
 int micap_replacement_begin(micap_replacement *replacement, const char *path);
 int micap_replacement_write(micap_replacement *replacement, uint64_t offset, const void *bytes, size_t byte_count);
 int micap_replacement_end(micap_replacement *replacement, int problem);
 
-/* All of a file at once. */
+/* Writes a whole file. */
 static inline int micap_file_replace(const char *path, const void *bytes, size_t byte_count)
 {
     micap_replacement replacement;
@@ -38,7 +39,7 @@ static inline int micap_file_replace(const char *path, const void *bytes, size_t
                    : micap_replacement_end(&replacement, micap_replacement_write(&replacement, 0, bytes, byte_count));
 }
 
-/* How a file looks from outside. All zero: there is none. Where the system says little, only the size is known. */
+/* What identifies the state of a file. All zero: there is no file. On some systems only the size is known. */
 typedef struct micap_file_stamp {
     uint64_t seconds; /* of the last change */
     uint64_t nanoseconds;

@@ -4,7 +4,7 @@
 #endif
 #include "os/pages.h"
 
-#include "os/lease.h"
+#include "os/revocable_mapping.h"
 
 #include <stdint.h>
 
@@ -21,7 +21,7 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 {
     if (bytes > SIZE_MAX - alignment)
         return NULL;
-    /* Take more than needed, then give back what is before and behind the aligned part. */
+    /* Map more than needed, then unmap the parts before and after the aligned range. */
     size_t slack = alignment > MICAP_PAGE_BYTES ? alignment : 0;
     char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, KIND | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
@@ -42,7 +42,7 @@ void *micap_pages_allocate(size_t bytes, size_t alignment)
 void micap_pages_release(void *pages, size_t bytes)
 {
 #    ifdef MICA_CHECKED
-    micap_lease_forget(pages);
+    micap_revocable_forget(pages);
 #    endif
     munmap(pages, bytes);
 }

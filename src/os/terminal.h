@@ -1,4 +1,4 @@
-/* What a tool asks of the operating system: whether someone watches. */
+/* Whether a file is a terminal, for progress output of the tool. */
 #ifndef MICAP_OS_TERMINAL_H
 #define MICAP_OS_TERMINAL_H
 

@@ -82,7 +82,7 @@ static int last_problem(void)
     }
 }
 
-/* To be freed; NULL when memory is short or the text is no UTF-8. */
+/* Returns a copy that the caller frees; NULL if memory is short or the text is not valid UTF-8. */
 static wchar_t *wide(const char *path)
 {
     int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
@@ -157,7 +157,7 @@ micap_file_stamp micap_file_look(const char *path)
     return stamp;
 }
 
-/* A file that was not there, beside the target and named after it. */
+/* Creates a new file next to the target, with a name derived from it. */
 static HANDLE create_beside(const wchar_t *path, wchar_t *out_temporary, size_t capacity)
 {
     static atomic_uint next;

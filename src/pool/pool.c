@@ -71,8 +71,8 @@ mica_pool *micap_pool_create(mica_world *world, micap_arena *arena, micap_undo_l
 }
 
 /* Buffers are powers of two and hold as many rows as fit. Growing through fresh memory costs more than adding rows to it
- * (a page fault for each 340 rows of 12 bytes; pool_add_remove_100k 44 ns against 30): all but the largest are blocks of the arena,
- * which lies in huge pages, and the largest are huge pages themselves. */
+ * (a page fault for each 340 rows of 12 bytes; pool_add_remove_100k 44 ns against 30): buffers are blocks of the arena, which uses huge
+ * pages, and the largest are huge pages of their own. */
 static bool is_in_arena(size_t bytes)
 {
     return bytes < MICAP_HUGE_PAGE_BYTES;
@@ -328,7 +328,7 @@ static void give_buffer_back(mica_pool *pool)
     name_lanes(pool);
 }
 
-/* The words behind the last bit of a pool of tags. */
+/* Frees the words after the last bit of a pool of tags. */
 static void trim_bits(mica_pool *pool)
 {
     uint32_t words = pool->present_words;

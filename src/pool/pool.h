@@ -3,7 +3,7 @@
  * owners, but not whether an owner lives: that is the world's business.
  *
  * Rows are packed: the last one fills the hole of one that goes. With a direct index the row is the entity's index, and
- * there are holes. A pool of tags has neither rows nor a buffer, only the bits of who is in it.
+ * there are holes. A pool of tags has neither rows nor a buffer, only one bit per entity.
  *
  * pool_rows   adds, removes and swaps rows; creates, moves and destroys values
  * pool_undo   writes: copy-on-write for snapshots and stamps; restores copies

@@ -18,7 +18,7 @@ static const char *check_chain(const mica_pool *pool, uint32_t first, census *me
         if (pool->previous[row] != last || ++met->chained > pool->count)
             return "an instance knows the one before";
         if (pool->enabled && pool->enabled[row] != pool->enabled[first])
-            return "the instances of an entity are switched alike";
+            return "all instances of an entity have the same enabled state";
         last = row;
     }
     return pool->previous[first] == last ? NULL : "the first instance knows the last";
@@ -41,7 +41,7 @@ static const char *check_row(const mica_pool *pool, uint32_t row, census *met)
     return pool->next ? check_chain(pool, row, met) : NULL;
 }
 
-/* Between runs of rows in use there is nothing: nobody's rows have no owner. */
+/* Rows that are not in use have no owner. */
 static const char *check_rows(const mica_pool *pool, census *met)
 {
     for (uint32_t row = 0; row < pool->row_limit; ++row) {
@@ -85,12 +85,12 @@ static const char *check_group(const mica_pool *pool)
         for (uint32_t i = 0; i < group->pool_count; ++i)
             have += micap_pool_row(group->pools[i], pool->owners[row]) != MICAP_ROW_NONE;
         if (have == group->pool_count)
-            return "who has everything is at the front of the group";
+            return "an entity with all components of a group is in the front part of its pools";
     }
     return NULL;
 }
 
-/* Bits behind the last row would come to life when it moves up. */
+/* A bit after the last row would become valid when the row count rises. */
 static const char *check_bits(const mica_pool *pool, const census *met)
 {
     uint32_t bits = 0;

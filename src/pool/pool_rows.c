@@ -93,7 +93,7 @@ static void unlink_row(mica_pool *pool, uint32_t row)
     pool->previous[next == MICAP_ROW_NONE ? first : next] = previous;
 }
 
-/* Moves a row into a place that is free, and lets all who point to it know. */
+/* Moves a row into a free row and updates everything that refers to it. */
 static void move_row(mica_pool *pool, uint32_t from, uint32_t to)
 {
     mica_entity entity = pool->owners[from];

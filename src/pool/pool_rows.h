@@ -8,7 +8,7 @@
  * an instance of the very entity. */
 void micap_pool_append(mica_pool *pool, mica_entity entity, mica_version version);
 
-/* Takes away a row whose value is gone already, and that left its group: the last row fills the hole. */
+/* Swap-removes a row whose value was destroyed and that is in no group. */
 void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
 
 /* Exchanges two rows. */

@@ -78,7 +78,7 @@ bool micap_pool_sort_rows(mica_pool *pool, mica_compare_fn compare, void *contex
     if (fine) {
         sorting how = {pool, compare, context, values, values ? values + pool->value_bytes : NULL};
         uint32_t shared = pool->group ? pool->group->count : 0;
-        ++pool->stamp; /* instances are void, whether rows move or not: mistakes must not depend on data */
+        ++pool->stamp; /* instances are invalid even if no row moved, so that mistakes do not depend on data */
         for (uint32_t i = 0; pool->group && i < pool->group->pool_count; ++i)
             ++pool->group->pools[i]->stamp;
         sort_range(&how, pool, rows, 0, shared, true, version);

@@ -168,7 +168,7 @@ void micap_pool_restore_slice(mica_pool *pool, micap_undo_entry *kept)
         restore_lanes(pool, kept);
 }
 
-/* Of several instances the first: the one before it is the last, behind which there is none. */
+/* Whether a row is the first of several instances: the row before it in the ring is the last one, which has no next. */
 static bool is_first(const mica_pool *pool, uint32_t row)
 {
     return !pool->next || pool->next[pool->previous[row]] == MICAP_ROW_NONE;

@@ -59,10 +59,10 @@ static bool read_header(loading *work)
     if ((versions & 0xFFFF) != MICAP_RECORD_VERSION_MAJOR)
         return refuse(work, MICA_ERROR_DATA, "the recording has version %u, and this reads %d", versions & 0xFFFF,
                       MICAP_RECORD_VERSION_MAJOR);
-    if (detail > MICA_RECORD_ENTITIES || header_bytes < MICAP_RECORD_HEADER_BYTES ||
+    if (detail > MICA_RECORDING_ENTITIES || header_bytes < MICAP_RECORD_HEADER_BYTES ||
         !micap_reader_take(reader, header_bytes - MICAP_RECORD_HEADER_BYTES))
         return refuse(work, MICA_ERROR_DATA, "the header has an invalid size or detail");
-    info->detail = (mica_record_detail)detail;
+    info->detail = (mica_recording_detail)detail;
     info->systems = flags & MICAP_RECORD_SYSTEMS;
     return true;
 }
@@ -242,6 +242,12 @@ mica_recording *micap_recording_open(mica_allocator allocator, const void *bytes
     if (!fine)
         mica_recording_free(recording);
     return fine ? recording : NULL;
+}
+
+bool mica_recording_detect(const void *bytes, size_t byte_count)
+{
+    return !MICAP_MISSING(NULL, bytes) && byte_count >= MICA_RECORDING_MAGIC_BYTES &&
+           memcmp(bytes, MICAP_RECORD_MAGIC, MICA_RECORDING_MAGIC_BYTES) == 0;
 }
 
 mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error)

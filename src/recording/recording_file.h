@@ -5,7 +5,7 @@
 #ifndef MICAP_RECORDING_RECORDING_FILE_H
 #define MICAP_RECORDING_RECORDING_FILE_H
 
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "recording/recording_format.h"
 #include "snapshot/hash_tree.h"
 

@@ -38,7 +38,7 @@ static void say(mica_difference *out, uint64_t tick, const char *system, const c
     micap_difference_say(out);
 }
 
-/* Where two trees differ, if both are there; else only that something does. */
+/* Describes where two trees differ; if one of them is missing, only that the worlds differ. */
 static void say_where(const mica_hash_tree *a, const mica_hash_tree *b, uint64_t tick, const char *system,
                       mica_difference *out)
 {
@@ -54,11 +54,11 @@ static void say_where(const mica_hash_tree *a, const mica_hash_tree *b, uint64_t
 static void explain(const micap_run_recorder *recorder, mica_difference *out)
 {
     const mica_recording *recording = recorder->replay;
-    mica_record_detail detail = recording->info.detail;
+    mica_recording_detail detail = recording->info.detail;
     mica_hash_tree *then = NULL, *now = NULL;
-    if (detail != MICA_RECORD_WORLD) {
+    if (detail != MICA_RECORDING_WORLD) {
         then = micap_recording_tree(recording, (uint32_t)recorder->tick);
-        now = mica_hash_tree_take(recorder->world, detail == MICA_RECORD_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS);
+        now = mica_hash_tree_take(recorder->world, detail == MICA_RECORDING_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS);
     }
     say_where(then, now, recorder->tick, recorder->system, out);
     mica_hash_tree_free(then);
@@ -141,7 +141,7 @@ bool mica_replay(mica_world *world, const mica_recording *recording, mica_differ
     micap_run_recorder *recorder =
         micap_run_recorder_refuse_inside(world, "replay") == MICA_OK ? micap_run_recorder_of(world) : NULL;
     if (recorder && (recorder->file || recorder->replay)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "replay: a recording is under way");
+        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "replay: a recording is in progress");
         recorder = NULL;
     }
     size_t snapshot_bytes = ((size_t)recording->snapshot_count + 1) * sizeof *recorder->snapshots;
@@ -215,7 +215,7 @@ static const char *first_system(const mica_recording *a, const mica_recording *b
 static void explain_frames(const mica_recording *a, const mica_recording *b, uint32_t tick, const char *system,
                            mica_difference *out)
 {
-    bool has_trees = a->info.detail == b->info.detail && a->info.detail != MICA_RECORD_WORLD;
+    bool has_trees = a->info.detail == b->info.detail && a->info.detail != MICA_RECORDING_WORLD;
     mica_hash_tree *left = has_trees ? micap_recording_tree(a, tick) : NULL;
     mica_hash_tree *right = has_trees ? micap_recording_tree(b, tick) : NULL;
     say_where(left, right, tick, system, out);

@@ -30,7 +30,7 @@ static void put_record(micap_bytes *bytes, micap_record_kind kind, const void *p
 /* The file is given up; what is in it stays readable. */
 static void stop(micap_run_recorder *recorder, mica_result result, const char *why)
 {
-    micap_fail(recorder->world, result, (mica_location){0}, "record: %s: the recording ends at tick %llu", why,
+    micap_fail(recorder->world, result, (mica_location){0}, "recording: %s: the recording ends at tick %llu", why,
                (unsigned long long)recorder->tick);
     fclose(recorder->file);
     recorder->file = NULL;
@@ -101,9 +101,9 @@ static void put_leaves(micap_run_recorder *recorder, const mica_hash_tree *befor
 
 static bool put_tree(micap_run_recorder *recorder)
 {
-    if (recorder->def.detail == MICA_RECORD_WORLD)
+    if (recorder->def.detail == MICA_RECORDING_WORLD)
         return true;
-    uint32_t rows = recorder->def.detail == MICA_RECORD_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS;
+    uint32_t rows = recorder->def.detail == MICA_RECORDING_SLICES ? MICA_HASH_SLICES : MICA_HASH_ROWS;
     mica_hash_tree *tree = mica_hash_tree_take(recorder->world, rows);
     if (!tree)
         return false;
@@ -254,7 +254,7 @@ micap_run_recorder *micap_run_recorder_of(mica_world *world)
         return recorder;
     recorder = micap_allocate_zeroed(&world->memory, sizeof *recorder, MICAP_ARRAY_ALIGNMENT);
     if (!recorder)
-        return micap_fail_memory(world, "record"), NULL;
+        return micap_fail_memory(world, "recording"), NULL;
     recorder->world = world;
     recorder->frame.memory = &world->memory;
     if (micap_run_recorder_listen(recorder, false))
@@ -338,25 +338,25 @@ static bool write_header(micap_run_recorder *recorder)
     return fwrite(header, 1, sizeof header, recorder->file) == sizeof header && fflush(recorder->file) == 0;
 }
 
-mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def)
+mica_result mica_recording_begin(mica_world *world, const char *path, const mica_recording_def *def)
 {
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
-    static const mica_record_def defaults = {0};
-    mica_result result = micap_run_recorder_refuse_inside(world, "record");
+    static const mica_recording_def defaults = {0};
+    mica_result result = micap_run_recorder_refuse_inside(world, "recording");
     if (result != MICA_OK)
         return result;
     micap_run_recorder *recorder = micap_run_recorder_of(world);
     if (!recorder)
         return MICA_ERROR_MEMORY;
     if (recorder->file || recorder->replay)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "record: a recording is under way");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "recording: a recording is in progress");
     forget(recorder);
     ++recorder->number;
     recorder->def = def ? *def : defaults;
     recorder->file = fopen(path, "wb");
     if (!recorder->file || !write_header(recorder)) {
-        micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "record: %.300s: %s", path, strerror(errno));
+        micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "recording: %.300s: %s", path, strerror(errno));
         if (recorder->file)
             fclose(recorder->file);
         recorder->file = NULL;
@@ -366,20 +366,20 @@ mica_result mica_record_begin(mica_world *world, const char *path, const mica_re
     return MICA_OK;
 }
 
-mica_result mica_record_end(mica_world *world)
+mica_result mica_recording_end(mica_world *world)
 {
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
-    mica_result result = micap_run_recorder_refuse_inside(world, "record");
+    mica_result result = micap_run_recorder_refuse_inside(world, "recording");
     if (result != MICA_OK)
         return result;
     micap_run_recorder *recorder = micap_listener_state(world, MICAP_LISTENER_RECORD);
     if (!recorder || (!recorder->file && !recorder->has_failed))
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "record: there is no recording");
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0}, "recording: there is no recording");
     if (!recorder->file)
         result = MICA_ERROR_FILE; /* which was reported */
     else if (fclose(recorder->file))
-        result = micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "record: %s", strerror(errno));
+        result = micap_fail(world, MICA_ERROR_FILE, (mica_location){0}, "recording: %s", strerror(errno));
     recorder->file = NULL;
     forget(recorder);
     micap_run_recorder_listen(recorder, false);

@@ -16,7 +16,7 @@ typedef struct micap_run_recorder {
     bool is_in_input; /* the handler runs: a replay calls it too, so that what it does is not recorded */
 
     FILE *file;
-    mica_record_def def;
+    mica_recording_def def;
     uint64_t number; /* of the recording in this process, so that snapshots know theirs */
     uint64_t tick;
     uint32_t snapshot_count; /* taken since the recording began */

@@ -91,7 +91,7 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
         micap_delta_copy_fields(&type->type, room + i * size, values + i * size);
 }
 
-/* What of an archetype is sent: components, each followed by its toggle and its leaves. */
+/* The columns of an archetype that are sent: components, each followed by its toggle and its leaves. */
 typedef struct micap_delta_columns {
     const micap_type **types;
     uint32_t count;
@@ -138,7 +138,7 @@ static bool is_written(const mica_sender *sender, const micap_archetype *archety
     return stamps[0] > sender->delta.base;
 }
 
-/* One slice, when there is something in it to send. */
+/* Encodes one slice, if it contains changes. */
 static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t row, uint32_t base_row,
                       const columns *list)
 {
@@ -448,8 +448,8 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     if (result != MICA_OK)
         return result;
     if (base >= micap_version(world))
-        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "delta: the version %llu has not been",
-                          (unsigned long long)base);
+        return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
+                          "delta: the world has not reached version %llu", (unsigned long long)base);
     if (!micap_is_on_this_line(world, base))
         base = 0; /* stamps do not tell what changed since: everything is sent, which leads there from any version */
     sender->delta = (mica_delta){.base = base, .version = mica_world_mark(world)};

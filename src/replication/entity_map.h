@@ -28,7 +28,7 @@ micap_twin *micap_entity_map_at(const micap_entity_map *twins, uint32_t index);
 bool micap_entity_map_reserve(mica_world *world, micap_entity_map *twins, uint32_t more);
 /* After the reserve. */
 void micap_entity_map_add(micap_entity_map *twins, const micap_twin *twin);
-/* One that is there. */
+/* Removes a key, which must exist. */
 void micap_entity_map_erase(micap_entity_map *twins, mica_entity key);
 
 #endif

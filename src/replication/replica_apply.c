@@ -6,7 +6,7 @@
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"
@@ -43,7 +43,7 @@ static void claim_handles(micap_delta_work *work)
 {
     if (work->replica->mapped)
         return;
-    /* One after the other, since they lie apart; by rising index, so that each page is done once. */
+    /* One by one, because they are not contiguous; by ascending index, so that each page is visited once. */
     mica_entity some[256];
     for (uint32_t i = 0, count = 0; i <= work->twins_added; ++i) {
         bool is_end = i == work->twins_added || count == sizeof some / sizeof *some;
@@ -286,7 +286,7 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
     }
 }
 
-/* What is not described is zero in a row that is new here. */
+/* Fields that are not described are zero in a new row. */
 static void clear_new(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->changes_count; ++i) {
@@ -441,7 +441,7 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
     if (!type->leaves) {
         write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
     } else {
-        /* One leaf at a time: the value as a whole lies nowhere. */
+        /* One leaf at a time: a split value is not contiguous. */
         for (uint32_t i = 0; i < type->leaf_count; ++i) {
             const micap_leaf *leaf = &type->leaves[i];
             char *to = pool->lanes[1 + i].data + (size_t)row * leaf->bytes;

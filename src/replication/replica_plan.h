@@ -1,4 +1,4 @@
-/* What a delta changes: everything that can be wrong or run short is found here. */
+/* Plans what a delta changes. Everything that can fail happens here, before the world changes. */
 #ifndef MICAP_REPLICATION_REPLICA_PLAN_H
 #define MICAP_REPLICATION_REPLICA_PLAN_H
 

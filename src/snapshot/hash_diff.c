@@ -77,7 +77,7 @@ static void describe(const mica_hash_tree *a, const mica_hash_tree *b, const mic
     micap_difference_say(out);
 }
 
-/* The first leaf that is not alike in both, from either; NULL when all are. */
+/* Returns the first leaf that differs, from either tree, or NULL if the trees are equal. */
 static const mica_hash_leaf *first_difference(const mica_hash_tree *a, const mica_hash_tree *b)
 {
     uint32_t common = a->count < b->count ? a->count : b->count;

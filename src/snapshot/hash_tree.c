@@ -198,7 +198,7 @@ static void end_pool_leaf(hashing *work, const mica_pool *pool, pool_hashing *le
     location->row_count = 0;
 }
 
-/* Rows that the dead left behind don't count, as if they were not there. */
+/* Rows of destroyed entities are not hashed. */
 static void hash_pool(hashing *work, const mica_pool *pool)
 {
     char text[96];

@@ -76,8 +76,8 @@ static bool save_singletons(mica_world *world, micap_saved *saved)
 
 static bool save_marks(mica_world *world, micap_saved *saved)
 {
-    for (uint32_t i = 0; i < world->queries.count; ++i) {
-        const mica_query *query = world->queries.all[i];
+    for (uint32_t i = 0; i < world->queries->count; ++i) {
+        const mica_query *query = world->queries->all[i];
         if (!query->special || !query->is_marked)
             continue;
         if (!MICAP_RESERVE(&world->memory, saved->marks, &saved->mark_capacity, (uint64_t)saved->mark_count + 1))
@@ -253,7 +253,7 @@ static void restore_stocks(mica_world *world, const micap_saved *saved)
     }
 }
 
-/* What was not there yet is as when it will be made; pointers to it stay good. */
+/* A singleton that did not exist at the time of the snapshot gets its initial value; pointers to it stay valid. */
 static void restore_singleton(mica_world *world, micap_component *component, micap_saved_singleton *saved)
 {
     const micap_type *type = component->type;
@@ -283,8 +283,8 @@ static void restore_singletons(mica_world *world, const micap_saved *saved)
 
 static void restore_marks(mica_world *world, const micap_saved *saved)
 {
-    for (uint32_t i = 0; i < world->queries.count; ++i) {
-        mica_query *query = world->queries.all[i];
+    for (uint32_t i = 0; i < world->queries->count; ++i) {
+        mica_query *query = world->queries->all[i];
         query->order_valid = false;
         if (!query->special || !query->is_marked)
             continue;

@@ -57,7 +57,7 @@ static const char *pool_problem(const mica_type *type)
     return NULL;
 }
 
-/* What is wrong with the way values are kept, whatever they look like. */
+/* What is wrong with the storage traits of a description, or NULL. */
 static const char *trait_problem(const mica_type *type)
 {
     if (type->storage > MICA_STORAGE_POOL)
@@ -197,7 +197,7 @@ uint32_t micap_describe_leaves(const mica_type *type, micap_leaf *leaves, uint32
     return used;
 }
 
-/* Copies live as long as the process: what a failed copy leaves behind is reachable by nobody, and freed here. */
+/* Frees an incomplete copy. Complete copies live until the process ends. */
 void micap_describe_free(mica_type *copy)
 {
     for (uint32_t i = 0; copy->fields && i < copy->field_count; ++i) {

@@ -1,4 +1,4 @@
-/* What can be said about a description by itself: whether it makes sense, its hash, its leaves, a copy of it. */
+/* Functions of a description alone: validation, layout hash, leaves, deep copy. */
 #ifndef MICAP_TYPE_DESCRIBE_H
 #define MICAP_TYPE_DESCRIBE_H
 
@@ -7,7 +7,7 @@
 extern const char micap_problem_no_memory[];
 extern const char micap_problem_too_big[];
 
-/* Says what is wrong with a description, or NULL. */
+/* Returns what is wrong with a description, or NULL. */
 const char *micap_describe_problem(const mica_type *type);
 
 /* The hash of the layout: size, fields, their kinds, names and places. */
@@ -21,7 +21,7 @@ bool micap_describe_has_padding(const mica_type *type);
  * longer arrays stay whole. */
 uint32_t micap_describe_leaves(const mica_type *type, micap_leaf *leaves, uint32_t capacity);
 
-/* A deep copy; false when memory is short, and then the half-made copy is to be freed. */
+/* A deep copy. False if memory is short; the caller then frees the incomplete copy. */
 bool micap_describe_copy(mica_type *copy, const mica_type *type);
 void micap_describe_free(mica_type *copy);
 

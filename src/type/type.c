@@ -44,7 +44,7 @@ uint32_t micap_kind_bytes(mica_kind kind)
     }
 }
 
-/* Everything about how values are kept, in one number. */
+/* All storage traits in one number. */
 static uint64_t traits_of(const mica_type *type)
 {
     return (uint64_t)type->storage << 16 | (uint64_t)type->index << 12 | (uint64_t)type->dying << 8 |
@@ -132,7 +132,7 @@ static mica_component intern_companion(const mica_type *of, micap_companion comp
     return interned ? interned->id : 0;
 }
 
-/* A leaf in a chunk is a hidden component of its own, named by where it lies in the value. */
+/* A leaf in a chunk is a hidden component whose name contains its offset in the value. */
 static mica_component intern_leaf(const mica_type *of, const micap_leaf *leaf, const char **out_problem)
 {
     size_t bytes = strlen(of->name) + sizeof ".4294967295";
@@ -181,7 +181,7 @@ static bool find_companions(micap_type *fresh, const char **out_problem)
     return !type->split || find_leaves(fresh, out_problem);
 }
 
-/* The next id of its kind; 0 when they are used up. */
+/* The next id of its kind, or 0 if there are no more. */
 static mica_component take_id(const mica_type *type)
 {
     if (type->storage == MICA_STORAGE_POOL)

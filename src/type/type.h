@@ -1,5 +1,5 @@
-/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live as
- * long as the process and never change but for the ring of types with one name, so any thread may read them without a lock. */
+/* Interned descriptions, shared by all worlds of the process: one id for equal name, layout and traits. They live until
+ * the process ends and do not change, except for the ring of types with the same name, so any thread may read them without a lock. */
 #ifndef MICAP_TYPE_TYPE_H
 #define MICAP_TYPE_TYPE_H
 
@@ -57,7 +57,7 @@ static inline bool micap_has_column(const micap_type *type)
     return type->type.size_bytes && !type->leaves;
 }
 
-/* Whether a second value can be made of one. */
+/* Whether values can be copied. */
 static inline bool micap_can_copy(const micap_type *type)
 {
     return type->type.copy || !type->type.destruct;
@@ -69,7 +69,7 @@ const micap_leaf *micap_type_leaf(const micap_type *type, uint32_t offset);
 /* The next type with the same name, in a ring: itself, where it is the only one. */
 const micap_type *micap_type_namesake(const micap_type *type);
 
-/* NULL for an id that was never given out. */
+/* NULL for an unknown id. */
 const micap_type *micap_type_of(mica_component id);
 
 /* As mica_type_intern; on failure `*out_problem` says what is wrong with the description. */

@@ -260,7 +260,7 @@ mica_world *world_with_input(void)
 
 mica_world *world_that_records(void)
 {
-    REQUIRE(mica_record_begin(valid_world(), scratch("run.micarec"), NULL) == MICA_OK);
+    REQUIRE(mica_recording_begin(valid_world(), scratch("run.micarec"), NULL) == MICA_OK);
     return the_world;
 }
 

@@ -8,7 +8,7 @@
 #include "mica/draft.h"
 #include "mica/flow.h"
 #include "mica/library.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"

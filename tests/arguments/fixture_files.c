@@ -126,9 +126,9 @@ const char *recording_path(void)
     if (path)
         return path;
     path = scratch("valid.micarec");
-    REQUIRE(mica_record_begin(world_with_input(), path, NULL) == MICA_OK);
+    REQUIRE(mica_recording_begin(world_with_input(), path, NULL) == MICA_OK);
     REQUIRE(mica_input(valid_world(), "go", 2) == MICA_OK && mica_step(valid_world(), 0.1f) == MICA_OK);
-    REQUIRE(mica_record_end(valid_world()) == MICA_OK);
+    REQUIRE(mica_recording_end(valid_world()) == MICA_OK);
     return path;
 }
 

@@ -75,6 +75,10 @@ TYPES = {
     "mica_difference *": optional("&(mica_difference){0}"),
     "mica_frame_stats *": handle("&(mica_frame_stats){0}"),
     "mica_system_stats *": handle("&(mica_system_stats){0}"),
+    "mica_phase_info *": handle("&(mica_phase_info){0}"),
+    "mica_system_info *": handle("&(mica_system_info){0}"),
+    "mica_system_access *": handle("(mica_system_access[4]){{0}}"),
+    "mica_system_dependency *": handle("(mica_system_dependency[4]){{.component = 0}}"),
     "mica_reload_stats *": optional("&(mica_reload_stats){0}"),
     "mica_recording_error *": optional("error_of_recording()"),
     "mica_resource_error *": optional("error_of_resource()"),
@@ -96,7 +100,7 @@ TYPES = {
     "mica_observer_def *": handle("MICA_OBSERVER(MICA_EVENT_ADD, Position, on_event, MICA_HAS(Velocity))"),
     "mica_phase_def *": handle('MICA_PHASE_AFTER("late", MICA_PHASE_UPDATE)'),
     "mica_query_def *": handle("MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity))"),
-    "mica_record_def *": optional("&(mica_record_def){0}"),
+    "mica_recording_def *": optional("&(mica_recording_def){0}"),
     "mica_reduction *": handle("valid_reduction()"),
     "mica_replica_def *": optional("&(mica_replica_def){0}"),
     "mica_requests_def *": handle("MICA_REQUESTS(Question, Answer, on_request, NULL)"),
@@ -196,7 +200,7 @@ NAMED = {
 
 # Pointers to as many elements as the parameter after them says.
 ARRAYS = ("mica_entity *", "mica_component *", "mica_value *", "char *const *", "void *", "char *", "mica_hash_leaf *",
-          "mica_batch_group *")
+          "mica_batch_group *", "mica_system_access *", "mica_system_dependency *")
 
 # Structs that are given as a whole: their fields are the program's, or private.
 WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix")
@@ -268,10 +272,12 @@ VALID = {
     ("mica_delta_apply", "bytes"): "delta_bytes()",
     ("mica_delta_apply", "byte_count"): "delta_byte_count()",
     ("mica_input", "world"): "world_with_input()",
-    ("mica_record_end", "world"): "world_that_records()",
+    ("mica_recording_end", "world"): "world_that_records()",
     ("mica_recording_load", "path"): "recording_path()",
     ("mica_recording_open", "bytes"): "recording_bytes()",
     ("mica_recording_open", "byte_count"): "recording_byte_count()",
+    ("mica_recording_detect", "bytes"): "recording_bytes()",
+    ("mica_recording_detect", "byte_count"): "recording_byte_count()",
     ("mica_replay", "world"): "world_to_replay()",
     ("mica_resource_load", "path"): "resource_path()",
     ("mica_resource_open", "bytes"): "resource_bytes()",
@@ -357,7 +363,8 @@ ANSWERS = (
     "mica_remove_id", "mica_command_remove_id", "mica_destroy_many", "mica_snapshot_drop",
     "mica_phase_remove", "mica_phase_enable", "mica_system_remove", "mica_system_enable", "mica_observer_remove",
     "mica_handler_remove", "mica_library_release", "mica_instance_write_id", "mica_instance_write_field_id",
-    "mica_pool_remove", "mica_resource_values_id", "mica_member_of", "mica_member_of_type",
+    "mica_pool_remove", "mica_resource_values_id", "mica_member_of", "mica_member_of_type", "mica_phase_next",
+    "mica_phase_get_info", "mica_system_next", "mica_system_get_dependencies",
 )
 
 IS_FINE = (ANY, "NULL is a no-op, so that what could not be created can be destroyed")
@@ -369,6 +376,8 @@ EXPECTED = {
     ("mica_note_location", "file", "NULL"): (ANY, "a place need not be known"),
     ("mica_commands_set_label", "label", "NULL"): (ANY, "takes the label away"),
     ("mica_component_next", "component", "*"): (ANY, "ids are only compared; 0 begins with the first"),
+    ("mica_phase_next", "phase", "*"): (ANY, "ids are only compared; MICA_PHASE_NONE begins with the first"),
+    ("mica_system_next", "system", "*"): (ANY, "ids are only compared; zero begins with the first"),
     ("mica_set_parent", "parent", "nil"): (ANY, "detaches the child"),
     ("mica_command_set_parent_id", "parent", "nil"): (ANY, "detaches the child"),
     ("mica_tree_next", "root", "*"): (ANY, "the root is where the walk ends, and only compared"),
@@ -436,6 +445,7 @@ HARMLESS = {
     "mica_type_problem": "result != NULL",
     "mica_phase_add": "result == MICA_PHASE_NONE",
     "mica_phase_find": "result == MICA_PHASE_NONE",
+    "mica_phase_next": "result == MICA_PHASE_NONE",
     "mica_draft_component": "result == MICA_DRAFT_NONE",
     "mica_draft_entity": "result == MICA_DRAFT_NONE",
     "mica_resource_parent": "result == MICA_NO_PARENT",

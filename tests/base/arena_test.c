@@ -60,7 +60,7 @@ static size_t taken_bytes(size_t bytes)
     return bytes < MICAP_BLOCK_BYTES_MIN ? MICAP_BLOCK_BYTES_MIN : bytes;
 }
 
-/* A mark in every block of the smallest size that lies in this one: whoever overlaps it writes over one of them. */
+/* Writes a mark into every smallest block inside this one: an overlapping block overwrites one of them. */
 static void write_marks(const block *block)
 {
     for (size_t at = 0; at < block->bytes; at += MICAP_BLOCK_BYTES_MIN)

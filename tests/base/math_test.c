@@ -80,7 +80,7 @@ static float float_sample(random_source *random, double limit)
     return isfinite(x) && fabs(x) > limit ? (float)fmod(x, limit) : x;
 }
 
-START_TEST(floats_are_right_but_for_a_thousandth_more_than_rounding)
+START_TEST(errors_of_floats_exceed_rounding_by_at_most_a_thousandth)
 {
     const function *function = &functions[_i];
     random_source random = {11};
@@ -261,7 +261,7 @@ int main(void)
 {
     TCase *cases = tcase_create("math");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
-    tcase_add_loop_test(cases, floats_are_right_but_for_a_thousandth_more_than_rounding, 0, COUNT_OF(functions));
+    tcase_add_loop_test(cases, errors_of_floats_exceed_rounding_by_at_most_a_thousandth, 0, COUNT_OF(functions));
     tcase_add_loop_test(cases, doubles_are_right_to_the_last_place, 0, COUNT_OF(functions));
     tcase_add_test(cases, angles_and_powers_are_right);
     tcase_add_test(cases, angles_next_to_multiples_of_a_right_angle_are_right);

@@ -117,7 +117,7 @@ END_TEST
 static const step replay_steps[] = {
     {"help replay", 0, "mica replay [--module LIBRARY]"},
     {"run -m m/strays.so -D all -R x.rec level.mica", 2, "run: the detail is world, slices or entities, not \"all\""},
-    {"run -m m/strays.so -R /nowhere/x.rec level.mica", 2, "record: /nowhere/x.rec: No such file or directory"},
+    {"run -m m/strays.so -R /nowhere/x.rec level.mica", 2, "recording: /nowhere/x.rec: No such file or directory"},
     {"run -m m/strays.so -n 5 -R world.rec level.mica", 0, "recorded world.rec"},
     {"run -m m/strays.so -n 5 -D slices -R slices.rec level.mica", 0, "recorded slices.rec"},
     {"run -m m/strays.so -n 5 -D entities --systems -q -R all.rec level.mica", 0, ""},

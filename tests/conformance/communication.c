@@ -2,11 +2,11 @@
 #include "conformance.h"
 #include "parts.h"
 
-typedef struct Blow { mica_entity who; float force; } Blow;
+typedef struct Blow { mica_entity target; float force; } Blow;
 typedef struct Damage { uint32_t points; } Damage;
 typedef struct Ask { uint32_t number; } Ask;
 typedef struct Answer { uint32_t square; } Answer;
-MICA_STRUCT(Blow, who, force)
+MICA_STRUCT(Blow, target, force)
 MICA_STRUCT(Damage, points)
 MICA_STRUCT(Ask, number)
 MICA_COMPONENT(Answer, square)

@@ -2,7 +2,7 @@
 #include "conformance.h"
 #include "mica/delta.h"
 #include "mica/hash.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/snapshot.h"
 #include "parts.h"
 
@@ -69,13 +69,13 @@ static void check_recordings(void)
 {
     static const char file[] = "conformance.micarec";
     mica_world *world = make_run(), *other = make_run();
-    mica_record_def def = {.detail = MICA_RECORD_SLICES, .systems = true};
-    EXPECT(mica_record_begin(world, file, &def) == MICA_OK);
+    mica_recording_def def = {.detail = MICA_RECORDING_SLICES, .systems = true};
+    EXPECT(mica_recording_begin(world, file, &def) == MICA_OK);
     for (uint8_t tick = 1; tick <= 5; ++tick) {
         EXPECT(mica_input(world, &tick, 1) == MICA_OK);
         EXPECT(mica_step(world, 0.25f) == MICA_OK);
     }
-    EXPECT(mica_record_end(world) == MICA_OK);
+    EXPECT(mica_recording_end(world) == MICA_OK);
     mica_recording *recording = mica_recording_load(file, NULL);
     remove(file);
     EXPECT(mica_recording_get_info(recording).tick_count == 5);
@@ -87,6 +87,7 @@ static void check_recordings(void)
     EXPECT(mica_replay(other, recording, NULL) && mica_world_hash(other) == mica_world_hash(world));
     EXPECT(!mica_recording_diff(recording, recording, NULL));
     mica_recording_error error;
+    EXPECT(!mica_recording_detect("nothing", 7));
     EXPECT(!mica_recording_open("nothing", 7, &error) && error.result != MICA_OK);
     mica_recording_free(recording);
     mica_world_destroy(other);

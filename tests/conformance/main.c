@@ -60,7 +60,7 @@ void close_world(mica_world *world, uint32_t reports)
     mica_world_destroy(world);
 }
 
-static uint32_t number_behind(int count, char **arguments, const char *option, uint32_t otherwise)
+static uint32_t number_after(int count, char **arguments, const char *option, uint32_t otherwise)
 {
     for (int i = 1; i + 1 < count; ++i)
         if (strcmp(arguments[i], option) == 0)
@@ -70,7 +70,7 @@ static uint32_t number_behind(int count, char **arguments, const char *option, u
 
 int main(int argument_count, char **arguments)
 {
-    uint32_t workers = number_behind(argument_count, arguments, "--workers", 0);
+    uint32_t workers = number_after(argument_count, arguments, "--workers", 0);
     check_math();
     check_entities();
     check_queries();
@@ -84,7 +84,7 @@ int main(int argument_count, char **arguments)
 #ifdef CONFORMANCE_RESOURCE
     check_resources();
 #endif
-    play_scene(workers, number_behind(argument_count, arguments, "--ticks", 40));
+    play_scene(workers, number_after(argument_count, arguments, "--ticks", 40));
     printf("%u passed, %u failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -20,7 +20,7 @@ MICA_ENUM(Mood, MOOD_CALM, MOOD_ANGRY)
 MICA_FLAGS(Skills, SKILL_SWIM, SKILL_SING)
 MICA_STRUCT(Vec3, x, y, z)
 typedef struct Being {
-    uint8_t age; /* a gap behind it */
+    uint8_t age; /* followed by padding */
     int64_t wealth;
     Vec3 path[2];
     Mood mood;

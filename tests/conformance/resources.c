@@ -1,4 +1,4 @@
-/* Files: their bytes are the same whoever writes them. */
+/* Files: their bytes are the same on every machine. */
 #include "conformance.h"
 #include "mica/draft.h"
 #include "mica/library.h"
@@ -74,7 +74,7 @@ static void check_saving(void)
         mica_resource_free(resource);
         mica_blob_free(&blob);
     }
-    for (int level = 0; level <= 3; level += 3) { /* mapped as it lies, and compressed */
+    for (int level = 0; level <= 3; level += 3) { /* uncompressed, and compressed */
         EXPECT(mica_save(world, file, &(mica_save_def){.compression = level}) == MICA_OK);
         mica_resource *loaded = mica_resource_load(file, NULL, NULL);
         EXPECT(mica_world_clear(other) == MICA_OK && loaded && mica_spawn(other, loaded, NULL) == MICA_OK);

@@ -92,7 +92,7 @@ static void flow(mica_view *view)
         x[i] += v[i] * 0.1f;
 }
 
-/* Looks at others while nobody writes what it looks at. */
+/* Reads components of other entities, which no system writes at the same time. */
 static void follow(mica_view *view)
 {
     Being *being = mica_view_write(view, Being);
@@ -159,8 +159,8 @@ static void add_systems(mica_world *world)
 {
     mica_system_add(world, MICA_SYSTEM(scatter, MICA_WRITE(Speed)));
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed), MICA_WITHOUT(Asleep)));
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(slow_down, MICA_WRITE(Speed)));
-    mica_system_add(world, MICA_SYSTEM_EACH(age, MICA_WRITE(Being)));
+    mica_system_add(world, MICA_SYSTEM(slow_down, MICA_WRITE(Speed)));
+    mica_system_add(world, MICA_SYSTEM(age, MICA_WRITE(Being)));
     mica_system_add(world,
                     MICA_SYSTEM_WITH(breed, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Place), MICA_HAS(Speed)));
     mica_system_add(world,

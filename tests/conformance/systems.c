@@ -37,10 +37,23 @@ static void add_systems(mica_world *world)
     mica_phase extra = mica_phase_add(world, MICA_PHASE_BEFORE("extra", MICA_PHASE_END));
     EXPECT(mica_phase_find(world, "late") == late && mica_phase_remove(world, extra));
     mica_system moving = mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Place), MICA_READ(Speed)));
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Speed)));
+    mica_system_add(world, MICA_SYSTEM(drag, MICA_WRITE(Speed)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(label, (.phase = late, .condition = is_even,
                                                          MICA_TERMS(MICA_READ(Place), MICA_WRITE(Total)))));
     EXPECT(mica_system_find(world, "move").id == moving.id && mica_system_name(world, moving)[0] == 'm');
+    uint32_t system_count = 0;
+    for (mica_system system = {0}; (system = mica_system_next(world, system)).id; ++system_count) {
+        mica_system_info info;
+        EXPECT(mica_system_get_info(world, system, &info) && info.enabled);
+    }
+    mica_system_access access;
+    mica_system_dependency dependency;
+    EXPECT(system_count == 3 && mica_system_get_accesses(world, moving, &access, 1) == 2 && access.write);
+    EXPECT(mica_system_get_dependencies(world, mica_system_find(world, "drag"), &dependency, 1) == 1 &&
+           dependency.on.id == moving.id);
+    mica_phase_info phase;
+    EXPECT(mica_phase_next(world, MICA_PHASE_END) == late && mica_phase_get_info(world, late, &phase) &&
+           phase.system_count == 1);
     char graph[2048];
     EXPECT(mica_graph_write(world, MICA_GRAPH_TEXT, graph, sizeof graph) > 0);
 }
@@ -74,7 +87,7 @@ static void run_frames(mica_world *world)
     mica_pause(world, false);
     EXPECT(mica_time_get(world).frame == 7);
     EXPECT(mica_system_enable(world, dragging, false) && mica_phase_enable(world, MICA_PHASE_END, false));
-    EXPECT(mica_system_replace(world, dragging, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Speed))) == MICA_OK);
+    EXPECT(mica_system_replace(world, dragging, MICA_SYSTEM(drag, MICA_WRITE(Speed))) == MICA_OK);
     EXPECT(mica_step(world, 1) == MICA_OK && mica_system_remove(world, moving));
     print_hash("frames", 0, mica_world_hash(world));
 }

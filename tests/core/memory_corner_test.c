@@ -1,5 +1,5 @@
-/* Memory runs out at every point of calls on worlds in a state that is rare: pages of handles that are full, blocks of handles that nobody
- * took, more components than fit on the stack, chunks without room, recordings that fill their memory to the brim. */
+/* Memory runs out at every point of calls on worlds in rare states: full pages of handles, unused blocks of handles, more components than
+ * fit on the stack, full chunks, recordings that fill their memory completely. */
 #include "../support/components.h"
 #include "../support/memory_scenario.h"
 #include "../support/require.h"
@@ -222,7 +222,7 @@ static bool make_archetype(fixture *fixture)
     return made != NULL;
 }
 
-/* A pool with so many free rows, and one who has several of its rows. */
+/* A pool with that many free rows, and an entity with several instances in it. */
 static mica_pool *fill_pool(const fixture *fixture, uint32_t free_rows)
 {
     mica_pool *pool = mica_pool_of_id(fixture->world, sample_id(SAMPLE_POOL_MANY));
@@ -244,7 +244,7 @@ static bool clone_one(fixture *fixture)
     return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
 }
 
-/* Changes to those who die with another one, all in one recording. */
+/* Changes to entities that are destroyed together with another one, all in one recording. */
 static void prepare_deaths(fixture *fixture)
 {
     for (uint32_t i = 1; i < POPULATION; ++i)
@@ -273,7 +273,7 @@ static const scenario scenarios[] = {
     {"query_create with a singleton", NULL, create_query_of_singleton, NULL},
     {"query_sort_rows when chunks are full", prepare_full_chunks, sort_rows, NULL},
     {"flush of changes to the dead", prepare_dead_targets, flush, NULL},
-    {"create behind the same change for many", prepare_strip, create_empty, finish_flush},
+    {"create after the same change for many", prepare_strip, create_empty, finish_flush},
     {"clone of a world", prepare_rich_world, clone_world, NULL},
 };
 
@@ -327,7 +327,7 @@ START_TEST(a_clone_that_hooks_leave_no_room_for_says_so)
 }
 END_TEST
 
-/* The memory of a recording is used up but for some bytes, so that it ends in the middle of what a call needs. */
+/* Leaves only some bytes of the memory of a recording, so that it runs out in the middle of a call. */
 static uint32_t room_bytes;
 
 static void prepare_brim(fixture *fixture)

@@ -395,7 +395,7 @@ static const scenario scenarios[] = {
     {"flush of what the world recorded", prepare_deferred, flush, NULL},
     {"flush of several buffers", prepare_recorded, flush, NULL},
     {"the same recorded for many", prepare_crowd, record_strip, finish_flush},
-    {"recording something else behind that", prepare_strip, record_beside_strip, finish_flush},
+    {"recording something else after that", prepare_strip, record_beside_strip, finish_flush},
     {"flush of the same for many", prepare_strip, flush, NULL},
     {"flush of the same for many, in a pool", prepare_pool_strip, flush, NULL},
     {"clear", prepare_owners, clear, NULL},

@@ -1,4 +1,4 @@
-/* Several threads record into buffers of their own; the flush must not show who was faster. Each buffer follows a
+/* Several threads record into buffers of their own; the result of the flush must not depend on timing. Each buffer follows a
  * script drawn from its number, so the same recording can be made by one thread, buffer after buffer, and by many,
  * with delays: handles, reports and the hash of the world must be the same. */
 #include "../support/random.h"

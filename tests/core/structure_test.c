@@ -1,5 +1,5 @@
-/* Every change after which pointers may be void is noticed: a loop that is under way ends with a report, whatever the change
- * was made by and whichever way it took inside. What changes nothing does not end it. */
+/* Every change that may invalidate pointers is noticed: an open loop ends with a report, for every function and every path inside it.
+ * A call that changes nothing does not end the loop. */
 #include "../support/components.h"
 #include "../support/reports.h"
 #include "../support/test.h"
@@ -206,7 +206,7 @@ static void record_pooled(town *town)
     mica_remove(town->world, town->entities[0], Burning);
     mica_flush(town->world);
 }
-/* Nothing is left of it, but pointers from between are void. */
+/* The world is the same afterwards, but pointers from in between are invalid. */
 static void come_and_go(town *town)
 {
     add(town);
@@ -314,8 +314,8 @@ static town open_town(bool keeps)
     return town;
 }
 
-/* Whether a loop goes on behind what is done inside it. */
-static bool goes_on(town *town, void (*make)(struct town *town))
+/* Whether a loop continues after what is done inside it. */
+static bool loop_continues(town *town, void (*make)(struct town *town))
 {
     mica_query *query = mica_query_create(town->world, MICA_QUERY(MICA_READ(Number), MICA_WITHOUT(Velocity)));
     mica_query *others = mica_query_create(town->world, MICA_QUERY(MICA_READ(Position)));
@@ -333,7 +333,7 @@ START_TEST(a_loop_under_way_ends_at_every_change_of_structure)
 {
     for (uint32_t kept = 0; kept < 2; ++kept) {
         town town = open_town(kept);
-        ck_assert_msg(!goes_on(&town, changes[_i].make), "%s is noticed", changes[_i].name);
+        ck_assert_msg(!loop_continues(&town, changes[_i].make), "%s is noticed", changes[_i].name);
         close_world(town.world, &heard);
     }
 }
@@ -342,7 +342,7 @@ END_TEST
 START_TEST(a_loop_under_way_ends_when_a_snapshot_comes_back)
 {
     town town = open_town(true);
-    ck_assert(!goes_on(&town, restore));
+    ck_assert(!loop_continues(&town, restore));
     close_world(town.world, &heard);
 }
 END_TEST
@@ -367,9 +367,9 @@ START_TEST(a_loop_under_way_ends_when_things_are_taken_back)
     mica_query *fires = mica_query_create(town.world, MICA_QUERY(MICA_READ(Burning)));
     mica_remove_all(fires, Burning);
     mica_query_destroy(fires);
-    ck_assert_msg(!goes_on(&town, trim_grown_pool), "rows of pools lie elsewhere");
+    ck_assert_msg(!loop_continues(&town, trim_grown_pool), "rows of pools lie elsewhere");
     open_batch = begin_batch(&town);
-    ck_assert(!goes_on(&town, take_back_batch));
+    ck_assert(!loop_continues(&town, take_back_batch));
     close_world(town.world, &heard);
 }
 END_TEST
@@ -387,10 +387,10 @@ static void change_nothing(town *town)
               !mica_remove(town->world, plain, Mass));
 }
 
-START_TEST(a_loop_under_way_goes_on_where_nothing_moved)
+START_TEST(an_open_loop_continues_if_nothing_moved)
 {
     town town = open_town(false);
-    ck_assert(goes_on(&town, change_nothing));
+    ck_assert(loop_continues(&town, change_nothing));
     close_world(town.world, &heard);
 }
 END_TEST
@@ -402,6 +402,6 @@ int main(void)
     tcase_add_loop_test(cases, a_loop_under_way_ends_at_every_change_of_structure, 0, (int)COUNT_OF(changes));
     tcase_add_test(cases, a_loop_under_way_ends_when_a_snapshot_comes_back);
     tcase_add_test(cases, a_loop_under_way_ends_when_things_are_taken_back);
-    tcase_add_test(cases, a_loop_under_way_goes_on_where_nothing_moved);
+    tcase_add_test(cases, an_open_loop_continues_if_nothing_moved);
     return test_run("structure", cases);
 }

@@ -122,6 +122,11 @@ static bool act_graph(stage *stage)
     return mica_graph_write(stage->world, MICA_GRAPH_DOT, text, sizeof text) != 0;
 }
 
+static bool act_list(stage *stage)
+{
+    return mica_system_next(stage->world, (mica_system){0}).id != 0;
+}
+
 static void sum_up(uint32_t begin, uint32_t end, void *sum, void *context)
 {
     (void)context;
@@ -178,7 +183,7 @@ static bool act_every_frame(stage *stage)
 {
     mica_result result = mica_message_every_frame(stage->world, Shout, MICA_PHASE_UPDATE);
     return (result == MICA_OK || result == MICA_ERROR_EXISTS) &&
-           mica_handler_add(stage->world, MICA_HANDLER_USING(Number, Shout, hear, MICA_USES(MICA_USE_READ(Clock)))) ==
+           mica_handler_add(stage->world, MICA_HANDLER_WITH(Number, Shout, hear, (MICA_USES(MICA_USE_READ(Clock))))) ==
                MICA_OK;
 }
 
@@ -377,6 +382,7 @@ START_TEST(every_call_survives_a_lack_of_memory_at_every_point)
         {"step with systems", act_step, prepare_systems, true},
         {"graph first", act_graph, NULL, false},
         {"graph", act_graph, prepare_systems, false},
+        {"list", act_list, prepare_systems, false},
         {"reduce first", act_reduce, NULL, false},
         {"reduce", act_reduce, prepare_systems, false},
         {"reduce a query", act_reduce_query, NULL, false},

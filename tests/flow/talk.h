@@ -68,8 +68,8 @@ static inline bool talk_add_handlers(mica_world *world)
 {
     static const mica_message_fn fn = hear;
     return mica_handler_add(world, MICA_HANDLER(Number, Hit, take_hit)) == MICA_OK &&
-           mica_handler_add(world, MICA_HANDLER_USING(Number, Hit, fn, MICA_USES(MICA_USE_READ(Mass)))) == MICA_OK &&
-           mica_handler_add(world, MICA_HANDLER_USING(Number, Shout, fn, MICA_USES(MICA_USE_READ(Mass)))) == MICA_OK &&
+           mica_handler_add(world, MICA_HANDLER_WITH(Number, Hit, fn, (MICA_USES(MICA_USE_READ(Mass))))) == MICA_OK &&
+           mica_handler_add(world, MICA_HANDLER_WITH(Number, Shout, fn, (MICA_USES(MICA_USE_READ(Mass))))) == MICA_OK &&
            mica_handler_add(world, MICA_HANDLER(Position, Shout, fn)) == MICA_OK &&
            mica_handler_add(world, MICA_HANDLER(Position, Wave, fn)) == MICA_OK;
 }

@@ -1,6 +1,6 @@
 /* libFuzzer: any bytes as a delta. The input is a list of edits (where, what) of a sound delta, from nothing or from a version in
- * the middle; header and checksum are repaired, or nothing would get past them. What is accepted must leave a sound world,
- * which goes on following. */
+ * the middle; header and checksum are repaired, or nothing would get past them. A delta that is accepted must leave a valid world,
+ * and the replica must be able to continue. */
 #include "../support/follow.h"
 #include "replication/delta_checksum.h"
 #include "replication/delta_format.h"

@@ -9,7 +9,7 @@
 #include "mica/message.h"
 #include "mica/observer.h"
 #include "mica/pool.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/removal.h"
 #include "mica/request.h"
 #include "mica/snapshot.h"
@@ -290,9 +290,9 @@ static void frames(setting *all)
 static void recordings(setting *all)
 {
     const char *path = "build/constant_population.record";
-    mica_record_begin(all->world, path, NULL);
+    mica_recording_begin(all->world, path, NULL);
     mica_step(all->world, 0.1f);
-    mica_record_end(all->world);
+    mica_recording_end(all->world);
     mica_recording_free(mica_recording_load(path, NULL));
     unlink(path);
 }

@@ -4,7 +4,7 @@
 #include "mica/compile.h"
 #include "mica/delta.h"
 #include "mica/hash.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/ref.h"
 #include "mica/resource.h"
 #include "mica/saver.h"
@@ -181,6 +181,10 @@ static void read_graph(reading *reading)
     char text[4096];
     mica_graph_write(reading->world, MICA_GRAPH_TEXT, text, sizeof text);
     mica_graph_write(reading->world, MICA_GRAPH_DOT, text, 10);
+    for (mica_system system = {0}; (system = mica_system_next(reading->world, system)).id;) {
+        mica_system_dependency dependency;
+        mica_system_get_dependencies(reading->world, system, &dependency, 1);
+    }
 }
 
 /* A query of each component that the world knows, and one loop over what it shows. */
@@ -266,8 +270,8 @@ static void read_snapshot(reading *reading)
 
 static void read_record(reading *reading)
 {
-    REQUIRE(mica_record_begin(reading->world, file_path, NULL) == MICA_OK);
-    REQUIRE(mica_record_end(reading->world) == MICA_OK);
+    REQUIRE(mica_recording_begin(reading->world, file_path, NULL) == MICA_OK);
+    REQUIRE(mica_recording_end(reading->world) == MICA_OK);
 }
 
 static const struct {

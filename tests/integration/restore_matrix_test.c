@@ -443,7 +443,7 @@ static digest observe_sql(void *data, mica_world *world)
             add_bytes(&digest, text, text ? strlen((const char *)text) : 0);
         }
     REQUIRE(sqlite3_reset(state->complete) == SQLITE_OK);
-    int result = sqlite3_step(state->half); /* goes on, or ends with an error */
+    int result = sqlite3_step(state->half); /* continues, or ends with an error */
     if (result != SQLITE_ROW)
         sqlite3_reset(state->half);
     return digest;
@@ -616,7 +616,7 @@ static void restore(matrix *matrix, const moment *moment)
         digest answers[COUNT_OF(consumers)];
         observe_world(matrix, answers);
         for (uint32_t i = 0; i < COUNT_OF(consumers); ++i) {
-            /* A buffer that is gone can't have its handles back: they are given out to others. */
+            /* A destroyed buffer cannot get its handles back: other buffers have them. */
             bool are_handles = consumers[i].observe == observe_handles;
             if (!consumers[i].is_restored || (are_handles && moment->destroyed_count != matrix->destroyed_count))
                 continue;

@@ -229,7 +229,7 @@ START_TEST(all_errors_of_a_file_are_reported)
     make_schema();
     compile("{\"entities\": [\n"
             "{\"nmae\": 1, \"components\": {\"Positon\": {}, \"Health\": {\"curent\": 1, \"maximum\": \"x\"}}},\n"
-            "{\"components\": {\"Monster\": {\"target\": \"nobody\", \"mood\": \"GLAD\"}}, \"children\": [7]},\n"
+            "{\"components\": {\"Monster\": {\"target\": \"unknown\", \"mood\": \"GLAD\"}}, \"children\": [7]},\n"
             "{\"name\": \"a\"}, {\"name\": \"a\"}],\n"
             "\"singletons\": {\"Clok\": {}}}",
             &found);

@@ -126,7 +126,7 @@ START_TEST(a_file_that_can_not_be_replaced_stays_as_it_is)
 }
 END_TEST
 
-/* Writers that were stopped may leave files behind: where all names beside the target are taken, it gives up. */
+/* Writers that were killed leave temporary files. If all temporary names are taken, the write fails. */
 START_TEST(names_that_are_taken_are_passed_over)
 {
     enum { NAMES = 1010 }; /* of which it tries a thousand */

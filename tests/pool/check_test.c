@@ -94,7 +94,7 @@ START_TEST(damage_to_the_chain_of_instances_is_named)
         DAMAGE(pool->next[0], 1, "the instances of an entity are linked"),
         DAMAGE(pool->previous[2], 3, "an instance knows the one before"),
         DAMAGE(pool->next[3], 0, "an instance knows the one before"), /* round and round */
-        DAMAGE(pool->enabled[2], 0, "the instances of an entity are switched alike"),
+        DAMAGE(pool->enabled[2], 0, "all instances of an entity have the same enabled state"),
         DAMAGE(pool->previous[0], 2, "the first instance knows the last"),
         DAMAGE(pool->count, 5, "a pool counts its rows"),
     };
@@ -121,7 +121,7 @@ START_TEST(damage_to_a_group_is_named)
     const damage list[] = {
         DAMAGE(left->group->count, 4, "pools of a group are in step"),
         DAMAGE(right->owners[1].index, left->owners[0].index, "pools of a group are in step"),
-        DAMAGE(left->group->count, 2, "who has everything is at the front of the group"),
+        DAMAGE(left->group->count, 2, "an entity with all components of a group is in the front part of its pools"),
     };
     expect_damage_named(world, &heard, list, COUNT_OF(list));
     close_world(world, &heard);

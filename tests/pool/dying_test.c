@@ -1,5 +1,5 @@
-/* The three ways to die: with the entity, at the flush, or lazily, found by sampling. Whatever the way, nobody sees a row whose
- * owner is dead. */
+/* The three removal policies: with the entity, at the flush, or lazily by sampling. With each of them, rows of destroyed entities are
+ * not visible. */
 #include "../support/components.h"
 #include "../support/random.h"
 #include "../support/reports.h"
@@ -37,7 +37,7 @@ static void count_removal(const mica_event *event)
     removals_heard += event->count;
 }
 
-START_TEST(nobody_sees_a_row_whose_owner_is_dead)
+START_TEST(rows_of_destroyed_entities_are_not_visible)
 {
     const variant *how = &variants[VARIANTS_CHUNK + _i];
     mica_component component;
@@ -301,7 +301,7 @@ int main(void)
     TCase *cases = tcase_create("dying");
     int pools = (int)variant_count - VARIANTS_CHUNK;
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
-    tcase_add_loop_test(cases, nobody_sees_a_row_whose_owner_is_dead, 0, pools);
+    tcase_add_loop_test(cases, rows_of_destroyed_entities_are_not_visible, 0, pools);
     tcase_add_loop_test(cases, rows_go_when_the_policy_says_so, 0, pools);
     tcase_add_loop_test(cases, four_probes_tell_that_there_is_nothing_to_do, 0, pools);
     tcase_add_test(cases, a_thousand_dead_among_a_thousand_living_are_cleared_in_a_few_calls);

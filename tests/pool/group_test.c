@@ -253,7 +253,7 @@ END_TEST
 
 MICA_POOL_TAG(Marked)
 
-START_TEST(a_group_that_makes_no_sense_is_refused)
+START_TEST(an_invalid_group_is_rejected)
 {
     mica_world *world = open_world(&heard);
     variant map = kinds[0], direct = map, many = map;
@@ -296,7 +296,7 @@ int main(void)
     tcase_add_loop_test(cases, pools_of_a_group_stay_in_step_whatever_happens, 0, COUNT_OF(kinds));
     tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 0, 3); /* a switch is asked row by row */
     tcase_add_loop_test(cases, a_restored_world_has_the_groups_of_its_snapshot, 0, COUNT_OF(kinds));
-    tcase_add_test(cases, a_group_that_makes_no_sense_is_refused);
+    tcase_add_test(cases, an_invalid_group_is_rejected);
     tcase_add_loop_test(cases, walking_a_group_is_one_view_of_plain_arrays, 4, 5);
     tcase_add_loop_test(cases, sorting_one_pool_of_a_group_sorts_the_shared_rows_of_all, 0, COUNT_OF(kinds));
     tcase_add_loop_test(cases, a_sort_is_stable, 0, 2);

@@ -1,4 +1,4 @@
-/* Hooks that change the pool whose rows they are told of: what was added is found where it lies afterwards, or is gone. */
+/* Hooks that change the pool of the rows they are called for: an added row is found where it is afterwards, or was removed. */
 #include "../support/components.h"
 #include "../support/reports.h"
 #include "../support/test.h"
@@ -14,7 +14,7 @@ MICA_POOL_WITH(Slot, (.index = MICA_INDEX_DIRECT), number)
 MICA_POOL_TAG(Marked)
 
 static reports heard;
-static mica_entity chosen; /* whom the hook does something to */
+static mica_entity chosen; /* the entity that the hook changes */
 
 static uint32_t arrows_of(mica_world *world, mica_entity entity, uint32_t *numbers)
 {

@@ -1,4 +1,4 @@
-/* Queries over pools and chunks: who drives the loop, in what runs rows come, what counts as changed, and what is refused. */
+/* Queries over pools and chunks: which term drives the loop, the ranges of rows, what counts as changed, and what is rejected. */
 #include "../support/components.h"
 #include "../support/random.h"
 #include "../support/reports.h"
@@ -43,7 +43,7 @@ static mica_world *open_crowd(void)
     return world;
 }
 
-/* Rows come in the order of whoever drives: of the rare ones that is from the last to the first. */
+/* Rows are visited in the order of the pool that drives the loop; that of the rare component is reversed. */
 static void expect_driven_by_rare(mica_world *world, const mica_query_def *def, bool wanted)
 {
     mica_query *query = mica_query_create(world, def);
@@ -265,7 +265,7 @@ static int compare_values(const void *a, const void *b, void *context)
     return (left > right) - (left < right);
 }
 
-START_TEST(queries_that_make_no_sense_are_refused)
+START_TEST(invalid_queries_are_rejected)
 {
     mica_world *world = open_crowd();
     const mica_query_def *bad[] = {
@@ -327,7 +327,7 @@ START_TEST(equal_histories_hash_alike_and_values_count)
         mica_entity extra = mica_create(world);
         uint64_t without = mica_world_hash(world);
         ck_assert(mica_add_id(world, extra, component));
-        ck_assert_msg(mica_world_hash(world) != without, "who has it counts");
+        ck_assert_msg(mica_world_hash(world) != without, "the hash depends on which entities have it");
         hashes[run] = mica_world_hash(world);
         close_world(world, &heard);
     }
@@ -370,7 +370,7 @@ int main(void)
     tcase_add_test(cases, filters_of_chunks_hold_when_a_pool_leads);
     tcase_add_test(cases, each_gives_columns_of_pools_chunks_and_singletons);
     tcase_add_test(cases, a_structural_change_ends_a_loop_over_pools_with_a_report);
-    tcase_add_test(cases, queries_that_make_no_sense_are_refused);
+    tcase_add_test(cases, invalid_queries_are_rejected);
     tcase_add_test(cases, rows_of_full_chunks_and_of_a_large_pool_come_once_each);
     tcase_add_test(cases, a_query_made_before_its_pool_is_used_sees_it_later);
     tcase_add_loop_test(cases, equal_histories_hash_alike_and_values_count, 0, (int)variant_count - VARIANTS_CHUNK);

@@ -79,7 +79,7 @@ static void prepare_some(fixture *fixture)
     }
 }
 
-/* Slots that are used again while rows of those who had them are still there. */
+/* Entity indices that are reused while rows of the destroyed entities still exist. */
 static void prepare_dead(fixture *fixture)
 {
     prepare_some(fixture);

@@ -126,7 +126,7 @@ static void copy_within(uint32_t at, uint32_t other, uint32_t which)
     game.numbers[at][which] = game.numbers[other][which];
 }
 
-/* In the slot of one that dies; `other` lends its value as it lies in the pool. */
+/* Reuses the index of a destroyed entity. The value of `other` is passed as a pointer into the pool. */
 static void be_born(uint32_t at, uint32_t number, const mica_entity *other)
 {
     REQUIRE(mica_destroy(game.world, game.entities[at]));

@@ -40,7 +40,7 @@ static bool is_direct(const mica_component component)
     return mica_component_type(component)->index == MICA_INDEX_DIRECT;
 }
 
-/* Every row that the arrays show belongs to its owner, is packed (but for a direct index) and holds its number. */
+/* Every row that the arrays show belongs to its owner, is packed (except with a direct index) and has its number. */
 static void expect_rows(mica_world *world, mica_component component, uint32_t count)
 {
     mica_pool *pool = mica_pool_of_id(world, component);
@@ -372,10 +372,10 @@ START_TEST(rows_of_a_direct_index_are_entity_indices)
     const Item *items = mica_pool_read_id(pool);
     for (uint32_t i = 90; i < 100; i += 3)
         ck_assert_uint_eq(items[entities[i].index].number, i);
-    uint32_t nobody = 0;
+    uint32_t free_count = 0;
     for (uint32_t row = 0; row < mica_pool_row_count(pool); ++row)
-        nobody += mica_is_nil(mica_pool_owners(pool)[row]);
-    ck_assert_uint_eq(nobody, mica_pool_row_count(pool) - 4);
+        free_count += mica_is_nil(mica_pool_owners(pool)[row]);
+    ck_assert_uint_eq(free_count, mica_pool_row_count(pool) - 4);
     ck_assert_int_eq(mica_pool_sort(pool, NULL, NULL), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "not direct");
     close_world(world, &heard);

@@ -307,7 +307,7 @@ static int compare_creations(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Who a query shows, sorted; every column is that of its entity. */
+/* The entities that match a query, sorted. Checks that every column belongs to its entity. */
 static uint32_t shown(side *side, mica_query *query, uint32_t *out)
 {
     uint32_t count = 0;

@@ -22,7 +22,7 @@ MICA_POOL_WITH(Postscript, (OWNS), length)
 typedef struct Unused { uint32_t value; } Unused;
 MICA_POOL(Unused, value)
 
-START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
+START_TEST(a_clone_that_cannot_copy_a_value_leaves_no_world)
 {
     mica_world *world = open_world(&heard);
     mica_entity entities[6];
@@ -30,7 +30,7 @@ START_TEST(a_clone_that_can_not_copy_a_value_leaves_nothing_behind)
         entities[i] = mica_create(world, MICA_WITH(Letterhead));
         ck_assert_ptr_nonnull(mica_add(world, entities[i], Postscript));
     }
-    ck_assert_ptr_nonnull(mica_pool_of(world, Unused)); /* which nobody is in */
+    ck_assert_ptr_nonnull(mica_pool_of(world, Unused)); /* an empty pool */
     ck_assert(mica_remove(world, entities[2], Letterhead) && mica_remove(world, entities[3], Letterhead));
     const int values = texts_alive;
     mica_world *clone = NULL;
@@ -111,7 +111,7 @@ static int compare_items(const void *a, const void *b, void *context)
     return first->number < second->number ? 1 : first->number > second->number ? -1 : 0;
 }
 
-/* Three instances of each entity, some slices apart: who goes is named by rows far away. */
+/* Three instances of each entity, some slices apart: removing one changes links in distant rows. */
 START_TEST(a_chain_of_instances_that_lost_one_comes_back_whole)
 {
     enum { ENTITIES = 300 };
@@ -230,7 +230,7 @@ static void close_numbers(void *values, uint32_t count, void *context)
 MICA_COMPONENT_WITH(File, (.destruct = close_numbers), number)
 MICA_POOL_WITH(Pipe, (.destruct = close_numbers), number)
 
-START_TEST(values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it)
+START_TEST(values_without_copy_may_be_added_after_a_snapshot_and_disappear_when_it_is_restored)
 {
     enum { ENTITIES = 2 * MICA_SLICE_ROWS };
     mica_world *world = open_world(&heard);
@@ -304,13 +304,13 @@ int main(void)
 {
     TCase *cases = tcase_create("keep");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
-    tcase_add_test(cases, a_clone_that_can_not_copy_a_value_leaves_nothing_behind);
+    tcase_add_test(cases, a_clone_that_cannot_copy_a_value_leaves_no_world);
     tcase_add_test(cases, values_that_own_something_come_back_to_their_rows);
     tcase_add_loop_test(cases, a_chain_of_instances_that_lost_one_comes_back_whole, 0,
                         (int)variant_count - VARIANTS_CHUNK);
     tcase_add_loop_test(cases, snapshots_of_pools_come_back_in_any_order, 0, (int)variant_count - VARIANTS_CHUNK);
     tcase_add_loop_test(cases, pools_of_every_kind_come_back_as_they_were, 0, (int)variant_count - VARIANTS_CHUNK);
-    tcase_add_test(cases, values_that_can_not_be_copied_may_come_behind_a_snapshot_and_go_with_it);
+    tcase_add_test(cases, values_without_copy_may_be_added_after_a_snapshot_and_disappear_when_it_is_restored);
     tcase_add_test(cases, room_for_more_rows_than_there_can_be_is_refused);
     return test_run("keep", cases);
 }

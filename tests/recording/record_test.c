@@ -56,9 +56,9 @@ START_TEST(the_first_tick_system_component_and_entity_that_differ_are_named)
         ck_assert_str_eq(between.text, difference.text);
         ck_assert_uint_eq(difference.tick, RECORDED_STRAY_TICK);
         ck_assert_str_eq(difference.system, recorded_forms[i].systems ? "age" : "");
-        if (recorded_forms[i].detail != MICA_RECORD_WORLD)
+        if (recorded_forms[i].detail != MICA_RECORDING_WORLD)
             ck_assert_str_eq(difference.component, "Velocity");
-        ck_assert(mica_is_nil(difference.entity) == (recorded_forms[i].detail != MICA_RECORD_ENTITIES));
+        ck_assert(mica_is_nil(difference.entity) == (recorded_forms[i].detail != MICA_RECORDING_ENTITIES));
         ck_assert_msg(strstr(difference.text, "tick 7: "), "%s", difference.text);
         mica_recording_free(recording);
         mica_recording_free(other);
@@ -69,7 +69,7 @@ END_TEST
 
 START_TEST(other_beginnings_and_other_input_are_told_apart)
 {
-    recorded_make(recorded_path, (mica_record_def){0});
+    recorded_make(recorded_path, (mica_recording_def){0});
     mica_recording *recording = recorded_load(recorded_path);
     reports heard;
     mica_difference difference;
@@ -86,10 +86,10 @@ START_TEST(other_beginnings_and_other_input_are_told_apart)
     close_world(world, &heard);
 
     world = recorded_world(&heard, mica_world_def_default(), 1);
-    ck_assert_int_eq(mica_record_begin(world, recorded_other_path, NULL), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_other_path, NULL), MICA_OK);
     mica_step(world, 0.5f);
     mica_step(world, 0.5f); /* it was 0.25 */
-    ck_assert_int_eq(mica_record_end(world), MICA_OK);
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
     close_world(world, &heard);
     mica_recording *other = recorded_load(recorded_other_path);
     ck_assert(mica_recording_diff(recording, other, &difference));
@@ -103,16 +103,16 @@ START_TEST(misuse_is_refused)
 {
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-    ck_assert_int_eq(mica_record_end(world), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "there is no recording");
-    ck_assert_int_eq(mica_record_begin(world, "/nowhere/x", NULL), MICA_ERROR_FILE);
+    ck_assert_int_eq(mica_recording_begin(world, "/nowhere/x", NULL), MICA_ERROR_FILE);
     expect_report(&heard, MICA_ERROR_FILE, "/nowhere/x: No such file");
-    ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
-    ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "under way");
     mica_recording *recording = recorded_load(recorded_path);
     ck_assert(!mica_replay(world, recording, NULL));
-    expect_report(&heard, MICA_ERROR_REFUSED, "replay: a recording is under way");
+    expect_report(&heard, MICA_ERROR_REFUSED, "replay: a recording is in progress");
     ck_assert_int_eq(mica_input(world, "x", (size_t)MICA_INPUT_BYTES_MAX + 1), MICA_ERROR_LIMIT);
     expect_report(&heard, MICA_ERROR_LIMIT, "input: 16777217 bytes are more than 16777216");
     mica_input_handle(world, NULL, NULL);
@@ -124,7 +124,7 @@ START_TEST(misuse_is_refused)
     world = open_world(&heard); /* which knows nothing of recordings */
     ck_assert_int_eq(mica_input(world, "x", 1), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "there is no handler");
-    ck_assert_int_eq(mica_record_end(world), MICA_ERROR_REFUSED);
+    ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "there is no recording");
     close_world(world, &heard);
 }
@@ -141,7 +141,7 @@ static mica_result give_input(mica_world *world)
 }
 static mica_result begin(mica_world *world)
 {
-    return mica_record_begin(world, recorded_other_path, NULL);
+    return mica_recording_begin(world, recorded_other_path, NULL);
 }
 static mica_result run_again(mica_world *world)
 {
@@ -153,8 +153,8 @@ static const struct {
     const char *words;
 } doors[] = {{handle, "input: refused"},
              {give_input, "input: refused"},
-             {begin, "record: refused"},
-             {mica_record_end, "record: refused"},
+             {begin, "recording: refused"},
+             {mica_recording_end, "recording: refused"},
              {run_again, "replay: refused"}};
 
 static void try_doors(const mica_frame *frame)
@@ -173,7 +173,7 @@ START_TEST(inside_a_frame_and_while_changes_are_recorded_all_is_refused)
 {
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-    ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     mica_recording *recording = recorded_load(recorded_path);
     nothing = recording;
     mica_defer(world);
@@ -183,7 +183,7 @@ START_TEST(inside_a_frame_and_while_changes_are_recorded_all_is_refused)
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(try_doors, (.exclusive = true)));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     expect_closed_doors(&heard);
-    ck_assert_int_eq(mica_record_end(world), MICA_OK);
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
     mica_recording_free(recording);
     close_world(world, &heard);
 }
@@ -193,7 +193,7 @@ static mica_result begun;
 static void begin_recording(mica_world *world, const void *bytes, size_t byte_count, void *context)
 {
     (void)bytes, (void)byte_count, (void)context;
-    begun = mica_record_begin(world, recorded_other_path, NULL);
+    begun = mica_recording_begin(world, recorded_other_path, NULL);
 }
 
 START_TEST(input_of_no_bytes_is_input_and_a_replay_is_not_recorded)
@@ -201,14 +201,14 @@ START_TEST(input_of_no_bytes_is_input_and_a_replay_is_not_recorded)
     reports heard;
     mica_world *world = open_world(&heard);
     mica_input_handle(world, begin_recording, NULL);
-    ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK);
     expect_report(&heard, MICA_ERROR_REFUSED, "under way");
     mica_step(world, 1);
-    ck_assert_int_eq(mica_record_end(world), MICA_OK);
-    ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK); /* and nobody records it */
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
+    ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK); /* and it is not recorded */
     ck_assert_int_eq(begun, MICA_OK);
-    ck_assert_int_eq(mica_record_end(world), MICA_OK);
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
     close_world(world, &heard);
 
     world = open_world(&heard);
@@ -230,7 +230,7 @@ static void newcomer(mica_view *view)
 
 START_TEST(systems_that_come_or_are_others_are_named)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_WORLD, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_WORLD, true});
     mica_recording *recording = recorded_load(recorded_path);
     for (uint32_t other = 0; other < 2; ++other) {
         reports heard;
@@ -253,7 +253,7 @@ START_TEST(a_full_disk_ends_the_recording_with_a_report)
         return;
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-    ck_assert_int_eq(mica_record_begin(world, "/dev/full", NULL), MICA_ERROR_FILE);
+    ck_assert_int_eq(mica_recording_begin(world, "/dev/full", NULL), MICA_ERROR_FILE);
     expect_report(&heard, MICA_ERROR_FILE, "No space left");
     close_world(world, &heard);
 }
@@ -266,7 +266,7 @@ START_TEST(a_file_that_can_not_grow_ends_the_recording_and_not_the_run)
     for (uint32_t i = 0; i < RECORDED_FORMS; ++i) {
         reports heard;
         mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-        ck_assert_int_eq(mica_record_begin(world, recorded_path, &recorded_forms[i]), MICA_OK);
+        ck_assert_int_eq(mica_recording_begin(world, recorded_path, &recorded_forms[i]), MICA_OK);
         ck_assert_int_eq(mica_step(world, 0.5f), MICA_OK);
         mica_recording *recording = recorded_load(recorded_path);
         struct rlimit limit, before;
@@ -278,7 +278,7 @@ START_TEST(a_file_that_can_not_grow_ends_the_recording_and_not_the_run)
         setrlimit(RLIMIT_FSIZE, &before);
         expect_report(&heard, MICA_ERROR_FILE, "File too large: the recording ends at tick 2");
         ck_assert_int_eq(mica_step(world, 0.5f), MICA_OK);
-        ck_assert_int_eq(mica_record_end(world), MICA_ERROR_FILE);
+        ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
         mica_recording_free(recording);
         recording = recorded_load(recorded_path);
         ck_assert_uint_eq(mica_recording_get_info(recording).tick_count, 1);
@@ -293,10 +293,10 @@ START_TEST(a_file_that_can_not_be_closed_is_reported)
 {
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-    ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     close(fileno(micap_run_recorder_of(world)->file));
-    ck_assert_int_eq(mica_record_end(world), MICA_ERROR_FILE);
-    expect_report(&heard, MICA_ERROR_FILE, "record: Bad file descriptor");
+    ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
+    expect_report(&heard, MICA_ERROR_FILE, "recording: Bad file descriptor");
     close_world(world, &heard);
 }
 END_TEST
@@ -314,12 +314,12 @@ START_TEST(without_memory_there_is_no_recording)
         mica_world *world = open_world_with(&heard, def);
         faulty_allocator_fail_at(&faulty, k, false);
         mica_result result =
-            k % 2 ? mica_record_begin(world, recorded_path, NULL) : mica_input_handle(world, recorded_input, NULL);
+            k % 2 ? mica_recording_begin(world, recorded_path, NULL) : mica_input_handle(world, recorded_input, NULL);
         reached = faulty.failures > 0;
         faulty_allocator_fail_at(&faulty, 0, false);
         REQUIRE(result == (reached ? MICA_ERROR_MEMORY : MICA_OK));
         REQUIRE((forget_reports(&heard) > 0) == reached);
-        REQUIRE(!reached || mica_record_begin(world, recorded_path, NULL) == MICA_OK);
+        REQUIRE(!reached || mica_recording_begin(world, recorded_path, NULL) == MICA_OK);
         close_world(world, &heard);
         faulty_allocator_free(&faulty);
     }
@@ -340,13 +340,14 @@ START_TEST(memory_that_runs_out_ends_the_recording_and_not_the_run)
         mica_step(world, 0.5f);
         mica_step(world, 0.5f);
         faulty_allocator_fail_at(&faulty, k, false);
-        mica_result result = mica_record_begin(world, recorded_path, &(mica_record_def){MICA_RECORD_SLICES, true});
+        mica_result result =
+            mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, true});
         if (result == MICA_OK)
             mica_step(world, 0.5f);
         reached = faulty.failures > 0;
         faulty_allocator_fail_at(&faulty, 0, false);
         if (result == MICA_OK)
-            mica_record_end(world);
+            mica_recording_end(world);
         mica_step(world, 0.5f);
         REQUIRE((forget_reports(&heard) > 0) == reached);
         mica_recording_free(recorded_load(recorded_path));

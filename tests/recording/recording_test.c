@@ -6,7 +6,7 @@
 #include "../support/require.h"
 #include "../support/test.h"
 #include "base/hash.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "recording/run_recorder.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct head {
     bool systems;
 } head;
 
-static const head sound_head = {.version = 1, .byte_count = 48, .detail = MICA_RECORD_SLICES, .systems = true};
+static const head sound_head = {.version = 1, .byte_count = 48, .detail = MICA_RECORDING_SLICES, .systems = true};
 
 static void begin(paper *paper, head head)
 {
@@ -103,12 +103,12 @@ static const struct {
     const char *words; /* NULL: it is fine */
     head head;
 } heads[] = {
-    {NULL, {1, 48, MICA_RECORD_ENTITIES, 0, false}},
-    {NULL, {1 | 7 << 16, 56, MICA_RECORD_WORLD, 0, true}}, /* of a later version, which has more in its header */
+    {NULL, {1, 48, MICA_RECORDING_ENTITIES, 0, false}},
+    {NULL, {1 | 7 << 16, 56, MICA_RECORDING_WORLD, 0, true}}, /* of a later version, which has more in its header */
     {"the recording has version 2, and this reads 1", {2, 48, 0, 0, false}},
     {"the header has an invalid size or detail", {1, 47, 0, 0, false}},
     {"the header has an invalid size or detail", {1, 4096, 0, 0, false}},
-    {"the header has an invalid size or detail", {1, 48, MICA_RECORD_ENTITIES + 1, 0, false}},
+    {"the header has an invalid size or detail", {1, 48, MICA_RECORDING_ENTITIES + 1, 0, false}},
 };
 
 #define TICK(number, dt) number "\0\0\0\0\0\0\0" "hashhash" dt "\0\0\0\0"
@@ -144,10 +144,11 @@ static const struct {
     {"is invalid: expected 0 or more", MICAP_RECORD_TICK, 24, TICK("\1", "\0\0\x80\x7f")}, /* infinite */
 };
 
-/* Opens it with and without somebody who listens. */
+/* Opens it with and without an error struct. */
 static void expect_opening(paper *paper, const char *words)
 {
     mica_recording_error error = {0};
+    REQUIRE(mica_recording_detect(paper->bytes, 8) && !mica_recording_detect(paper->bytes, 7));
     mica_recording *recording = mica_recording_open(paper->bytes, paper->count, &error);
     REQUIRE_SAYING(!recording == (words != NULL), "%s: %s", words ? words : "fine", error.text);
     REQUIRE_SAYING(!words || (error.result == MICA_ERROR_DATA && strstr(error.text, words)), "%s: %s", words,
@@ -216,13 +217,13 @@ END_TEST
 typedef struct frame {
     uint64_t start_hash;
     bool systems;
-    mica_record_detail detail;
+    mica_recording_detail detail;
     const char *input; /* NULL: none */
-    uint64_t system;   /* hash behind it; 0: it did not run */
+    uint64_t system;   /* hash after it; 0: it did not run */
     bool is_named;
     uint64_t leaf; /* hash; 0: none */
     uint64_t hash;
-    bool goes_on; /* with a second tick */
+    bool has_second_tick; /* with a second tick */
 } frame;
 
 static mica_recording *record_frame(const frame *frame)
@@ -245,7 +246,7 @@ static mica_recording *record_frame(const frame *frame)
         add(&paper, MICAP_RECORD_LEAVES, NULL, 0);
     }
     add_tick(&paper, 1, frame->hash);
-    if (frame->goes_on)
+    if (frame->has_second_tick)
         add_tick(&paper, 2, frame->hash);
     return finish(&paper);
 }
@@ -260,7 +261,7 @@ static const struct {
     {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = "ab"}},
     {"tick 1: the input, a restored snapshot, or the time step", {.input = "a"}, {.input = NULL}},
     {"tick 1: the world", {.hash = 1}, {.hash = 2}},
-    {"tick 2: only one of them has this tick", {.goes_on = true}, {.goes_on = false}},
+    {"tick 2: only one of them has this tick", {.has_second_tick = true}, {.has_second_tick = false}},
     {"tick 1: first after system move: the world",
      {.systems = true, .system = 1, .is_named = true},
      {.systems = true, .system = 2}},
@@ -269,17 +270,17 @@ static const struct {
     {NULL, {.systems = true, .system = 1}, {.system = 2}}, /* one does not know */
     {NULL, {.system = 1}, {.systems = true, .system = 2}},
     {"tick 1: component #0000000000000005, rows 0 to 2",
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 2, .hash = 2}},
     {"tick 1: component #0000000000000005, rows 0 to 2",
-     {.detail = MICA_RECORD_SLICES, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 2, .hash = 2}},
     {"tick 1: the world", /* not the same detail */
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_ENTITIES, .leaf = 2, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_ENTITIES, .leaf = 2, .hash = 2}},
     {"tick 1: the world", /* the trees know nothing of it */
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 1},
-     {.detail = MICA_RECORD_SLICES, .leaf = 1, .hash = 2}},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 1},
+     {.detail = MICA_RECORDING_SLICES, .leaf = 1, .hash = 2}},
 };
 
 START_TEST(the_first_difference_of_two_recordings_is_named)
@@ -360,7 +361,7 @@ static char *read_file(const char *from, size_t *out_count)
 
 START_TEST(a_recording_that_was_cut_off_has_the_frames_before)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *bytes = read_file(recorded_path, &byte_count);
     uint32_t most = 0;
@@ -385,7 +386,7 @@ END_TEST
 
 START_TEST(any_changed_byte_is_noticed)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *bytes = read_file(recorded_path, &byte_count);
     for (size_t at = 0; at < byte_count; at += at < 400 ? 1 : 23) {
@@ -422,7 +423,7 @@ static void reseal(char *bytes, size_t byte_count)
 
 START_TEST(forged_recordings_are_refused_or_differ)
 {
-    recorded_make(recorded_path, (mica_record_def){MICA_RECORD_SLICES, true});
+    recorded_make(recorded_path, (mica_recording_def){MICA_RECORDING_SLICES, true});
     size_t byte_count;
     char *sound = read_file(recorded_path, &byte_count), *bytes = malloc(byte_count);
     mica_recording *original = recorded_load(recorded_path);

@@ -33,7 +33,7 @@ START_TEST(a_history_that_is_restored_replays)
         reports heard;
         mica_world *world = recorded_world(&heard, mica_world_def_default(), 2);
         mica_history *history = mica_history_create(world, 4);
-        ck_assert_int_eq(mica_record_begin(world, recorded_path, &recorded_forms[form]), MICA_OK);
+        ck_assert_int_eq(mica_recording_begin(world, recorded_path, &recorded_forms[form]), MICA_OK);
         uint32_t ticks = 0;
         for (uint32_t tick = 1; tick <= 12; ++tick, ++ticks) {
             ck_assert_int_eq(mica_history_take(history, tick), MICA_OK);
@@ -43,7 +43,7 @@ START_TEST(a_history_that_is_restored_replays)
                 tick -= 2;
             }
         }
-        ck_assert_int_eq(mica_record_end(world), MICA_OK);
+        ck_assert_int_eq(mica_recording_end(world), MICA_OK);
         close_world(world, &heard);
         expect_replay(ticks);
     }
@@ -58,8 +58,8 @@ START_TEST(snapshots_that_are_restored_in_any_order_replay)
         reports heard;
         mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
         mica_snapshot snapshots[4] = {{0}};
-        ck_assert_int_eq(mica_record_begin(world, recorded_path, &(mica_record_def){MICA_RECORD_SLICES, false}),
-                         MICA_OK);
+        ck_assert_int_eq(
+            mica_recording_begin(world, recorded_path, &(mica_recording_def){MICA_RECORDING_SLICES, false}), MICA_OK);
         for (uint32_t tick = 1; tick <= 30; ++tick) {
             for (uint32_t i = random_below(&random, 3); i; --i) {
                 mica_snapshot *snapshot = &snapshots[random_below(&random, 4)];
@@ -72,7 +72,7 @@ START_TEST(snapshots_that_are_restored_in_any_order_replay)
             }
             step(world, tick);
         }
-        ck_assert_int_eq(mica_record_end(world), MICA_OK);
+        ck_assert_int_eq(mica_recording_end(world), MICA_OK);
         for (uint32_t i = 0; i < 4; ++i) /* after the end nothing is written */
             mica_snapshot_drop(world, snapshots[i]);
         close_world(world, &heard);
@@ -89,20 +89,20 @@ START_TEST(a_snapshot_from_before_the_recording_ends_it_with_a_report)
         if (kind == 0)
             mica_input_handle(world, recorded_input, NULL); /* there is a recorder already */
         if (kind == 1) {                                    /* and it was part of another recording */
-            mica_record_begin(world, recorded_other_path, NULL);
+            mica_recording_begin(world, recorded_other_path, NULL);
             mica_step(world, 0.5f);
         }
         mica_snapshot before = mica_snapshot_take(world);
         if (kind == 1)
-            ck_assert_int_eq(mica_record_end(world), MICA_OK);
-        ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
+            ck_assert_int_eq(mica_recording_end(world), MICA_OK);
+        ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
         uint32_t ticks = kind == 1 ? 0 : 3; /* also before the first tick */
         for (uint32_t tick = 1; tick <= ticks; ++tick)
             step(world, tick);
         ck_assert_int_eq(mica_snapshot_restore(world, before), MICA_OK);
-        expect_report(&heard, MICA_ERROR_REFUSED, "record: the world restored a snapshot that is not part");
+        expect_report(&heard, MICA_ERROR_REFUSED, "recording: the world restored a snapshot that is not part");
         step(world, 1);
-        ck_assert_int_eq(mica_record_end(world), MICA_ERROR_FILE);
+        ck_assert_int_eq(mica_recording_end(world), MICA_ERROR_FILE);
         close_world(world, &heard);
         if (kind != 1)
             expect_replay(ticks);
@@ -139,7 +139,7 @@ START_TEST(what_a_handler_of_input_restores_is_not_recorded_twice)
             close_world(world, &heard);
             continue;
         }
-        ck_assert_int_eq(mica_record_begin(world, recorded_path, NULL), MICA_OK);
+        ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
         mica_step(world, 0.5f);
         mica_input(world, "take", 5);
         mica_step(world, 0.5f);
@@ -148,7 +148,7 @@ START_TEST(what_a_handler_of_input_restores_is_not_recorded_twice)
         mica_step(world, 0.5f);
         mica_input(world, "back", 5);
         mica_step(world, 0.25f);
-        ck_assert_int_eq(mica_record_end(world), MICA_OK);
+        ck_assert_int_eq(mica_recording_end(world), MICA_OK);
         close_world(world, &heard);
     }
 }
@@ -158,13 +158,13 @@ static void make_with_restore(const char *to, bool restores)
 {
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 1);
-    mica_record_begin(world, to, NULL);
+    mica_recording_begin(world, to, NULL);
     mica_snapshot snapshot = mica_snapshot_take(world);
     mica_step(world, 0.5f);
     if (restores)
         mica_snapshot_restore(world, snapshot);
     mica_step(world, 0.5f);
-    mica_record_end(world);
+    mica_recording_end(world);
     close_world(world, &heard);
 }
 

@@ -40,7 +40,7 @@ static const micap_type *type_of_other(other other)
 typedef struct edit {
     const char *field;
     change change;
-    uint64_t value; /* of BYTE the offset, of LONGER how many, of LIKE who */
+    uint64_t value; /* BYTE: the offset; LONGER: how many; LIKE: which one */
 } edit;
 
 typedef struct damage {
@@ -185,24 +185,24 @@ static const struct {
     edit edits[2];
     bool is_later; /* in the second delta */
 } oddities[] = {
-    {"a row of nobody", {{"Loan: slice 0: entity 1: generation", SET, 0}}, false},
-    {"a row of somebody unknown", {{"Loan: slice 0: entity 1: generation", SET, 7}}, false},
+    {"a row of nil", {{"Loan: slice 0: entity 1: generation", SET, 0}}, false},
+    {"a row of an unknown entity", {{"Loan: slice 0: entity 1: generation", SET, 7}}, false},
     {"another kind of pool than here", {{"Seat: is direct", SET, 0}}, false},
-    {"tags of nobody", {{"Guest: bits", SET, UINT64_MAX}}, false},
+    {"tags of nil", {{"Guest: bits", SET, UINT64_MAX}}, false},
     {"tags twice", {{"Guest: kind", TWICE, 0}}, false},
     {"a singleton twice", {{"Lamp: kind", TWICE, 0}}, false},
-    {"a name of nobody", {{"names: 0: entity", SET, 0}}, false},
-    {"a name in the scope of nobody", {{"names: 1: scope", SET, 77ull << 32 | 151}}, false},
+    {"a name of nil", {{"names: 0: entity", SET, 0}}, false},
+    {"a name in an unknown scope", {{"names: 1: scope", SET, 77ull << 32 | 151}}, false},
     {"a name in its own scope", {{"names: 0: scope", SET, 1ull << 32 | 151}}, false},
     {"a name that is taken",
      {{"names: 1: scope", SET, 0}, {"names: 1: text", SET, 'h' | 'o' << 8 | 's' << 16 | 't' << 24}},
      false},
-    {"links of nobody", {{"links: 0: parent", SET, 77ull << 32 | 151}}, false},
-    {"a link to nobody", {{"links: 0: children", SET, 77ull << 32 | 152}}, false},
+    {"links of an unknown parent", {{"links: 0: parent", SET, 77ull << 32 | 151}}, false},
+    {"a link to a dead child", {{"links: 0: children", SET, 77ull << 32 | 152}}, false},
     {"a link to itself", {{"links: 0: children", SET, 1ull << 32 | 151}}, false},
     {"links twice", {{"links: kind", TWICE, 0}}, false},
     {"links in a circle", {{"links: 0: children", SET, 1ull << 32 | 152}}, true},
-    {"a link to somebody unknown", {{"links: 0: children", SET, 77ull << 32 | 152}}, true},
+    {"a link to an unknown child", {{"links: 0: children", SET, 77ull << 32 | 152}}, true},
 };
 
 static void make_edit(parcel *parcel, const edit *edit)
@@ -284,7 +284,7 @@ START_TEST(each_field_that_is_wrong_is_refused_in_words_of_its_own)
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_and_does_no_harm_is_passed_over)
+START_TEST(invalid_but_harmless_data_is_ignored)
 {
     static party from;
     party_open(&from, (mica_allocator){0});
@@ -308,5 +308,4 @@ START_TEST(what_makes_no_sense_and_does_no_harm_is_passed_over)
 }
 END_TEST
 
-TEST_SUITE(delta_damage, what_makes_no_sense_and_does_no_harm_is_passed_over,
-           each_field_that_is_wrong_is_refused_in_words_of_its_own)
+TEST_SUITE(delta_damage, invalid_but_harmless_data_is_ignored, each_field_that_is_wrong_is_refused_in_words_of_its_own)

@@ -60,7 +60,7 @@ static mica_result receive(guest *guest, const party *from, uint32_t path)
     return mica_delta_apply(guest->replica, from->deltas[delta], from->delta_bytes[delta]);
 }
 
-/* Whether all but what there is one of is the same: names and links may come late. */
+/* Whether everything except singletons is the same; names and links may come late. */
 static bool has_same_rows(const mica_hash_tree *a, const mica_hash_tree *b)
 {
     uint32_t a_count, b_count, i = 0, j = 0;
@@ -176,7 +176,7 @@ START_TEST(a_replica_and_a_sender_need_memory_and_say_so)
 }
 END_TEST
 
-/* What a receiver does between the two states, and what holds behind the second. */
+/* What a receiver does between the two states, and what is true after the second. */
 static uint32_t added;
 static void count_added(const mica_event *event)
 {
@@ -407,7 +407,7 @@ START_TEST(rows_are_left_alone_where_the_receiver_has_others)
 }
 END_TEST
 
-START_TEST(who_comes_alive_again_has_no_rows_from_before)
+START_TEST(an_entity_that_is_created_again_has_no_old_rows)
 {
     static trio trio;
     open_trio(&trio, false);
@@ -513,6 +513,6 @@ END_TEST
 TEST_SUITE(replica, memory_that_runs_out_changes_nothing_and_the_delta_can_be_applied_again,
            a_replica_and_a_sender_need_memory_and_say_so, a_receiver_lives_its_own_life_between_deltas,
            rows_that_change_places_come_back_with_a_snapshot, a_component_that_the_receiver_removed_is_not_written,
-           rows_are_left_alone_where_the_receiver_has_others, who_comes_alive_again_has_no_rows_from_before,
+           rows_are_left_alone_where_the_receiver_has_others, an_entity_that_is_created_again_has_no_old_rows,
            names_of_the_receiver_give_way_to_links, a_handle_in_stock_is_in_use,
            rows_of_the_receivers_own_pools_go_when_the_sender_destroys_their_owner)

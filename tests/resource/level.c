@@ -55,7 +55,7 @@ static mica_entity named(mica_world *world, mica_entity entity, mica_entity scop
 void level_create(mica_world *world)
 {
     mica_entity station = named(world, mica_create(world, MICA_WITH(Position, {1, 2, 3})), mica_nil(), "station");
-    mica_create(world, MICA_WITH(Position, {9, 9, 9})); /* with station's components, but behind its children */
+    mica_create(world, MICA_WITH(Position, {9, 9, 9})); /* with station's components, but after its children */
     mica_entity door = mica_create(world, MICA_WITH(Position, {4, 5, 6}), MICA_WITH(Frozen), MICA_WITH(Visible));
     named(world, door, station, "door");
     mica_entity orc = mica_create(world, MICA_WITH(Monster, {.home = {1, 2, 3},

@@ -146,7 +146,7 @@ MICA_POOL_WITH(Echo, (.dying = MICA_DYING_AT_FLUSH), value, from)
 MICA_POOL_WITH(Trace, (.dying = MICA_DYING_LAZILY, OWNS), length)
 typedef struct Score { uint32_t points; } Score;
 MICA_SINGLETON(Score, points)
-typedef struct Weather { float rain; } Weather; /* nobody asks for it before it is saved */
+typedef struct Weather { float rain; } Weather; /* not used before it is saved */
 MICA_SINGLETON(Weather, rain)
 
 static bool spawn_score(const mica_spawn_run *run, void *context)

@@ -1,4 +1,4 @@
-/* The tree of hashes: two worlds that are alike but for one thing, and its name. */
+/* The hash tree: two worlds with one difference, and the name of the difference. */
 #include "../support/components.h"
 #include "../support/faulty_allocator.h"
 #include "../support/reports.h"
@@ -237,7 +237,7 @@ START_TEST(a_tree_needs_memory_and_says_so)
 }
 END_TEST
 
-START_TEST(rows_that_the_dead_left_behind_are_not_there)
+START_TEST(rows_of_destroyed_entities_are_not_hashed)
 {
     reports heard[2];
     mica_world *worlds[2];
@@ -307,7 +307,7 @@ START_TEST(leaves_without_names_are_described_as_well_as_can_be)
 }
 END_TEST
 
-/* Without memory nobody can say that two worlds are the same. */
+/* If memory runs out, the worlds are not reported as equal. */
 START_TEST(a_comparison_without_memory_is_a_difference)
 {
     for (uint32_t differ = 0; differ < 2; ++differ) {
@@ -345,5 +345,5 @@ END_TEST
 
 TEST_SUITE(hash, the_first_difference_is_named, a_tree_is_compared_without_its_world,
            leaves_in_the_same_place_are_refused, a_tree_needs_memory_and_says_so,
-           rows_that_the_dead_left_behind_are_not_there, the_names_of_a_large_archetype_are_cut_short,
+           rows_of_destroyed_entities_are_not_hashed, the_names_of_a_large_archetype_are_cut_short,
            leaves_without_names_are_described_as_well_as_can_be, a_comparison_without_memory_is_a_difference)

@@ -169,8 +169,8 @@ START_TEST(without_memory_nothing_changes)
 }
 END_TEST
 
-/* Where a write finds no memory to keep what was there it goes on, and the snapshot is lost, or was kept in time. */
-START_TEST(a_write_without_memory_goes_on_and_loses_snapshots)
+/* A write that has no memory for the copy still succeeds, and the snapshot is lost unless it has the copy already. */
+START_TEST(a_write_without_memory_succeeds_and_loses_snapshots)
 {
     bool was_lost = false, reached = true;
     for (uint64_t k = 1; reached; ++k) {
@@ -207,6 +207,6 @@ int main(void)
     TCase *cases = tcase_create("memory_failure");
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, without_memory_nothing_changes, 0, COUNT_OF(scenarios));
-    tcase_add_test(cases, a_write_without_memory_goes_on_and_loses_snapshots);
+    tcase_add_test(cases, a_write_without_memory_succeeds_and_loses_snapshots);
     return test_run("memory_failure", cases);
 }

@@ -263,7 +263,7 @@ START_TEST(a_history_keeps_the_last_ticks)
     ck_assert_int_eq(mica_history_take(history, 8), MICA_ERROR_INVALID);
     expect_report(&heard, MICA_ERROR_INVALID, "not after the last one");
     ck_assert_int_eq(mica_history_take(history, 9), MICA_OK);
-    /* A snapshot of somebody else stays. */
+    /* Snapshots outside the history stay. */
     mica_snapshot other = mica_snapshot_take(world);
     mica_write(world, entity, Number)->value = 99;
     ck_assert_int_eq(mica_history_restore(history, 7), MICA_OK);
@@ -459,7 +459,7 @@ START_TEST(histories_come_and_go)
         expect_report(&heard, MICA_ERROR_REFUSED, "history_destroy");
         expect_report(&heard, MICA_ERROR_REFUSED, "snapshot_drop");
     }
-    mica_history_destroy(first); /* behind the other in the world's list */
+    mica_history_destroy(first); /* after the other in the world's list */
     ck_assert_int_eq(mica_history_restore(second, 6), MICA_OK);
     ck_assert_uint_eq(mica_get(world, entity, Number)->value, 1);
     close_world(world, &heard);
@@ -467,7 +467,7 @@ START_TEST(histories_come_and_go)
 END_TEST
 
 /* Whether it is, only checked builds can tell: they stop. */
-START_TEST(a_pointer_from_before_a_restore_is_void)
+START_TEST(a_pointer_from_before_a_restore_is_invalid)
 {
     mica_world *world = mica_world_create(NULL);
     mica_entity entity = make_numbers(world, 1);
@@ -501,6 +501,6 @@ int main(void)
     tcase_add_test(cases, histories_come_and_go);
     tcase_add_test(cases, memory_stays_flat_with_a_snapshot_every_tick);
     if (STOPS_AT_MISTAKES)
-        tcase_add_test_raise_signal(cases, a_pointer_from_before_a_restore_is_void, SIGABRT);
+        tcase_add_test_raise_signal(cases, a_pointer_from_before_a_restore_is_invalid, SIGABRT);
     return test_run("snapshot", cases);
 }

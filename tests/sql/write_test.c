@@ -222,7 +222,7 @@ START_TEST(hooks_and_stamps_know_what_sql_does)
 }
 END_TEST
 
-START_TEST(a_statement_goes_on_while_others_of_the_connection_write)
+START_TEST(a_statement_continues_while_others_of_the_connection_write)
 {
     static const char *const statements[] = {"select entity, value from Number",
                                              "select entity, n.value from entities join Number n using (entity)",
@@ -364,5 +364,5 @@ END_TEST
 
 TEST_SUITE(write, every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
            statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
-           a_statement_goes_on_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
+           a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
            a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)

@@ -88,8 +88,7 @@ static void *faulty_allocate(size_t bytes, size_t alignment, void *context)
     char *memory = origin + sizeof(block_header) + ((alignment - first % alignment) % alignment);
     block_header header = {bytes, alignment, origin, SEAL_LIVE};
     memcpy(memory - sizeof header, &header, sizeof header);
-    /* Fresh memory is not zero: whoever counts on that shows at once. Large blocks are only marked at their ends,
-     * to keep long runs short. */
+    /* Fills fresh memory, so that code that expects zeros fails. Of large blocks only the ends are filled, to save time. */
     memset(memory, 0xa5, bytes < 4096 ? bytes : 4096);
     memset(memory + bytes - (bytes < 64 ? bytes : 64), 0xa5, bytes < 64 ? bytes : 64);
     return memory;

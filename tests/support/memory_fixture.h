@@ -15,7 +15,7 @@ typedef struct fixture {
     mica_commands *commands;
     mica_entity population[POPULATION];
     mica_entity pending;
-    mica_entity crowd[CROWD];        /* for those who want many that are alike */
+    mica_entity crowd[CROWD];        /* many equal entities */
     mica_value values[SAMPLE_COUNT]; /* one of each kind, made while memory is plenty */
     sample_room rooms[SAMPLE_COUNT];
     uint32_t report_count;
@@ -33,7 +33,7 @@ void fixture_open(fixture *fixture);
 /* Systems run in the thread of the test: which allocation is the k-th does not depend on others. */
 void fixture_run_alone(fixture *fixture);
 
-/* Destroys the world and asserts that every byte and every owner is gone. */
+/* Destroys the world and asserts that all memory and all owned values are released. */
 void fixture_close(fixture *fixture);
 
 #endif

@@ -436,7 +436,7 @@ uint32_t model_count_dead_targets(model *model, const model_buffer *buffers, uin
             if (!entity || entity->touched)
                 ++dead;
             else if (command->kind == MODEL_COMMAND_DESTROY)
-                entity->touched = true; /* borrowed: whoever comes after the destruction comes too late */
+                entity->touched = true; /* changes after the destruction have no effect */
         }
     for (uint32_t b = 0; b < count; ++b)
         for (uint32_t i = 0; i < buffers[b].count; ++i)

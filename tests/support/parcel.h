@@ -36,7 +36,7 @@ void parcel_set_word(const parcel *parcel, uint32_t at, uint32_t bytes, uint64_t
 
 /* Puts zeroes in place of some bytes of a group, as many as there were or not; the group's size follows. */
 void parcel_replace(parcel *parcel, uint32_t group, uint32_t at, uint32_t bytes, uint32_t count);
-/* Puts a second group like it behind a group. */
+/* Inserts a copy of a group after it. */
 void parcel_repeat(parcel *parcel, uint32_t group);
 /* Makes size and checksum right again. */
 void parcel_seal(parcel *parcel, bool size, bool checksum);

@@ -38,13 +38,13 @@ typedef struct party {
     mica_entity quiet;   /* nothing happens to it, and two others */
     char *deltas[3];     /* from nothing to the first state; from there to the second; from nothing to the second */
     uint32_t delta_bytes[3];
-    uint64_t hashes[2]; /* of who follows, in these states */
+    uint64_t hashes[2]; /* of the replica in these states */
 } party;
 
 void party_open(party *party, mica_allocator allocator);
 void party_close(party *party);
 
-/* Defines what the party has, for who follows. */
+/* Defines the components of the party in the world of a replica. */
 void party_define(mica_world *world);
 
 #endif

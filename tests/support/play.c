@@ -205,10 +205,10 @@ static void compare_totals(play *play)
     uint32_t owners = 0;
     for (uint32_t i = 0; i < play->kind_count; ++i) {
         sample_kind kind = play->kinds[i];
-        uint32_t left_behind = play->pools[kind] ? play_compare_pool(play, kind) : 0;
-        owners += samples[kind].owns ? play->model.instances[kind] + left_behind : 0;
+        uint32_t rows_of_dead = play->pools[kind] ? play_compare_pool(play, kind) : 0;
+        owners += samples[kind].owns ? play->model.instances[kind] + rows_of_dead : 0;
         EXPECT_SAYING(play, play->heard.adds[kind] == play->model.events.adds[kind], "%s", samples[kind].name);
-        EXPECT_SAYING(play, play->heard.removes[kind] + left_behind == play->model.events.removes[kind], "%s",
+        EXPECT_SAYING(play, play->heard.removes[kind] + rows_of_dead == play->model.events.removes[kind], "%s",
                       samples[kind].name);
     }
     EXPECT(play, play->heard.destroys == play->model.events.destroys);

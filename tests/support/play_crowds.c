@@ -126,7 +126,7 @@ static bool asks_for_changes(const model_query *query)
     return false;
 }
 
-/* Without CHANGED: the model must know exactly who is in. */
+/* Without CHANGED: the model must know exactly which entities match. */
 static crowd draw_crowd(play *play)
 {
     play_query *slot = play_draw_query_slot(play);

@@ -252,7 +252,7 @@ static void walk_arrays(play *play)
     }
 }
 
-/* Four probes when nobody died; otherwise as many as it takes, within the budget. */
+/* Four probes if no entity was destroyed; otherwise as many as needed within the budget. */
 static void collect_garbage(play *play)
 {
     sample_kind kind = play_draw_sample_that(play, has_rows);
@@ -365,7 +365,8 @@ static void make_group(play *play)
     play->grouped = true;
 }
 
-/* Whoever has all of a group is at the front of each pool, in the same order; of clean pools it is one plain walk. */
+/* The entities with all components of a group are in the front part of each pool, in the same order. Without holes, one view shows them
+ * all. */
 static void walk_group(play *play)
 {
     mica_component members[3];

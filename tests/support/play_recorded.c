@@ -277,7 +277,7 @@ static spoken_of collect_spoken_of(const play *play)
     return spoken;
 }
 
-/* A flush clears pools of those who died before it; of packed ones the number of rows tells. */
+/* A flush removes the rows of entities that were destroyed before it; in packed pools the row count shows it. */
 static void expect_the_dead_gone(play *play)
 {
     for (uint32_t i = 0; i < play->kind_count; ++i) {

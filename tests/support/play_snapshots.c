@@ -80,7 +80,7 @@ static void take(play *play)
     }
 }
 
-/* The model goes back, but for its clock of changes, which only moves on. */
+/* Restores the model, except for its change counter, which only increases. */
 static void go_back(play *play, const play_snapshot *location)
 {
     uint32_t epoch = play->model.epoch;

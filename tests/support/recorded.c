@@ -83,13 +83,13 @@ static void run(mica_world *world)
     }
 }
 
-void recorded_make(const char *to, mica_record_def def)
+void recorded_make(const char *to, mica_recording_def def)
 {
     reports heard;
     mica_world *world = recorded_world(&heard, mica_world_def_default(), 2);
-    ck_assert_int_eq(mica_record_begin(world, to, &def), MICA_OK);
+    ck_assert_int_eq(mica_recording_begin(world, to, &def), MICA_OK);
     run(world);
-    ck_assert_int_eq(mica_record_end(world), MICA_OK);
+    ck_assert_int_eq(mica_recording_end(world), MICA_OK);
     close_world(world, &heard);
 }
 
@@ -110,7 +110,7 @@ bool recorded_replay(const mica_recording *recording, uint32_t workers, mica_dif
     return same;
 }
 
-const mica_record_def recorded_forms[RECORDED_FORMS] = {
-    {MICA_RECORD_WORLD, false},    {MICA_RECORD_WORLD, true},     {MICA_RECORD_SLICES, false},
-    {MICA_RECORD_SLICES, true},    {MICA_RECORD_ENTITIES, false}, {MICA_RECORD_ENTITIES, true},
+const mica_recording_def recorded_forms[RECORDED_FORMS] = {
+    {MICA_RECORDING_WORLD, false},    {MICA_RECORDING_WORLD, true},     {MICA_RECORDING_SLICES, false},
+    {MICA_RECORDING_SLICES, true},    {MICA_RECORDING_ENTITIES, false}, {MICA_RECORDING_ENTITIES, true},
 };

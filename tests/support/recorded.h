@@ -3,7 +3,7 @@
 #define MICA_TESTS_SUPPORT_RECORDED_H
 
 #include "mica/flow.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "reports.h"
 
 enum { RECORDED_TICKS = 12, RECORDED_STRAY_TICK = 7, RECORDED_FORMS = 6 };
@@ -14,7 +14,7 @@ void recorded_begin(void);
 void recorded_end(void);
 
 /* Every detail, with systems and without. */
-extern const mica_record_def recorded_forms[RECORDED_FORMS];
+extern const mica_recording_def recorded_forms[RECORDED_FORMS];
 
 /* The tick in which the system "age" does what it did not do before; 0: never. */
 extern uint32_t recorded_stray_tick;
@@ -24,7 +24,7 @@ mica_world *recorded_world(reports *heard, mica_world_def def, uint32_t workers)
 void recorded_input(mica_world *world, const void *bytes, size_t byte_count, void *context);
 
 /* Records a whole run. */
-void recorded_make(const char *to, mica_record_def def);
+void recorded_make(const char *to, mica_recording_def def);
 mica_recording *recorded_load(const char *from);
 /* Whether the run is the same in a world of its own. */
 bool recorded_replay(const mica_recording *recording, uint32_t workers, mica_difference *out);

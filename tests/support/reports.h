@@ -20,7 +20,7 @@ typedef struct heard_report {
     int line;
 } heard_report;
 
-/* What a world reported. `count` goes on when the list is full; the list keeps the first ones. */
+/* What a world reported. `count` is also increased if the list is full; the list has the first ones. */
 typedef struct reports {
     uint32_t count;
     uint32_t taken;

@@ -1,4 +1,4 @@
-/* Makes the checksums of a damaged resource right again, so that what comes behind them is tested too. */
+/* Recomputes the checksums of a damaged resource, so that the checks after them are tested too. */
 #ifndef MICA_TESTS_SUPPORT_RESEAL_H
 #define MICA_TESTS_SUPPORT_RESEAL_H
 

@@ -111,7 +111,7 @@ static inline mica_component sample_id(sample_kind kind)
 mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room);
 void sample_value_end(sample_kind kind, sample_room *room);
 
-/* Owning values alive in the process: what tests expect to be zero when a world is gone. */
+/* Owning values alive in the process: expected to be zero after a world was destroyed. */
 int64_t sample_owners_alive(void);
 
 /* Where owning values get their memory from: malloc, or an allocator that fails (NULL context: malloc again). */

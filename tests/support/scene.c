@@ -89,7 +89,7 @@ static void keep_score(const mica_frame *frame)
     uint32_t count;
     for (const Hit *hits; (hits = mica_stream_read(current->hits, Hit, &count));)
         for (uint32_t i = 0; i < count; ++i)
-            score->hits += hits[i].who.index;
+            score->hits += hits[i].target.index;
 }
 
 static void swing(mica_view *view)
@@ -176,8 +176,8 @@ void scene_close(scene *scene)
     close_world(scene->world, &scene->heard);
 }
 
-/* One of those who have a place, whoever lies there. */
-static mica_entity somebody(mica_world *world, random_source *random)
+/* A random entity that has a Position. */
+static mica_entity random_entity(mica_world *world, random_source *random)
 {
     mica_query *query = mica_query_create(world, &(mica_query_def){MICA_TERMS(MICA_HAS(Position))});
     uint64_t count = mica_query_count(query), wanted = count ? random_below(random, (uint32_t)count) : 0;
@@ -194,17 +194,17 @@ void scene_input(scene *scene, uint64_t number)
     mica_world *world = scene->world;
     random_source random = {number * 77 + 5};
     for (uint32_t i = random_below(&random, 6); i > 0; --i) {
-        mica_entity who = somebody(world, &random), other = somebody(world, &random);
-        if (mica_is_nil(who) || mica_is_nil(other))
+        mica_entity entity = random_entity(world, &random), other = random_entity(world, &random);
+        if (mica_is_nil(entity) || mica_is_nil(other))
             return;
         char name[16];
         snprintf(name, sizeof name, "n%u", random_below(&random, 20));
         switch (random_below(&random, 8)) {
-        case 0: mica_set_parent(world, who, other); break;
-        case 1: mica_name_set(world, who, mica_nil(), name); break;
-        case 2: mica_pool_add(mica_pool_of_id(world, MICA_ID(Item)), who); break;
-        case 3: mica_destroy(world, who); break;
-        case 4: mica_send(world, who, Hit, {other, 2}); break;
+        case 0: mica_set_parent(world, entity, other); break;
+        case 1: mica_name_set(world, entity, mica_nil(), name); break;
+        case 2: mica_pool_add(mica_pool_of_id(world, MICA_ID(Item)), entity); break;
+        case 3: mica_destroy(world, entity); break;
+        case 4: mica_send(world, entity, Hit, {other, 2}); break;
         case 5: mica_pool_gc(mica_pool_of_id(world, MICA_ID(Item)), 20); break;
         case 6: mica_stream_push(scene->hits, Hit, {other, 1}); break;
         default:

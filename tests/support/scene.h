@@ -22,8 +22,8 @@ MICA_POOL_WITH(Light, (.index = MICA_INDEX_DIRECT, .split = true), x, y)
 MICA_POOL_TAG(Marked)
 typedef struct Score { uint32_t hits, answers, changes; } Score;
 MICA_SINGLETON(Score, hits, answers, changes)
-typedef struct Hit { mica_entity who; float force; } Hit;
-MICA_STRUCT(Hit, who, force)
+typedef struct Hit { mica_entity target; float force; } Hit;
+MICA_STRUCT(Hit, target, force)
 typedef struct Question { uint32_t number; } Question;
 MICA_STRUCT(Question, number)
 

@@ -33,7 +33,7 @@ static inline int test_run(const char *name, TCase *cases)
     }
 #define TEST_ADD_(cases, test) tcase_add_test(cases, test);
 
-/* Whether this build stops the program where others report a mistake and go on. */
+/* Whether this build aborts on mistakes that other builds only report. */
 #ifdef MICA_CHECKED
 enum { STOPS_AT_MISTAKES = 1 };
 #else

@@ -7,7 +7,7 @@
 
 typedef struct Item {
     uint32_t number;
-    uint8_t low; /* with padding behind it */
+    uint8_t low; /* followed by padding */
     double square;
     struct {
         float x, y, z;

@@ -8,7 +8,7 @@
 #include "core/events/watch.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/storage/split_row.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_rows.h"

@@ -137,7 +137,7 @@ static bool create_group(mica_world *world, batch_group *group)
     return true;
 }
 
-/* The rows of a group behind those that were handed out, as far as they lie in one chunk. */
+/* The next rows of a group in one chunk, after those that were returned already. */
 static micap_row rest_of_rows(const batch_group *group, mica_batch_run *run)
 {
     if (run->private_done == 0) {

@@ -9,7 +9,7 @@
 #include "core/events/watch.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
 #include "core/entity/pool_fast_path.h"

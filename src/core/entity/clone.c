@@ -12,7 +12,7 @@
 /* What cloning needs, in one allocation. */
 typedef struct micap_cloning {
     mica_value *values;
-    bool *off;   /* who is switched off */
+    bool *off;   /* by component: whether it is disabled */
     char *whole; /* values of split components, put together */
     uint32_t count;
     size_t bytes;
@@ -68,7 +68,7 @@ static void find_values(const mica_world *world, mica_entity entity, const cloni
 typedef struct micap_extra {
     struct micap_extra *next;
     mica_pool *pool;
-    size_t bytes; /* of it all; the value begins at a multiple of its alignment behind this struct */
+    size_t bytes; /* of the allocation: this struct and, aligned, the value */
     char *value;
 } extra;
 

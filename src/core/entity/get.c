@@ -4,7 +4,7 @@
 #include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/stale_pointers.h"
 #include "mica/entity.h"
 
@@ -30,8 +30,8 @@ static void *tag_of(const mica_world *world, micap_row spot, mica_component comp
     return NULL;
 }
 
-/* Values whose finder is not the first one tried, or that have none. Called last, so that the way everybody takes keeps
- * nothing on the stack. */
+/* The general path: the finder is not the first one tried, or there is none. A tail call, so that the fast path needs no stack
+ * frame. */
 static MICAP_COLD const void *get_any(const mica_world *world, mica_entity entity, mica_component component)
 {
     micap_row spot = micap_locate(world, entity);

@@ -8,7 +8,8 @@ const void *micap_pooled_get(const mica_world *world, mica_entity entity, mica_c
 void *micap_pooled_write(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_has(const mica_world *world, mica_entity entity, mica_component component);
 
-/* At once; the caller has seen to recording. Hooks run; all but the first leave it to the caller to end them. */
+/* Change the world immediately; the caller has checked that the world does not record. Hooks run. After all functions except the first,
+ * the caller calls micap_hooks_end. */
 void *micap_pooled_add(mica_world *world, mica_entity entity, mica_component component);
 bool micap_pooled_set(mica_world *world, mica_entity entity, const mica_value *value);
 bool micap_pooled_remove(mica_world *world, mica_entity entity, mica_component component);

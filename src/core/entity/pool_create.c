@@ -30,7 +30,7 @@ static bool make_room(mica_world *world, mica_pool *pool, const mica_entity *ent
     return true;
 }
 
-/* Whether a row that a former owner of one of these slots left behind is in the way. */
+/* Whether a former entity with one of these indices still has a row. */
 static bool is_in_the_way(const mica_pool *pool, const mica_entity *entities, uint32_t count)
 {
     for (uint32_t k = 0; pool->dead_count && k < count; ++k) {
@@ -63,7 +63,7 @@ static const void *element(const mica_pool *pool, source source, uint32_t k)
     return source.from ? source.from + (size_t)(k % source.period) * pool->value_bytes : NULL;
 }
 
-/* In raw rows, which nobody owns yet. */
+/* Constructs the values in raw rows that have no owner yet. */
 static bool make_in_place(mica_world *world, mica_pool *pool, source source, const mica_entity *entities,
                           uint32_t count)
 {

@@ -53,7 +53,7 @@ static inline char *add_row(mica_world *world, mica_pool *pool, mica_entity enti
                                                       : add_direct(world, pool, entity);
 }
 
-/* Who has a row lives: no pool that is fast keeps rows of the dead. */
+/* An entity that has a row is alive: a pool with the fast path keeps no rows of destroyed entities. */
 static MICAP_INLINE bool remove_mapped(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     if (MICAP_UNLIKELY(entity.index >> MICAP_MAP_PAGE_SHIFT >= pool->index.page_count))

@@ -7,7 +7,7 @@
 #ifndef MICAP_CORE_EVENTS_HOOKS_H
 #define MICAP_CORE_EVENTS_HOOKS_H
 
-#include "core/world/world.h"
+#include "core/world/callback.h"
 
 /* Calls the hook, then the watches, for consecutive rows of one chunk. micap_hooks_end applies what they record. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count);
@@ -25,22 +25,6 @@ void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_row
 /* Calls the remove hooks of the components that `to` does not have. NULL: the entities are destroyed, and the destroy hook is called
  * first. */
 void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_row spot, uint32_t count);
-/* Before and after the world calls a function of the program or of a module: until it returns, changes through the world are
- * recorded, and micap_hooks_end applies them. A mica_defer or mica_flush inside it ends with it: `depth`, which the first
- * returns, is how deeply the world recorded before. */
-static inline uint32_t micap_callback_begin(mica_world *world)
-{
-    ++world->hook_depth;
-    return world->recording_depth++;
-}
-
-static inline void micap_callback_end(mica_world *world, uint32_t depth)
-{
-    --world->hook_depth;
-    world->recording_depth = depth;
-    world->hooks_recorded |= !micap_recording_is_empty(&world->deferred.recording);
-}
-
 /* Applies what hooks recorded, unless an outer operation records or flushes. */
 static inline void micap_hooks_end(mica_world *world)
 {

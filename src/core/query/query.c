@@ -328,7 +328,7 @@ static bool match_all(mica_query *query)
 
 bool micap_queries_announce(mica_world *world, micap_archetype *archetype)
 {
-    micap_queries *queries = &world->queries;
+    micap_queries *queries = world->queries;
     for (uint32_t i = 0; i < queries->count; ++i)
         if (micap_query_matches_archetype(queries->all[i], archetype) && !reserve_matches(queries->all[i], 1))
             return false;
@@ -367,7 +367,7 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
         return NULL;
     if (!check_terms(world, def))
         return NULL;
-    micap_queries *queries = &world->queries;
+    micap_queries *queries = world->queries;
     mica_query *query = NULL;
     if (MICAP_RESERVE(&world->memory, queries->all, &queries->capacity, (uint64_t)queries->count + 1))
         query = micap_allocate_zeroed(&world->memory, sizeof *query, MICAP_ARRAY_ALIGNMENT);
@@ -404,7 +404,7 @@ void mica_query_destroy(mica_query *query)
 {
     if (!query || micap_refuse_inside(query->world, "query_destroy") != MICA_OK)
         return;
-    micap_queries *queries = &query->world->queries;
+    micap_queries *queries = query->world->queries;
     mica_query *last = queries->all[--queries->count];
     queries->all[query->index] = last;
     last->index = query->index;
@@ -413,7 +413,7 @@ void mica_query_destroy(mica_query *query)
 
 void micap_queries_free(mica_world *world)
 {
-    while (world->queries.count)
-        mica_query_destroy(world->queries.all[world->queries.count - 1]);
-    MICAP_RELEASE_ARRAY(&world->memory, world->queries.all, world->queries.capacity);
+    while (world->queries->count)
+        mica_query_destroy(world->queries->all[world->queries->count - 1]);
+    MICAP_RELEASE_ARRAY(&world->memory, world->queries->all, world->queries->capacity);
 }

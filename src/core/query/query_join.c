@@ -6,7 +6,7 @@
 #include "core/query/view.h"
 #include "core/entity/pool_component.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_undo.h"
 #include "core/storage/singleton.h"

@@ -10,7 +10,7 @@
 #include "core/world/report.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 #include "core/world/stale_pointers.h"
 #include "mica/view.h"
 
@@ -203,8 +203,9 @@ static void report_column(const mica_view *view, mica_component component, bool 
 {
     micap_check_column(view, component, write);
     const micap_type *type = micap_type_of(component);
-    micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location, "%s: it does not %s component %s",
-               view->private_.query->name, write ? "write" : "read", type ? type->type.name : "?");
+    micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location,
+               "%s: no term of this query %s component %s", view->private_.query->name, write ? "writes" : "reads",
+               type ? type->type.name : "?");
 }
 
 /* There is no column: because the component is not there, which is fine, or because it is split. */
@@ -213,7 +214,7 @@ static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
     const micap_type *type = micap_type_of(view->private_.query->terms[term].component);
     if (type->leaves)
         micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location,
-                   "%s: component %s is split: use mica_view_read_field or mica_write_field",
+                   "%s: component %s is split: use mica_view_read_field or mica_view_write_field",
                    view->private_.query->name, type->type.name);
     return NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef MICAP_CORE_QUERY_VIEW_H
 #define MICAP_CORE_QUERY_VIEW_H
 
+#include "core/query/query.h"
 #include "core/world/world.h"
 #include "core/storage/singleton.h"
 

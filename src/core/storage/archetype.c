@@ -2,6 +2,8 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "core/entity/create_plan.h"
+#include "core/query/query.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 
@@ -218,8 +220,8 @@ static void leave_lists(mica_world *world, const micap_archetype *archetype)
         MICAP_ASSERT(component->archetypes[component->archetype_count - 1] == archetype, "it came last");
         --component->archetype_count;
     }
-    for (uint32_t i = 0; i < world->queries.count; ++i) {
-        mica_query *query = world->queries.all[i];
+    for (uint32_t i = 0; i < world->queries->count; ++i) {
+        mica_query *query = world->queries->all[i];
         if (query->match_count && query->archetypes[query->match_count - 1] == archetype)
             --query->match_count;
     }

@@ -133,10 +133,10 @@ void micap_archetypes_free(mica_world *world);
 /* The archetype of a sorted set of components, made when there is none; NULL with a report when it can't. */
 micap_archetype *micap_archetype_of_set(mica_world *world, const mica_component *components, uint32_t count);
 
-/* Takes away all but the first `count` archetypes; the others have no chunks. */
+/* Removes all archetypes after the first `count`. They have no chunks. */
 void micap_archetypes_forget(mica_world *world, uint32_t count);
 
-/* Works out hook_mask anew after hooks were set. */
+/* Updates hook_mask after hooks were set. */
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype);
 
 #endif

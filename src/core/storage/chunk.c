@@ -5,8 +5,8 @@
 #include "core/storage/column_table.h"
 #include "core/world/world.h"
 
-/* Headers of large chunks, which all begin at a multiple of 2 MiB, would share the same few sets of the cache: each begins
- * a different number of lines behind the start of its block. */
+/* Cache coloring: the blocks of large chunks begin at multiples of 2 MiB, so their headers would map to the same few cache sets. Each
+ * chunk begins a different number of cache lines after the start of its block. */
 enum { COLORS = 16, COLOR_BYTES = 3 * MICAP_CACHE_LINE, COLORED_BYTES_MIN = 64 << 10 };
 
 static uint32_t color_bytes_of(uint32_t number, uint64_t bytes)
@@ -43,8 +43,8 @@ static size_t column_alignment(const micap_column *column)
     return alignment > MICAP_CACHE_LINE ? alignment : MICAP_CACHE_LINE;
 }
 
-/* Walks the layout of a chunk with that many rows that begins `color_bytes` behind its block; returns its bytes, and
- * writes the offsets when there is a chunk. Columns are aligned in the block, so that the color matters. */
+/* Computes the layout of a chunk with that many rows that begins `color_bytes` after the start of its block. Returns its size and, if
+ * `chunk` is not NULL, writes the offsets. Columns are aligned within the block, so the layout depends on the color. */
 static uint64_t walk_layout(const micap_archetype *archetype, uint32_t rows, uint32_t color_bytes, micap_chunk *chunk)
 {
     uint64_t at = header_bytes(archetype);
@@ -267,7 +267,7 @@ void micap_chunks_sweep(mica_world *world)
             chunks->retired[kept++] = chunks->retired[i];
         else
             destroy(world, chunks->retired[i].chunk);
-    if (kept < chunks->retired_count) /* their numbers may be used again, and must be told apart */
+    if (kept < chunks->retired_count) /* their numbers may be reused and must be distinguishable */
         ++world->undo.serial;
     chunks->retired_count = kept;
 }

@@ -125,8 +125,8 @@ static inline mica_version *micap_chunk_stamps(const micap_chunk *chunk, uint32_
            (size_t)(row / MICA_SLICE_ROWS) * chunk->stride;
 }
 
-/* Threads that write different rows of one slice stamp it alike. Who sees the stamp need not keep the slice any more, and
- * writes to it: behind whoever has copied it. */
+/* Threads that write different rows of one slice write the same stamp. A thread that sees the new stamp does not copy the slice to the
+ * undo log: the release store below makes the copy of the other thread visible before its writes. */
 static inline void micap_stamp(mica_version *stamp, mica_version version)
 {
     __atomic_store_n(stamp, version, __ATOMIC_RELEASE);

@@ -27,10 +27,10 @@ typedef struct micap_component {
     uint32_t archetype_capacity;
     void *singleton;
     bool
-        is_unborn; /* nobody has asked for the singleton: it is prepared, or was there before a snapshot was restored */
+        is_unborn; /* a singleton that was never requested: it was only prepared, or a snapshot from before its first use was restored */
     micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
     struct micap_watch *watches[MICA_EVENT_KINDS];
-    struct mica_removals *removals; /* who keeps a list of removals */
+    struct mica_removals *removals; /* the lists of removals of this component */
 } micap_component;
 
 /* A bit per event that the component has a hook, a watch or a list for. */

@@ -435,7 +435,7 @@ static void settle_spare(micap_entities *entities)
     entities->spare_count = left;
 }
 
-/* Notes the block of fresh indices as a hole. One that can't be noted is lost, which harms nobody. */
+/* Notes the block of fresh indices as a hole. If memory is short, its indices are not used again, which is harmless. */
 static void note_hole(mica_world *world, uint64_t begin)
 {
     micap_entities *entities = &world->entities;

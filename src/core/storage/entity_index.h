@@ -89,7 +89,7 @@ static inline uint32_t micap_record_row(uint64_t record)
     return (uint32_t)record & 0xFFFF;
 }
 
-/* Whether a record names the row that lies `count` rows behind that of another, whatever the generations. */
+/* Whether a record refers to the row that is `count` rows after the row of `first`. Generations are ignored. */
 static inline bool micap_record_follows(uint64_t record, uint64_t first, uint32_t count)
 {
     return !((record ^ (first + count)) << 24);
@@ -222,7 +222,8 @@ static inline uint64_t micap_record_reserved(mica_entity entity)
     return micap_record_pack(entity.generation, MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED);
 }
 
-/* Makes a reserved handle pending, in the thread of its buffer; or a pending one, which nobody has seen, reserved. */
+/* Changes a reserved handle to pending, or a pending handle that was not returned to the program back to reserved. Called in the thread of
+ * its buffer. */
 static inline void micap_entity_give_out(const micap_entities *entities, mica_entity entity)
 {
     __atomic_store_n(micap_record_at(entities, entity.index),
@@ -265,7 +266,7 @@ static inline void micap_entity_give(micap_entities *entities, mica_entity entit
 /* The same for many, the last one first. */
 void micap_entities_give_many(micap_entities *entities, const mica_entity *list, uint32_t count);
 
-/* Gives back a handle that nobody has seen. */
+/* Frees a handle that was not returned to the program. */
 static inline void micap_entity_give_unused(micap_entities *entities, mica_entity entity)
 {
     micap_touch_record(entities, entity.index);
@@ -295,7 +296,7 @@ void micap_entities_set_aside(mica_world *world);
  * indices are short. */
 bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *out);
 
-/* Accounts for the blocks that lanes took: afterwards they begin anew behind them. For the owner. */
+/* Accounts for the index blocks that threads took. They take new blocks afterwards. For the owner. */
 void micap_entities_settle(mica_world *world);
 
 #endif

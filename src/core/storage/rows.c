@@ -302,8 +302,8 @@ void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count)
     micap_preserve_rows(world, hole.chunk, hole.row, count);
     while (count) {
         micap_chunk *last = archetype->chunks[archetype->tail];
-        uint32_t behind = last->count - (last == hole.chunk ? hole.row + count : 0);
-        uint32_t run = behind < count ? behind : count;
+        uint32_t after = last->count - (last == hole.chunk ? hole.row + count : 0);
+        uint32_t run = after < count ? after : count;
         micap_preserve_rows(world, last, last->count - run, run);
         micap_touch_rows(world, hole.chunk, hole.row, run);
         move_rows(world, (micap_row){last, last->count - run}, hole, run);

@@ -1,13 +1,13 @@
 /* Rows of an archetype: reserving, appending, moving and removing them.
  *
- * touch       writes to chunks: copy-on-write for snapshots, and stamps
+ * chunk_write what every write to a chunk does first: copy-on-write for snapshots, and stamps
  * row_batch   moves several rows of a chunk along an edge at once
  * split_row   the columns of split components
  * chunk, archetype, archetype_graph   where rows are, and which archetype is next */
 #ifndef MICAP_CORE_STORAGE_ROWS_H
 #define MICAP_CORE_STORAGE_ROWS_H
 
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
 
 /* Where the row of an entity is; a chunk without components when it is not alive. */
 static inline micap_row micap_locate(const mica_world *world, mica_entity entity)
@@ -92,8 +92,8 @@ static inline void micap_rows_have_moved(mica_world *world)
  * has. Columns that only `to` has stay raw. Neither row's entity changes. */
 void micap_row_move(micap_row from, micap_row to);
 
-/* Gives a row whose values are gone to the last row of the archetype, which moves into the hole. Returns true, so that an
- * operation can end with it, which keeps its own frame off the stack. */
+/* Swap-remove: moves the last row of the archetype into a row whose values were destroyed. Returns true, so that the caller can end
+ * with a tail call. */
 bool micap_row_fill_hole(mica_world *world, micap_row hole);
 
 /* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
@@ -122,7 +122,7 @@ void micap_row_destruct(micap_row spot);
  * components stay raw. */
 void micap_row_init_companions(mica_world *world, const micap_archetype *from, micap_row to);
 
-/* Gives back chunks without rows, all but `keep` of them; returns how many. */
+/* Frees empty chunks, except for `keep` of them. Returns how many. */
 uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32_t keep);
 
 /* Moves the rows of an archetype with one chunk into the smallest chunk that holds them, if there is memory for it. */

@@ -4,7 +4,7 @@
 
 #include "core/storage/component.h"
 
-/* Makes the value of a singleton, which still counts as missing until somebody asks for it; NULL with a report. */
+/* Creates the value of a singleton, which counts as missing until the program requests it. Returns NULL with a report on error. */
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
 /* Makes a singleton without functions, which exists, zero and missing again. */
 void micap_singleton_forget(mica_world *world, mica_component id);

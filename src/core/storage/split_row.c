@@ -1,6 +1,20 @@
 #include "core/storage/split_row.h"
 
-#include "core/storage/touch.h"
+#include "core/storage/chunk_write.h"
+#include "core/world/report.h"
+
+const micap_leaf *micap_split_leaf(const mica_world *world, mica_component component, size_t offset,
+                                   mica_location location)
+{
+    const micap_type *type = micap_type_of(component);
+    const micap_leaf *leaf = type ? micap_type_leaf(type, (uint32_t)offset) : NULL;
+    if (!leaf)
+        micap_fail(world, MICA_ERROR_INVALID, location, "no field of component %s has a column at offset %zu: %s",
+                   type ? type->type.name : "without an id", offset,
+                   type && type->leaves ? "the field is inside an array or is not described"
+                                        : "the component is not split; describe it with .split = true");
+    return leaf;
+}
 
 void *micap_row_leaf(micap_row spot, const micap_leaf *leaf)
 {

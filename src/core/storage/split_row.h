@@ -5,6 +5,10 @@
 #include "core/storage/chunk.h"
 #include "type/type.h"
 
+/* The leaf of a split component at an offset. NULL with a report if the component is not split or has no column at this offset. */
+const micap_leaf *micap_split_leaf(const mica_world *world, mica_component component, size_t offset,
+                                   mica_location location);
+
 /* The value of one leaf; NULL if the row does not have the component. */
 void *micap_row_leaf(micap_row spot, const micap_leaf *leaf);
 

@@ -58,7 +58,8 @@ void micap_check_access(const mica_world *world, mica_entity entity, mica_compon
 {
     const micap_thread_context *here = micap_thread_context_of(world);
     const micap_type *type = micap_type_of(component);
-    if (!here || !here->allows || (type && !type->type.size_bytes)) /* who has a tag is structure, which stays */
+    if (!here || !here->allows ||
+        (type && !type->type.size_bytes)) /* tags are part of the structure, which does not change inside a system */
         return;
     const char *verb = write ? "writes" : "reads";
     switch (here->allows(here, component, write)) {

@@ -1,6 +1,7 @@
 #include "core/world/module.h"
 
-#include "core/events/hooks.h"
+#include "base/hash.h"
+#include "core/world/callback.h"
 
 void micap_module_set(mica_world *world, micap_module_id id, const micap_module_ops *ops, void *state)
 {

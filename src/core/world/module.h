@@ -3,7 +3,6 @@
 #ifndef MICAP_CORE_WORLD_MODULE_H
 #define MICAP_CORE_WORLD_MODULE_H
 
-#include "base/hash.h"
 #include "mica/handle.h"
 
 /* In the order in which modules are called; they are freed in reverse order. */
@@ -17,6 +16,7 @@ typedef enum micap_module_id {
     MICAP_MODULES,
 } micap_module_id;
 
+struct micap_hasher;
 struct micap_undo_entry;
 
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
@@ -29,7 +29,7 @@ typedef struct micap_module_ops {
      * changes to the world are recorded and applied later. */
     void (*destroying)(mica_world *world, void *state, const mica_entity *entities, uint32_t count);
     /* Hashes what a program can observe of the module. A module that hashes nothing does not change the hash of the world. */
-    void (*hash)(const mica_world *world, const void *state, micap_hasher *hasher);
+    void (*hash)(const mica_world *world, const void *state, struct micap_hasher *hasher);
     /* False with a report if an invariant is broken. */
     bool (*validate)(mica_world *world, void *state);
     /* Releases unused memory. */

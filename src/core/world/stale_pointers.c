@@ -3,7 +3,7 @@
 #include "core/world/access_check.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
-#include "os/lease.h"
+#include "os/revocable_mapping.h"
 #include "os/pages.h"
 
 #ifdef MICA_CHECKED
@@ -87,8 +87,8 @@ void *micap_lend_values(const mica_world *world, mica_entity entity, mica_compon
     size_t bytes;
     if (!value || !micap_type_of(component)->trivial || !find_pages(world, component, value, &pages, &bytes))
         return (void *)(uintptr_t)value;
-    micap_lease_on_fault(stop);
-    void *address = micap_lease(world, pages, bytes, value);
+    micap_revocable_on_fault(stop);
+    void *address = micap_revocable_address(world, pages, bytes, value);
     const micap_thread_context *here = micap_thread_context_of(world);
     remember((loan){address, (size_t)count * micap_type_of(component)->type.size_bytes, entity, component,
                     here ? here->label : NULL, micap_noted_place()});
@@ -105,12 +105,12 @@ void *micap_lend_column(const mica_view *view, uint32_t term, const void *values
 
 void micap_lend_end(const mica_world *world)
 {
-    micap_leases_end(world);
+    micap_revocable_revoke(world);
 }
 
 void micap_lend_drop(const mica_world *world)
 {
-    micap_leases_drop(world);
+    micap_revocable_drop(world);
 }
 
 #else

@@ -1,6 +1,7 @@
 /* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
 #include "base/argument.h"
 #include "core/storage/column_table.h"
+#include "core/query/query.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -110,8 +111,8 @@ static bool check_archetype(const mica_world *world, const micap_archetype *arch
 
 static bool check_queries(const mica_world *world)
 {
-    for (uint32_t i = 0; i < world->queries.count; ++i) {
-        const mica_query *query = world->queries.all[i];
+    for (uint32_t i = 0; i < world->queries->count; ++i) {
+        const mica_query *query = world->queries->all[i];
         uint32_t match = 0;
         for (uint32_t id = 0; id < world->archetypes.count; ++id) {
             const micap_archetype *archetype = world->archetypes.by_id[id];

@@ -5,11 +5,20 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "core/entity/create_plan.h"
 #include "core/events/hooks.h"
+#include "core/query/query.h"
 #include "core/undo/copy_on_write.h"
 #include "core/entity/destroy.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
+
+/* The memory of a world: parts that few files need follow the world itself, which points to them. */
+typedef struct world_block {
+    mica_world world;
+    micap_queries queries;
+    micap_create_plan create_plans[MICAP_CREATE_PLANS];
+} world_block;
 
 mica_world_def mica_world_def_default(void)
 {
@@ -42,7 +51,7 @@ static void release(mica_world *world)
     micap_entities_free(world);
     micap_arena_free(&world->arena);
     micap_memory memory = world->memory;
-    micap_release(&memory, world, sizeof *world, MICAP_CACHE_LINE);
+    micap_release(&memory, world, sizeof(world_block), MICAP_CACHE_LINE);
     MICAP_ASSERT(atomic_load(&memory.bytes) == 0, "a world releases all that it allocated");
 }
 
@@ -57,9 +66,12 @@ mica_world *mica_world_create(const mica_world_def *def)
                                                 {0}});
         return NULL;
     }
-    mica_world *world = micap_allocate_zeroed(&memory, sizeof *world, MICAP_CACHE_LINE);
-    if (!world)
+    world_block *block = micap_allocate_zeroed(&memory, sizeof *block, MICAP_CACHE_LINE);
+    if (!block)
         return NULL;
+    mica_world *world = &block->world;
+    world->queries = &block->queries;
+    world->create_plans = block->create_plans;
     world->memory = memory;
     world->def = chosen;
     world->pools.random_state = chosen.seed;
@@ -204,7 +216,7 @@ mica_world_stats mica_world_get_stats(const mica_world *world)
         .component_count = components,
         .archetype_count = world->archetypes.count,
         .chunk_count = world->chunks.count,
-        .query_count = world->queries.count,
+        .query_count = world->queries->count,
         .name_count = world->names.count,
         .memory_bytes = atomic_load(&world->memory.bytes),
         .chunk_bytes = world->chunks.bytes,

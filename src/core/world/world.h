@@ -14,13 +14,14 @@
 #include "core/storage/component.h"
 #include "core/storage/entity_index.h"
 #include "core/commands/flush.h"
-#include "core/entity/create_plan.h"
 #include "core/world/module.h"
 #include "core/storage/names.h"
-#include "core/storage/entity_pools.h"
-#include "core/query/query.h"
+#include "core/storage/world_pools.h"
 #include "mica/lookup.h"
 #include "mica/world.h"
+
+struct micap_create_plan;
+struct micap_queries;
 
 struct mica_world {
     /* Hot: what looking up an entity reads. */
@@ -39,10 +40,10 @@ struct mica_world {
 
     micap_components components;
     micap_archetypes archetypes;
-    micap_queries queries;
+    struct micap_queries *queries;
     micap_pools pools;
     micap_names names;
-    micap_create_plan create_plans[MICAP_CREATE_PLANS];
+    struct micap_create_plan *create_plans; /* MICAP_CREATE_PLANS of them */
 
     mica_commands deferred;        /* the buffer of changes that the world records itself */
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */

@@ -121,7 +121,7 @@ mica_result mica_trace_start(mica_world *world)
     trace *fresh = micap_allocate_zeroed(&world->memory, sizeof *fresh, MICAP_ARRAY_ALIGNMENT);
     if (!fresh)
         return micap_fail_memory(world, "trace");
-    uint32_t log_count = MICAP_WORKERS_MAX + 1; /* the number of workers may change before the trace ends */
+    uint32_t log_count = MICA_WORKERS_MAX + 1; /* the number of workers may change before the trace ends */
     fresh->logs = micap_allocate_zeroed(&world->memory, log_count * sizeof *fresh->logs, MICAP_CACHE_LINE);
     if (!fresh->logs) {
         free_trace(world, fresh);

@@ -13,23 +13,23 @@ static bool is_singleton(mica_component component)
     return micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON;
 }
 
-uint32_t micap_system_accesses(const micap_system *system, micap_system_access *out)
+uint32_t micap_system_accesses(const micap_system *system, mica_system_access *out)
 {
     const mica_system_def *def = &system->def;
     uint32_t count = 0;
     for (uint32_t i = 0; i < def->term_count; ++i)
         if (is_read(def->terms[i].access))
-            out[count++] = (micap_system_access){.component = def->terms[i].component,
-                                                 .write = micap_access_writes(def->terms[i].access),
-                                                 .is_rows = !def->once && !is_singleton(def->terms[i].component)};
+            out[count++] = (mica_system_access){.component = def->terms[i].component,
+                                                .write = micap_access_writes(def->terms[i].access),
+                                                .own_rows = !def->once && !is_singleton(def->terms[i].component)};
     for (uint32_t i = 0; i < def->use_count; ++i)
-        out[count++] = (micap_system_access){
+        out[count++] = (mica_system_access){
             .component = def->uses[i].component, .stream = def->uses[i].stream, .write = def->uses[i].write};
     return count;
 }
 
 /* Many systems may write a stream at once, and many may read it, but not both. */
-bool micap_accesses_conflict(const micap_system_access *a, const micap_system_access *b)
+bool micap_accesses_conflict(const mica_system_access *a, const mica_system_access *b)
 {
     if (a->component != b->component || a->stream != b->stream)
         return false;
@@ -38,11 +38,11 @@ bool micap_accesses_conflict(const micap_system_access *a, const micap_system_ac
 
 bool micap_system_conflicts_with_itself(const micap_system *system)
 {
-    micap_system_access accesses[MICAP_ACCESSES_MAX];
+    mica_system_access accesses[MICAP_ACCESSES_MAX];
     uint32_t count = micap_system_accesses(system, accesses);
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t j = i; j < count; ++j)
-            if ((!accesses[i].is_rows || !accesses[j].is_rows) && micap_accesses_conflict(&accesses[i], &accesses[j]))
+            if ((!accesses[i].own_rows || !accesses[j].own_rows) && micap_accesses_conflict(&accesses[i], &accesses[j]))
                 return true;
     return false;
 }

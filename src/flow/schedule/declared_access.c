@@ -8,13 +8,13 @@
 static micap_allowed allows(const micap_thread_context *here, mica_component component, bool write)
 {
     const micap_running_job *job = (const micap_running_job *)(const void *)here;
-    micap_system_access accesses[MICAP_ACCESSES_MAX];
+    mica_system_access accesses[MICAP_ACCESSES_MAX];
     uint32_t count = micap_system_accesses(job->system, accesses);
     micap_allowed best = MICAP_NOT_ALLOWED;
     for (uint32_t i = 0; i < count; ++i) {
         if (accesses[i].component != component || (write && !accesses[i].write))
             continue;
-        micap_allowed found = accesses[i].is_rows ? MICAP_ALLOWED_IN_ROWS : MICAP_ALLOWED;
+        micap_allowed found = accesses[i].own_rows ? MICAP_ALLOWED_IN_ROWS : MICAP_ALLOWED;
         best = found > best ? found : best;
     }
     return best;

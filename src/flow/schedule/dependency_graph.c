@@ -12,8 +12,8 @@
 
 /* A component or stream, and the groups of accesses to it. */
 typedef struct resource {
-    micap_system_access access; /* of the last group */
-    uint32_t *last;             /* indices of systems */
+    mica_system_access access; /* of the last group */
+    uint32_t *last;            /* indices of systems */
     uint32_t last_count, last_capacity;
     uint32_t *before;
     uint32_t before_count, before_capacity;
@@ -45,7 +45,7 @@ static bool add_dependency(builder *build, micap_dependency dependency)
     return true;
 }
 
-static resource *resource_of(builder *build, const micap_system_access *access)
+static resource *resource_of(builder *build, const mica_system_access *access)
 {
     for (uint32_t i = 0; i < build->resource_count; ++i) {
         resource *found = &build->resources[i];
@@ -60,7 +60,7 @@ static resource *resource_of(builder *build, const micap_system_access *access)
     return fresh;
 }
 
-static bool add_access(builder *build, uint32_t system, const micap_system_access *access)
+static bool add_access(builder *build, uint32_t system, const mica_system_access *access)
 {
     resource *accessed = resource_of(build, access);
     if (!accessed)
@@ -88,7 +88,7 @@ static bool add_access(builder *build, uint32_t system, const micap_system_acces
 }
 
 /* A component that is both read and written counts as written; a term and a use of it are one access. */
-static uint32_t merge_accesses(micap_system_access *accesses, uint32_t count)
+static uint32_t merge_accesses(mica_system_access *accesses, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -131,7 +131,7 @@ static bool add_dependencies(builder *build, const micap_order_constraints *cons
             if (index_of[constraints->pairs[i].to] == to && !add_dependency(build, asked))
                 return false;
         }
-        micap_system_access accesses[MICAP_ACCESSES_MAX];
+        mica_system_access accesses[MICAP_ACCESSES_MAX];
         uint32_t count = merge_accesses(accesses, micap_system_accesses(phase->order[to], accesses));
         for (uint32_t i = 0; i < count; ++i)
             if (!add_access(build, to, &accesses[i]))

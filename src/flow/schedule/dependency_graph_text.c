@@ -3,6 +3,7 @@
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/fusion.h"
 #include "flow/schedule/system.h"
+#include "mica/schedule.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -79,7 +79,7 @@ static const micap_module_ops module_ops = {.free = free_flow,
 static uint32_t worker_count_of(const mica_flow_def *def)
 {
     uint32_t count = def->worker_count ? def->worker_count : micap_core_count();
-    return count < MICAP_WORKERS_MAX ? count : MICAP_WORKERS_MAX;
+    return count < MICA_WORKERS_MAX ? count : MICA_WORKERS_MAX;
 }
 
 static micap_flow *create_flow(mica_world *world)
@@ -140,7 +140,7 @@ static const char *problem_of(const mica_flow_def *def)
 {
     if (!def)
         return "it has no def";
-    if (def->worker_count > MICAP_WORKERS_MAX)
+    if (def->worker_count > MICA_WORKERS_MAX)
         return "worker_count is too large";
     if (!(def->fixed_seconds > 0 && def->fixed_seconds < 1e9))
         return "fixed_seconds must be greater than 0 and less than 1e9";

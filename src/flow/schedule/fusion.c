@@ -14,11 +14,11 @@ static uint32_t priority_of(const micap_system *system)
  * conflict: they only read singletons, and only write streams. */
 static bool share_columns(const micap_system *a, const micap_system *b)
 {
-    micap_system_access ours[MICAP_ACCESSES_MAX], theirs[MICAP_ACCESSES_MAX];
+    mica_system_access ours[MICAP_ACCESSES_MAX], theirs[MICAP_ACCESSES_MAX];
     uint32_t our_count = micap_system_accesses(a, ours), their_count = micap_system_accesses(b, theirs);
     for (uint32_t i = 0; i < our_count; ++i)
         for (uint32_t j = 0; j < their_count; ++j)
-            if (ours[i].is_rows && ours[i].component == theirs[j].component)
+            if (ours[i].own_rows && ours[i].component == theirs[j].component)
                 return true;
     return false;
 }

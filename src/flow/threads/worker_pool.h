@@ -20,10 +20,7 @@
 
 #include <pthread.h>
 
-enum {
-    MICAP_WORKERS_MAX = 256,
-    MICAP_PRIORITIES = 3, /* 0 runs first */
-};
+enum { MICAP_PRIORITIES = 3 }; /* 0 runs first */
 
 /* Runs one job. */
 typedef void (*micap_job_fn)(void *data, uint32_t job, uint32_t worker);

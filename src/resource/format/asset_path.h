@@ -6,8 +6,8 @@
 
 enum { MICAP_ASSET_PATH_BYTES_MAX = 1023 };
 
-/* What is wrong with a path, or NULL. There is one way to write each, since its hash is its name: names with a slash between
- * them, no "." and no "..": so a file can't reach outside of the root it is loaded from. */
+/* Returns what is wrong with a path, or NULL. A path has exactly one spelling, because it is identified by its hash: names separated by
+ * slashes, without "." and "..". So a file cannot refer to anything outside its root. */
 const char *micap_asset_path_problem(const char *path);
 
 /* The path must be right. */

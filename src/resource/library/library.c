@@ -195,7 +195,7 @@ static bool use_assets(mica_library *library, const mica_resource *resource, uin
     return false;
 }
 
-/* One more use of a resource, which is loaded when it is the first. Shelves may move meanwhile: hence numbers. */
+/* Adds a reference to a resource and loads it if it is the first. Uses indices, because loading can move the array of entries. */
 static bool use(mica_library *library, const char *path, uint32_t depth, mica_resource_error *out_error)
 {
     uint32_t number = shelf_of(library, path, out_error);
@@ -317,7 +317,7 @@ static bool reaches(mica_library *library, const mica_resource *resource, uint64
     return false;
 }
 
-/* What a resource refers to anew must not lead back to it: neither could ever be released. */
+/* New references of a reloaded resource must not form a cycle, or its resources could never be released. */
 static bool check_circle(mica_library *library, const mica_resource *fresh, uint32_t number,
                          mica_resource_error *out_error)
 {

@@ -15,7 +15,7 @@ struct mica_spawned {
     uint32_t entity_count; /* of all copies */
 };
 
-/* Where siblings are put: what is known of the children of one parent that were passed already. */
+/* The position of the next sibling: what is known of the children of one parent that were placed already. */
 typedef struct micap_siblings {
     mica_entity last;
     uint32_t position; /* in the old order, the highest of those that stay where they are; 0: none yet, else 1 more */

@@ -1,5 +1,4 @@
-/* What changes in entities that stay: three values are compared, field by field: what the old file says, what the new one
- * says, and what is in the world. */
+/* Changes of entities that stay: a three-way merge, field by field, of the old file, the new file and the world. */
 #include "mica/pool.h"
 #include "mica/singleton.h"
 #include "resource/reload/reload_values.h"
@@ -298,7 +297,7 @@ bool micap_reload_values(micap_reloading *work, uint32_t copy)
     return true;
 }
 
-/* What the old and the new file say of a singleton, from zero where the old one has none; whether that differs. */
+/* Finds the values of a singleton in the old and the new file; zero if the old file has none. Returns whether they differ. */
 static bool did_singleton_change(const micap_reloading *work, uint32_t e, char **out_old, char **out_new)
 {
     const micap_entry *entry = &work->after.entries[e];

@@ -165,7 +165,7 @@ static bool place_references(const micap_instance_source *source, char *instance
                                              : entity.index;
         if (index != MICAP_NONE && index >= draft->entity_count)
             return micap_draft_refuse(draft, MICA_ERROR_INVALID,
-                                      "component %.80s refers to entity %u, which there is not", source->part->name,
+                                      "component %.80s refers to entity %u, which does not exist", source->part->name,
                                       index);
         entity = index == MICAP_NONE ? mica_nil() : (mica_entity){micap_place_of(source->grouping, index), 1};
         memcpy(reference, &entity, sizeof entity);

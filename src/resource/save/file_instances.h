@@ -10,7 +10,7 @@ typedef struct micap_value_run {
     uint32_t count;
 } micap_value_run;
 
-/* What sources need one after the other. */
+/* Working memory that all sources share, one after the other. */
 typedef struct micap_instance_bench {
     micap_value_run *pieces; /* of the source that is being filled in, in the order of the file */
     uint32_t piece_capacity;

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* What is filled and checksummed before the cache has forgotten it, and what is written at once: the system takes microseconds
- * for a write, however small. */
+/* How much is filled and checksummed while it is in the cache, and how much is written per call: a call takes microseconds, however
+ * small the write. */
 enum { BATCH_BYTES = 1 << 15, BUFFER_BYTES = 1 << 20 };
 
 static struct micap_output_section *add_section(micap_output *output, mica_draft *draft, micap_section record)

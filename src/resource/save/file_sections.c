@@ -251,7 +251,7 @@ static bool write_parents(finishing *work)
     return true;
 }
 
-/* What a name is sorted by; the text is found through the draft, which qsort can't pass on. */
+/* The sort key of a name, with the draft that has the text, because qsort passes no context. */
 typedef struct micap_sorted_name {
     uint32_t parent;
     uint32_t entity;

@@ -230,7 +230,7 @@ static bool save_switches(micap_saving *work, const micap_saved_column *column, 
     return true;
 }
 
-/* Some rows of a view, of entities that follow each other in the draft. */
+/* Saves some rows of a view whose entities are consecutive in the draft. */
 static bool save_column(micap_saving *work, const micap_saved_column *column, const micap_saved_view *view,
                         uint32_t row, uint32_t count, uint32_t index)
 {
@@ -325,7 +325,7 @@ static bool save_pools(micap_saving *work)
         const mica_pool *pool = type->storage == MICA_STORAGE_POOL ? mica_pool_of_id(work->world, id) : NULL;
         if (!pool || !mica_pool_count(pool))
             continue;
-        /* What an entity has several of is in the order it came only from entity to entity; a tag has no rows. */
+        /* Several instances of an entity are only in order when visited by entity; a tag has no rows. */
         bool by_rows = !type->many && type->size_bytes && mica_pool_row_count(pool) / 2 <= work->count;
         if (!micap_saving_index(work) || !(by_rows ? save_pool_rows(work, pool, id) : save_pool_owners(work, id)))
             return false;
@@ -370,7 +370,7 @@ static bool save_all(micap_saving *work)
     return micap_saving_order(work) && save_singletons(work) && save_entities(work) && save_pools(work);
 }
 
-/* Into a blob, or else into a file. */
+/* Saves to a blob or, if it is NULL, to a file. */
 static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *out_blob, const char *path)
 {
     static const mica_save_def defaults = {0};

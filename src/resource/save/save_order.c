@@ -87,7 +87,7 @@ bool micap_saving_index(micap_saving *work)
     return true;
 }
 
-/* As one array. */
+/* Collects all entities in one array. */
 static bool gather_entities(micap_saving *work)
 {
     if (work->entities)

@@ -222,8 +222,8 @@ static void *add_separate(micap_spawning *work, const micap_entry *entry, mica_e
     return mica_instance_write_id(pool, mica_pool_add(pool, owner));
 }
 
-/* What a batch does not take (components of which entities have several, pools whose rows outlive their owner, split ones that need
- * completing) comes when the batch is over, one by one, through doors that every storage has. */
+/* Adds one component that a batch cannot create: several instances per entity, pools that keep rows of destroyed entities, and split
+ * components with a spawn function. Called after the batch; uses functions that work for every storage. */
 static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t instance, uint32_t index, uint32_t copy)
 {
     const mica_entity *entities = copy_of(work, copy);

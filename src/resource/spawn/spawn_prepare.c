@@ -1,4 +1,4 @@
-/* What a spawn needs to know before it begins: which component is whose, and how values are converted. */
+/* Prepares a spawn before the world changes: finds the components of the world, and how values are converted. */
 #include "resource/spawn/spawn_prepare.h"
 
 #include "mica/view.h"

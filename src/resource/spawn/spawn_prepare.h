@@ -1,4 +1,4 @@
-/* What a spawn or a reload works out before the world changes: which component is which, and how values are converted. */
+/* Prepares a spawn or a reload before the world changes: finds the components of the world, and how values are converted. */
 #ifndef MICAP_RESOURCE_SPAWN_SPAWN_PREPARE_H
 #define MICAP_RESOURCE_SPAWN_SPAWN_PREPARE_H
 

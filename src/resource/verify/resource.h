@@ -1,7 +1,7 @@
 /* A loaded resource: the mapped file, and small tables of what is where. Everything in it was verified when it was loaded:
  * bounds, counts, indices and values need not be checked again.
  *
- *     load.c             maps a file and runs the steps        verify_components.c   components, instances and their values
+ *     load_resource.c    maps a file and runs the steps        verify_components.c   components, instances and their values
  *     verify_sections.c  header, bounds and checksums          verify_entities.c     groups, parents, order, names
  *     verify_types.c     strings and descriptions of types     verify_assets.c       paths of other resources
  *     resource.c         the public functions that read it     load_error.c          why a file is not accepted */
@@ -71,7 +71,7 @@ static inline uint32_t micap_count_of(const mica_resource *resource, micap_secti
     return resource->single[kind] ? resource->single[kind]->record.count : 0;
 }
 
-/* Record i of such a section. Later versions may append to records: hence the stride. */
+/* Record i of such a section. Uses a stride, because later versions may append fields to records. */
 static inline const void *micap_record(const mica_resource *resource, micap_section_kind kind, uint32_t i)
 {
     const micap_part *part = resource->single[kind];

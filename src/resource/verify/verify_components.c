@@ -38,7 +38,7 @@ static bool read_identity(mica_resource *resource, micap_component_block *block,
     if (record->role > MICAP_ROLE_SINGLETON)
         return micap_load_fail(resource, at + 24, "component %.60s has the unknown role %u", block->name, record->role);
     if (record->role == MICAP_ROLE_TAG ? record->type != MICAP_NONE : record->type >= resource->type_count)
-        return micap_load_fail(resource, at + 20, "component %.60s names type %u, which there is not", block->name,
+        return micap_load_fail(resource, at + 20, "component %.60s has type %u, which does not exist", block->name,
                                record->type);
     if (record->role == MICAP_ROLE_TAG) {
         mica_type *tag = &resource->types[resource->type_count + index];
@@ -73,7 +73,7 @@ static bool read_lists(mica_resource *resource, micap_component_block *block, co
                        uint64_t at)
 {
     if (block->role == MICAP_ROLE_SINGLETON && (record->owners != MICAP_NONE || record->disabled != MICAP_NONE))
-        return micap_load_fail(resource, at + 40, "component %.60s is a singleton and has owners or switches",
+        return micap_load_fail(resource, at + 40, "component %.60s is a singleton and has owners or enabled states",
                                block->name);
     if (record->owners != MICAP_NONE) {
         const micap_part *part = take_part(resource, record->owners, MICAP_SECTION_OWNERS, block->instance_count);
@@ -88,7 +88,8 @@ static bool read_lists(mica_resource *resource, micap_component_block *block, co
     if (record->disabled != MICAP_NONE) {
         const micap_part *part = take_part(resource, record->disabled, MICAP_SECTION_DISABLED, MICAP_NONE);
         if (!part || part->record.stride != sizeof(uint32_t))
-            return micap_load_fail(resource, at + 44, "component %.60s has no section with its switches", block->name);
+            return micap_load_fail(resource, at + 44, "component %.60s has no section with its enabled states",
+                                   block->name);
         block->disabled = (const uint32_t *)(const void *)part->data;
         block->disabled_count = part->record.count;
         for (uint32_t i = 0; i < block->disabled_count; ++i)
@@ -168,7 +169,7 @@ static bool check_references(mica_resource *resource, const micap_component_bloc
         mica_entity entity;
         memcpy(&entity, reference, sizeof entity);
         if (entity.generation > 1 || (entity.generation ? entity.index >= resource->header.entity_count : entity.index))
-            return micap_load_fail(resource, 0, "component %.60s: a reference to entity %u, which there is not",
+            return micap_load_fail(resource, 0, "component %.60s: a reference to entity %u, which does not exist",
                                    block->name, entity.index);
     }
     return true;

@@ -11,10 +11,10 @@ static bool check_column(mica_resource *resource, const micap_group_record *grou
     const micap_column_record *column = micap_record(resource, MICAP_SECTION_COLUMNS, index);
     uint64_t at = micap_offset_of(resource, MICAP_SECTION_COLUMNS, index);
     if (column->component >= resource->block_count)
-        return micap_load_fail(resource, at, "a group has component %u, which there is not", column->component);
+        return micap_load_fail(resource, at, "a group has component %u, which does not exist", column->component);
     const micap_component_block *block = &resource->blocks[column->component];
     if (block->role == MICAP_ROLE_SINGLETON || block->owners)
-        return micap_load_fail(resource, at, "component %.60s is no column of a group", block->name);
+        return micap_load_fail(resource, at, "component %.60s is not a column of a group", block->name);
     if (index > group->first_column) {
         const micap_column_record *before = micap_record(resource, MICAP_SECTION_COLUMNS, index - 1);
         if (column->component <= before->component)
@@ -22,7 +22,7 @@ static bool check_column(mica_resource *resource, const micap_group_record *grou
     }
     uint32_t *total = &totals[column->component];
     if (column->first_instance != *total || group->entity_count > block->instance_count - *total)
-        return micap_load_fail(resource, at + 4, "component %.60s: instances %u to %u are not its next ones",
+        return micap_load_fail(resource, at + 4, "component %.60s: instances %u to %u do not follow the ones before",
                                block->name, column->first_instance, column->first_instance + group->entity_count);
     *total += group->entity_count;
     return true;
@@ -35,7 +35,7 @@ static bool check_group(mica_resource *resource, uint32_t index, uint32_t *next_
     uint64_t at = micap_offset_of(resource, MICAP_SECTION_GROUPS, index);
     if (group->first_entity != *next_entity || group->entity_count == 0 ||
         group->entity_count > resource->header.entity_count - *next_entity)
-        return micap_load_fail(resource, at, "group %u does not hold the next entities", index);
+        return micap_load_fail(resource, at, "group %u does not contain the next entities", index);
     if (group->first_column != *next_column ||
         group->column_count > micap_count_of(resource, MICAP_SECTION_COLUMNS) - *next_column)
         return micap_load_fail(resource, at + 8, "group %u does not have the next columns", index);
@@ -83,7 +83,7 @@ static bool check_order(mica_resource *resource)
         uint32_t entity = micap_number(resource, MICAP_SECTION_ORDER, i);
         if (entity >= count || resource->positions[entity] != MICAP_NONE)
             return micap_load_fail(resource, micap_offset_of(resource, MICAP_SECTION_ORDER, i),
-                                   "the order names entity %u, which there is not, or twice", entity);
+                                   "the order contains entity %u, which does not exist or is there twice", entity);
         resource->positions[entity] = i;
     }
     return true;
@@ -127,8 +127,9 @@ static bool check_names(mica_resource *resource)
         const micap_name_record *name = micap_record(resource, MICAP_SECTION_NAMES, i);
         uint64_t at = micap_offset_of(resource, MICAP_SECTION_NAMES, i);
         if (name->entity >= count || resource->name_texts[name->entity])
-            return micap_load_fail(resource, at, "name %u belongs to entity %u, which there is not, or is its second",
-                                   i, name->entity);
+            return micap_load_fail(resource, at,
+                                   "name %u belongs to entity %u, which does not exist or has another name", i,
+                                   name->entity);
         if (!micap_is_text(resource, name->text) || !*micap_text(resource, name->text) ||
             strchr(micap_text(resource, name->text), '/'))
             return micap_load_fail(resource, at + 4, "name %u is empty or contains a '/'", i);

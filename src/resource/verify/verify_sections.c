@@ -26,7 +26,7 @@ static bool read_header(mica_resource *resource)
                                resource->byte_count, (unsigned long long)header->file_bytes);
     if (header->header_bytes < sizeof *header || header->header_bytes % 8 || header->section_bytes % 8 ||
         header->section_bytes < sizeof(micap_section) || section_count > MICAP_SECTIONS_MAX)
-        return micap_load_fail(resource, 24, "the header or its section table has an impossible size");
+        return micap_load_fail(resource, 24, "the header or its section table has an invalid size");
     uint64_t end = header->header_bytes + (uint64_t)section_count * header->section_bytes;
     if (end > resource->byte_count)
         return micap_load_fail(resource, 28, "the section table ends after the file");
@@ -78,8 +78,8 @@ static bool unpack(mica_resource *resource, uint32_t index, uint64_t *unpacked_b
     const char *stored = resource->bytes + section->offset;
     if (!(section->flags & MICAP_SECTION_ZSTD)) {
         part->data = (char *)stored;
-        return section->bytes == section->stored_bytes ||
-               micap_load_fail(resource, record_offset(resource, index) + 24, "section %u has two sizes", index);
+        return section->bytes == section->stored_bytes || micap_load_fail(resource, record_offset(resource, index) + 24,
+                                                                          "the two sizes of section %u differ", index);
     }
     if (section->bytes > resource->memory_bytes_max - *unpacked_bytes)
         return micap_load_fail(resource, section->offset, "the compressed sections grow beyond the %llu bytes allowed",
@@ -108,8 +108,8 @@ static bool read_section(mica_resource *resource, uint32_t index, uint64_t *unpa
     if (section->stride < micap_record_bytes(kind) || section->stride == 0 ||
         section->stride % micap_record_alignment(kind) != 0 ||
         (uint64_t)section->count * section->stride != section->bytes)
-        return micap_load_fail(resource, at + 40, "section %u: %u records of %u bytes are not its %llu bytes", index,
-                               section->count, section->stride, (unsigned long long)section->bytes);
+        return micap_load_fail(resource, at + 40, "section %u: %u records of %u bytes do not fill its %llu bytes",
+                               index, section->count, section->stride, (unsigned long long)section->bytes);
     if (resource->is_foreign)
         micap_swap_table(kind, part->data, section->count, section->stride);
     if (kind >= MICAP_SECTION_INSTANCES && kind <= MICAP_SECTION_DISABLED)

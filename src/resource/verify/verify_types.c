@@ -40,8 +40,8 @@ static bool allocate_types(mica_resource *resource)
     uint32_t component_count = micap_count_of(resource, MICAP_SECTION_COMPONENTS);
     uint32_t type_count = micap_count_of(resource, MICAP_SECTION_TYPES);
     if (type_count > MICAP_TYPES_MAX || component_count > MICA_COMPONENTS_MAX)
-        return micap_load_fail(resource, 0, "the file has %u types and %u components, which is more than there can be",
-                               type_count, component_count);
+        return micap_load_fail(resource, 0, "the file has %u types and %u components, more than the limit", type_count,
+                               component_count);
     resource->type_count = type_count;
     resource->type_capacity = type_count + component_count;
     resource->field_count = micap_count_of(resource, MICAP_SECTION_FIELDS);

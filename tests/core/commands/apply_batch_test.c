@@ -16,7 +16,7 @@ typedef struct twins {
     mica_world *at_once;
     mica_world *recorded;
     mica_entity entities[ENTITIES]; /* the same handles in both */
-    uint32_t list[ENTITIES];        /* whom a round changes, each once */
+    uint32_t list[ENTITIES];        /* the entities that a round changes, each once */
     uint32_t count;
     bool listed[ENTITIES];
     mica_commands *buffers[BUFFERS]; /* of the one that records */
@@ -99,7 +99,7 @@ static void record(mica_commands *commands, uint32_t kind, uint32_t index)
     }
 }
 
-/* Into the world's own buffer, or in parts one behind the other into several: whether it was so. */
+/* Records into the world's own buffer, or in parts into several buffers. Returns whether it did. */
 static bool record_list(random_source *random, uint32_t kind)
 {
     bool is_shared = random_one_in(random, 3);
@@ -183,7 +183,7 @@ START_TEST(a_flush_of_neighbours_stamps_what_single_changes_stamp)
 END_TEST
 
 /* What a small world should have: of each entity whether it lives, and its two numbers, 0 where there is none. */
-enum { FEW = 9, WHO = 5, PLACES_OF_CALLS = 3 };
+enum { FEW = 9, CHOICES = 5, PLACES_OF_CALLS = 3 };
 typedef struct expectation {
     bool lives[FEW];
     uint32_t number[FEW];
@@ -224,9 +224,9 @@ static void ignore_report(const mica_report *report, void *context)
 
 /* The same for some entities, and then something that differs in one way or in several: another change, from another place, under
  * another label, for an entity that comes before the others, is one of them, is only recorded, or dead. */
-static void differ(const deed *first, const deed *then, uint32_t who, uint32_t crowd)
+static void differ(const deed *first, const deed *then, uint32_t choice, uint32_t crowd)
 {
-    static const uint32_t chosen[WHO] = {5, 0, 3, 8, 7};
+    static const uint32_t chosen[CHOICES] = {5, 0, 3, 8, 7};
     mica_world_def def = mica_world_def_default();
     def.dead_target = MICA_DEAD_TARGET_IGNORE;
     def.report = ignore_report;
@@ -248,15 +248,15 @@ static void differ(const deed *first, const deed *then, uint32_t who, uint32_t c
     }
     for (uint32_t i = 0; i < crowd; ++i)
         record_deed(commands, first, more[i], 7);
-    if (who == 4) { /* dead before it is recorded or after */
+    if (choice == 4) { /* dead before it is recorded or after */
         if (then->removes)
             mica_destroy(world, entities[7]);
         expected.lives[7] = false;
     } else {
-        expect_deed(&expected, then, chosen[who], 200);
+        expect_deed(&expected, then, chosen[choice], 200);
     }
-    record_deed(commands, then, entities[chosen[who]], 200);
-    if (who == 4 && !then->removes)
+    record_deed(commands, then, entities[chosen[choice]], 200);
+    if (choice == 4 && !then->removes)
         mica_destroy(world, entities[7]);
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     for (uint32_t i = 0; i < FEW; ++i) {
@@ -270,18 +270,18 @@ static void differ(const deed *first, const deed *then, uint32_t who, uint32_t c
     mica_world_destroy(world);
 }
 
-START_TEST(something_else_behind_the_same_for_many_is_not_lost)
+START_TEST(a_different_change_after_equal_changes_is_applied)
 {
     const mica_location places[PLACES_OF_CALLS] = {{"a.c", 1}, {"a.c", 2}, {"b.c", 1}};
-    for (uint32_t i = 0; i < 2 * 4 * PLACES_OF_CALLS * 2 * WHO; ++i) {
-        uint32_t kind = i / 2 % 4, location = i / 8 % PLACES_OF_CALLS, label = i / 24 % 2, who = i / 48;
+    for (uint32_t i = 0; i < 2 * 4 * PLACES_OF_CALLS * 2 * CHOICES; ++i) {
+        uint32_t kind = i / 2 % 4, location = i / 8 % PLACES_OF_CALLS, label = i / 24 % 2, choice = i / 48;
         const deed first = {.removes = i % 2, .location = places[0], .label = "one"};
         const deed then = {kind % 2, kind / 2, places[location], label ? "other" : first.label};
-        differ(&first, &then, who, 0);
-        differ(&first, &then, who, 29); /* with those before, a block is full */
+        differ(&first, &then, choice, 0);
+        differ(&first, &then, choice, 29); /* with those before, a block is full */
     }
 }
 END_TEST
 
-TEST_SUITE(apply_batch, something_else_behind_the_same_for_many_is_not_lost,
+TEST_SUITE(apply_batch, a_different_change_after_equal_changes_is_applied,
            a_flush_of_neighbours_ends_like_single_changes, a_flush_of_neighbours_stamps_what_single_changes_stamp)

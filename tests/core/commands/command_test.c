@@ -20,7 +20,7 @@ START_TEST(changes_wait_for_the_flush)
     ck_assert_msg(mica_get(world, entity, Position)->x == 1, "but the value is as it was");
     ck_assert_msg(!mica_has(world, entity, Velocity), "nothing is added");
     ck_assert_msg(mica_has(world, entity, Frozen), "nothing is removed");
-    ck_assert_msg(mica_is_alive(world, doomed), "nobody has died");
+    ck_assert_msg(mica_is_alive(world, doomed), "it is still alive");
     ck_assert_msg(mica_flush(world) == MICA_OK, "the flush applies it");
     ck_assert_msg(mica_get(world, entity, Position)->x == 9, "the value is set");
     ck_assert_msg(mica_get(world, entity, Velocity)->y == 5, "the other is added");
@@ -72,7 +72,7 @@ START_TEST(add_returns_the_staged_value)
 }
 END_TEST
 
-START_TEST(adding_twice_goes_on_with_the_first_staged_value)
+START_TEST(adding_twice_returns_the_first_staged_value)
 {
     mica_world *world = open_world(&heard);
     mica_entity entity = mica_create(world);
@@ -104,7 +104,7 @@ START_TEST(pointers_to_staged_values_stay_valid_with_any_number_of_additions)
         ck_assert_msg(staged[0]->value == 0 && staged[i / 2]->value == i / 2, "addition %u spoilt an earlier one", i);
     }
     for (uint32_t i = 0; i < MANY; ++i) {
-        ck_assert_msg(staged[i]->value == i, "staged value %u is gone", i);
+        ck_assert_msg(staged[i]->value == i, "staged value %u is wrong", i);
         staged[i]->value = i * 3 + 1;
     }
     ck_assert_msg(mica_flush(world) == MICA_OK, "all are applied");
@@ -157,7 +157,7 @@ START_TEST(recording_a_removal_twice_reports_false_the_second_time)
     ck_assert_msg(mica_command_remove(commands, entity, Position), "and removed");
     forget_reports(&heard);
     ck_assert_msg(mica_flush(world) == MICA_OK, "the flush applies it");
-    ck_assert_msg(!mica_has(world, entity, Position) && !mica_has(world, entity, Mass), "both are gone");
+    ck_assert_msg(!mica_has(world, entity, Position) && !mica_has(world, entity, Mass), "both are removed");
     ck_assert_msg(mica_has(world, entity, Frozen), "the rest is there");
     close_world(world, &heard);
 }
@@ -305,7 +305,7 @@ static uint64_t record_two_buffers(mica_world *world, bool in_turns, mica_entity
     return mica_world_hash(world);
 }
 
-START_TEST(the_outcome_does_not_depend_on_who_recorded_when)
+START_TEST(the_result_does_not_depend_on_threads_and_timing)
 {
     static mica_entity turns[2][200], blocks[2][200];
     mica_world *world = open_world(&heard);
@@ -331,7 +331,7 @@ START_TEST(recording_nests)
     ck_assert_msg(mica_flush(world) == MICA_OK, "the inner flush");
     ck_assert_msg(!mica_has(world, entity, Frozen), "applies nothing");
     mica_add(world, entity, Enemy);
-    ck_assert_msg(!mica_has(world, entity, Enemy), "recording goes on");
+    ck_assert_msg(!mica_has(world, entity, Enemy), "the world still records");
     ck_assert_msg(mica_flush(world) == MICA_OK, "the outer flush");
     ck_assert_msg(mica_has(world, entity, Frozen) && mica_has(world, entity, Enemy), "applies all");
     ck_assert_msg(mica_flush(world) == MICA_OK, "a flush without recording is fine");
@@ -489,14 +489,13 @@ START_TEST(staged_values_are_aligned_as_their_type_wants)
 END_TEST
 
 TEST_SUITE(command, staged_values_are_aligned_as_their_type_wants, changes_wait_for_the_flush,
-           created_handles_are_valid_at_once, add_returns_the_staged_value,
-           adding_twice_goes_on_with_the_first_staged_value,
+           created_handles_are_valid_at_once, add_returns_the_staged_value, adding_twice_returns_the_first_staged_value,
            pointers_to_staged_values_stay_valid_with_any_number_of_additions,
            staged_values_of_all_sizes_and_alignments_stay_where_they_are,
            recording_a_removal_twice_reports_false_the_second_time,
            recording_a_destruction_twice_reports_false_the_second_time,
            contradictory_commands_end_as_if_done_one_by_one, all_changes_to_one_entity_become_one_move,
-           buffers_are_applied_in_the_order_they_were_made, the_outcome_does_not_depend_on_who_recorded_when,
+           buffers_are_applied_in_the_order_they_were_made, the_result_does_not_depend_on_threads_and_timing,
            recording_nests, a_loop_may_record_what_it_must_not_do, a_dropped_buffer_drops_what_it_recorded,
            a_world_may_go_with_changes_still_recorded, owned_values_are_staged_and_applied_once,
            a_clone_can_be_recorded, a_buffer_can_be_used_for_many_flushes)

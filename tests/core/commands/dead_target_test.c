@@ -1,4 +1,4 @@
-/* Recorded changes whose entity died before the flush: warn, ignore or refuse, with who recorded them and where. */
+/* Recorded changes whose entity died before the flush: warn, ignore or refuse, with the label of the buffer and the location. */
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -19,7 +19,7 @@ static mica_result flush_with_a_dead_target(mica_world *world, mica_entity victi
     return mica_flush(world);
 }
 
-START_TEST(changes_to_the_dead_are_reported_with_who_recorded_them)
+START_TEST(changes_to_destroyed_entities_are_reported_with_their_origin)
 {
     mica_world *world = open_world(&heard);
     mica_entity victim = mica_create(world), bystander = mica_create(world);
@@ -94,7 +94,7 @@ START_TEST(a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
     mica_hook_set(world, Number, MICA_EVENT_REMOVE, touch_dying, NULL);
     ck_assert_msg(mica_destroy(world, dying) && !mica_is_alive(world, dying), "the destruction itself goes through");
     forget_reports(&heard);
-    ck_assert_msg(mica_is_alive(world, made), "what waits for the flush goes on waiting");
+    ck_assert_msg(mica_is_alive(world, made), "pending entities stay pending");
     mica_hook_set(world, Number, MICA_EVENT_REMOVE, NULL, NULL);
     ck_assert_msg(mica_flush(world) == MICA_OK, "and is applied by it");
     ck_assert_msg(mica_has(world, made, Number) && mica_get(world, made, Number)->value == 3, "with its value");
@@ -102,6 +102,6 @@ START_TEST(a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
 }
 END_TEST
 
-TEST_SUITE(dead_target, changes_to_the_dead_are_reported_with_who_recorded_them, changes_to_the_dead_can_be_ignored,
-           changes_to_the_dead_can_refuse_the_whole_flush, commands_on_the_dead_are_refused_with_their_place,
-           a_dead_target_of_a_hook_drops_nothing_of_other_buffers)
+TEST_SUITE(dead_target, changes_to_destroyed_entities_are_reported_with_their_origin,
+           changes_to_the_dead_can_be_ignored, changes_to_the_dead_can_refuse_the_whole_flush,
+           commands_on_the_dead_are_refused_with_their_place, a_dead_target_of_a_hook_drops_nothing_of_other_buffers)

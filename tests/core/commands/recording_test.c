@@ -58,8 +58,8 @@ START_TEST(a_name_given_early_goes_with_a_dropped_creation)
     forget_reports(&heard);
     mica_commands_destroy(dropped);
     mica_flush(world);
-    ck_assert_msg(mica_is_nil(mica_find(world, "never")), "who never came is not found");
-    ck_assert_msg(named != MICA_OK || mica_same(mica_find(world, "real"), real), "who came is");
+    ck_assert_msg(mica_is_nil(mica_find(world, "never")), "an entity that was never created is not found");
+    ck_assert_msg(named != MICA_OK || mica_same(mica_find(world, "real"), real), "a created entity is found");
     close_world(world, &heard);
 }
 END_TEST
@@ -440,15 +440,15 @@ typedef struct Shield { int32_t strength; } Shield;
 MICA_POOL_WITH(Shield, (.toggle = true), strength)
 
 /* A switch is for the value that was there when it was recorded: one that comes with the flush is switched on. */
-START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
+START_TEST(a_toggle_recorded_before_a_value_has_no_effect_if_the_value_is_removed)
 {
-    enum { IN_ONE, IN_TWO, BEHIND_ANOTHER };
+    enum { IN_ONE, IN_TWO, AFTER_ANOTHER };
     for (int kind = 0; kind < 6; ++kind) {
-        bool is_gone = kind % 2;
+        bool is_removed = kind % 2;
         mica_world *world = open_world(&heard);
         mica_entity entity = mica_create(world, MICA_WITH(Health, {1, 2}), MICA_WITH(Shield, {3}));
         mica_commands *commands = mica_commands_create(world);
-        if (kind / 2 == BEHIND_ANOTHER) {
+        if (kind / 2 == AFTER_ANOTHER) {
             ck_assert(mica_command_enable(commands, entity, Health) && mica_command_enable(commands, entity, Shield));
             commands = mica_commands_create(world);
         }
@@ -457,14 +457,14 @@ START_TEST(a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone)
             commands = mica_commands_create(world);
         ck_assert(mica_command_set(commands, entity, Health, {4, 5}) &&
                   mica_command_set(commands, entity, Shield, {6}));
-        if (is_gone) {
+        if (is_removed) {
             mica_remove(world, entity, Health);
             mica_remove(world, entity, Shield);
         }
         ck_assert_int_eq(mica_flush(world), MICA_OK);
         ck_assert(mica_get(world, entity, Health)->current == 4 && mica_get(world, entity, Shield)->strength == 6);
-        ck_assert(mica_is_enabled(world, entity, Health) == is_gone);
-        ck_assert(mica_is_enabled(world, entity, Shield) == is_gone);
+        ck_assert(mica_is_enabled(world, entity, Health) == is_removed);
+        ck_assert(mica_is_enabled(world, entity, Shield) == is_removed);
         close_world(world, &heard);
     }
 }
@@ -496,5 +496,5 @@ TEST_SUITE(recording, an_entity_whose_creation_is_recorded_has_nothing_yet,
            values_may_be_copied_from_other_entities, recorded_values_are_taken_from_variables,
            only_a_flush_tries_a_refused_recording_again,
            a_change_that_has_become_impossible_is_dropped_and_the_rest_is_done,
-           a_switch_recorded_before_a_value_finds_nothing_when_that_is_gone,
+           a_toggle_recorded_before_a_value_has_no_effect_if_the_value_is_removed,
            a_creation_that_fails_leaves_what_was_recorded_before, one_change_of_very_many_is_applied_whole)

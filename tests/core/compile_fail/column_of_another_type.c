@@ -1,4 +1,4 @@
-/* The array behind MICA_COLUMN must be of the component. */
+/* The array in MICA_COLUMN must have the type of the component. */
 #include "mica/mica.h"
 
 typedef struct Place { float x, y; } Place;

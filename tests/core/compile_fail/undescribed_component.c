@@ -1,4 +1,4 @@
-/* A component that nobody described. */
+/* A component without a description. */
 #include "mica/mica.h"
 
 typedef struct Undescribed { float x; } Undescribed;

@@ -126,7 +126,7 @@ START_TEST(destroying_many_passes_over_the_dead_and_repetitions)
         ck_assert_msg((number != NULL) == (i >= MANY / 2), "number %u", i);
         ck_assert_msg(!number || number->value == i, "number %u kept its value", i);
     }
-    ck_assert_msg(mica_destroy_many(world, list, count) == 0, "the second time nobody dies");
+    ck_assert_msg(mica_destroy_many(world, list, count) == 0, "the second call destroys nothing");
     ck_assert_msg(mica_destroy_many(world, NULL, 0) == 0, "and an empty list is fine");
     close_world(world, &heard);
 }
@@ -233,7 +233,7 @@ START_TEST(all_that_a_query_shows_are_destroyed)
         ck_assert_msg((number != NULL) == (i % 5 <= 1), "number %u", i);
         ck_assert_msg(!number || number->value == i, "number %u kept its value", i);
     }
-    ck_assert_msg(mica_query_count(query) == 0, "the query shows nobody");
+    ck_assert_msg(mica_query_count(query) == 0, "the query matches nothing");
     close_world(world, &heard);
 }
 END_TEST
@@ -312,12 +312,12 @@ START_TEST(a_sealed_world_adds_where_every_archetype_exists)
 }
 END_TEST
 
-START_TEST(adding_to_nobody_makes_no_archetype)
+START_TEST(adding_to_no_entities_creates_no_archetype)
 {
     mica_world *world = open_world(&heard);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     uint32_t archetypes = mica_world_get_stats(world).archetype_count;
-    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_OK, "nobody is fine");
+    ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_OK, "an empty query is valid");
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "an empty world stays empty");
     mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
     archetypes = mica_world_get_stats(world).archetype_count;
@@ -412,6 +412,6 @@ TEST_SUITE(bulk, clearing_frees_slots_as_destroying_one_by_one_does, many_are_cr
            a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
            an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,
            bulk_changes_are_refused_while_recording, destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
-           a_sealed_world_adds_where_every_archetype_exists, adding_to_nobody_makes_no_archetype,
+           a_sealed_world_adds_where_every_archetype_exists, adding_to_no_entities_creates_no_archetype,
            creating_many_in_vain_hands_out_no_handles, destroying_many_while_recording_passes_over_repetitions,
            a_variable_is_added_to_all_that_a_query_shows)

@@ -200,9 +200,9 @@ START_TEST(death_takes_all_components_along)
     mica_name_set(world, entity, mica_nil(), "mortal");
     ck_assert_msg(mica_destroy(world, entity), "nothing must be removed by hand");
     ck_assert_msg(texts_alive == 0, "what it owned is dropped");
-    ck_assert_msg(mica_get(world, entity, Position) == NULL, "its components are gone");
-    ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "its name is gone");
-    ck_assert_msg(mica_world_get_stats(world).entity_count == 0, "nobody is left");
+    ck_assert_msg(mica_get(world, entity, Position) == NULL, "it has no components");
+    ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "it has no name");
+    ck_assert_msg(mica_world_get_stats(world).entity_count == 0, "no entity is left");
     close_world(world, &heard);
 }
 END_TEST
@@ -219,7 +219,7 @@ START_TEST(destroying_twice_reports_false_the_second_time)
     mica_entity successor = mica_create(world);
     ck_assert_msg(!mica_destroy(world, entity), "a third time does not kill the successor in the slot");
     expect_report(&heard, MICA_ERROR_DEAD, "");
-    ck_assert_msg(mica_is_alive(world, successor), "who lives");
+    ck_assert_msg(mica_is_alive(world, successor), "the new entity is alive");
     close_world(world, &heard);
 }
 END_TEST
@@ -349,7 +349,8 @@ START_TEST(toggling_moves_nothing_and_keeps_the_value)
     ck_assert_msg(mica_is_enabled(world, entity, Visible), "the other one is still on");
     ck_assert_msg(mica_disable(world, entity, Visible) && !mica_is_enabled(world, entity, Visible),
                   "a tag goes off too");
-    ck_assert_msg(mica_enable(world, entity, Health) && mica_is_enabled(world, entity, Health), "and it goes on again");
+    ck_assert_msg(mica_enable(world, entity, Health) && mica_is_enabled(world, entity, Health),
+                  "it can be enabled again");
     ck_assert_msg(mica_world_get_stats(world).archetype_count == archetypes, "no archetype was needed");
     close_world(world, &heard);
 }

@@ -1,4 +1,4 @@
-/* References: they follow their component through every kind of move, and are NULL once it is gone. */
+/* References: they stay valid through every kind of move and are NULL after the component is removed. */
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"

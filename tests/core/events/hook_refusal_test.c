@@ -87,7 +87,7 @@ START_TEST(a_flush_inside_a_hook_is_refused)
     ck_assert_int_eq(results[0], MICA_OK);
     ck_assert_int_eq(results[1], MICA_ERROR_REFUSED);
     expect_report(&heard, MICA_ERROR_REFUSED, "inside a hook");
-    ck_assert_msg(mica_get(world, entity, Number)->value == 5, "what it recorded is applied behind it anyway");
+    ck_assert_msg(mica_get(world, entity, Number)->value == 5, "what it recorded is applied afterwards");
     close_world(world, &heard);
 }
 END_TEST

@@ -211,7 +211,7 @@ START_TEST(a_hook_can_be_taken_away)
     mica_hook_set(world, Number, MICA_EVENT_ADD, NULL, NULL);
     mica_hook_set(world, Number, MICA_EVENT_SET, NULL, NULL);
     mica_create(world, MICA_WITH(Number, {1}));
-    expect_journal("", "the hooks are gone");
+    expect_journal("", "the hooks are removed");
     ck_assert_msg(mica_world_clear(world) == MICA_OK, "the world is cleared");
     ck_assert_msg(strchr(seen.letters, 'R') != NULL, "the one that is left runs when the world is cleared");
     mica_create(world, MICA_WITH(Number, {1}));
@@ -221,7 +221,7 @@ START_TEST(a_hook_can_be_taken_away)
 }
 END_TEST
 
-START_TEST(hooks_that_make_no_sense_are_refused)
+START_TEST(invalid_hooks_are_rejected)
 {
     mica_world *world = open_world(&heard);
     ck_assert_msg(mica_hook_set_id(world, 60000, MICA_EVENT_ADD, note, &seen) == MICA_ERROR_UNKNOWN,
@@ -346,7 +346,7 @@ START_TEST(a_hook_may_destroy_its_own_entity)
     mica_entity poor = mica_create(world);
     ck_assert_msg(mica_add(world, poor, Number) == NULL, "there is nothing to return");
     ck_assert_msg(!mica_is_alive(world, poor), "it is dead");
-    ck_assert_msg(mica_world_get_stats(world).entity_count == 0, "nobody is left");
+    ck_assert_msg(mica_world_get_stats(world).entity_count == 0, "no entity is left");
     close_world(world, &heard);
 }
 END_TEST
@@ -356,7 +356,7 @@ START_TEST(a_hook_may_take_back_what_was_added)
     mica_world *world = open_world(&heard);
     mica_hook_set(world, Number, MICA_EVENT_ADD, take_number, NULL);
     mica_entity entity = mica_create(world, MICA_WITH(Number, {9}), MICA_WITH(Mass, {1}));
-    ck_assert_msg(mica_is_alive(world, entity) && !mica_has(world, entity, Number), "it is gone again");
+    ck_assert_msg(mica_is_alive(world, entity) && !mica_has(world, entity, Number), "it is removed again");
     ck_assert_msg(mica_get(world, entity, Mass)->value == 1, "the rest is there");
     close_world(world, &heard);
 }
@@ -392,13 +392,13 @@ START_TEST(a_hook_may_create_while_everything_goes)
     const mica_value column = MICA_WITH(Number);
     mica_create_many(world, 3, &column, 1, entities);
     ck_assert_msg(mica_destroy_all(query) == MICA_OK && mica_query_count(query) == 0, "a query destroys");
-    ck_assert_msg(calls > 0 && mica_world_get_stats(world).entity_count == calls, "who came stays");
+    ck_assert_msg(calls > 0 && mica_world_get_stats(world).entity_count == calls, "new entities stay");
     mica_create_many(world, 3, &column, 1, entities);
     ck_assert_msg(mica_destroy_many(world, entities, 3) == 3, "a list is destroyed");
-    ck_assert_msg(mica_world_get_stats(world).entity_count == calls, "who came stays");
+    ck_assert_msg(mica_world_get_stats(world).entity_count == calls, "new entities stay");
     mica_create_many(world, 3, &column, 1, entities);
     ck_assert_msg(mica_world_clear(world) == MICA_OK, "the world is cleared");
-    ck_assert_msg(mica_query_count(query) == 0, "all that were there are gone");
+    ck_assert_msg(mica_query_count(query) == 0, "all earlier entities are destroyed");
     expect_valid(world);
     mica_create_many(world, 3, &column, 1, entities);
     close_world(world, &heard);
@@ -452,7 +452,7 @@ static void flush_inside(const mica_event *event)
     mica_set(event->world, event->entities[0], Mass, {3});
     mica_defer(event->world);
     *result = mica_flush(event->world);
-    ck_assert_msg(!mica_has(event->world, event->entities[0], Mass), "recording goes on until the operation ends");
+    ck_assert_msg(!mica_has(event->world, event->entities[0], Mass), "the world records until the operation ends");
 }
 
 START_TEST(recording_nests_inside_a_hook)
@@ -470,7 +470,7 @@ END_TEST
 TEST_SUITE(hook, each_change_notifies_once, a_hook_sees_the_value_that_comes_or_goes,
            a_changed_and_killed_entity_notifies_rightly, recorded_changes_notify_at_the_flush_with_the_outcome,
            bulk_calls_notify_with_whole_runs, tags_notify_without_values, a_hook_can_be_taken_away,
-           hooks_that_make_no_sense_are_refused, changes_made_in_a_hook_are_applied_afterwards,
+           invalid_hooks_are_rejected, changes_made_in_a_hook_are_applied_afterwards,
            a_pointer_from_add_is_good_though_a_hook_moved_the_entity, a_hook_may_create, a_hook_may_destroy_another,
            a_hook_may_destroy_its_own_entity, a_hook_may_take_back_what_was_added, hooks_set_off_further_hooks,
            recording_nests_inside_a_hook, a_hook_may_create_while_everything_goes,

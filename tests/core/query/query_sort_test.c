@@ -127,7 +127,7 @@ START_TEST(the_order_is_kept_and_made_anew_only_after_a_change)
     walk(query, met, numbers);
     ck_assert_msg(mica_same(met[MANY - 1], moved) && numbers[0] == 1, "a written value finds its new place");
     mica_destroy(world, met[0]);
-    ck_assert_msg(walk(query, met, numbers) == MANY - 1 && numbers[0] == 2, "a dead one is gone");
+    ck_assert_msg(walk(query, met, numbers) == MANY - 1 && numbers[0] == 2, "a destroyed entity is not visited");
     mica_create(world, MICA_WITH(Number, {0}));
     ck_assert_msg(walk(query, met, numbers) == MANY && numbers[0] == 0, "a new one is in its place");
     close_world(world, &heard);

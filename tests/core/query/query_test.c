@@ -154,7 +154,7 @@ START_TEST(a_query_is_told_about_new_archetypes)
     mica_world *world = open_world(&heard);
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Position), MICA_WITHOUT(Frozen)));
     ck_assert_msg(mica_query_count(query) == 0, "nothing matches in an empty world");
-    ck_assert_msg(mica_is_nil(mica_query_first(query)), "nobody is first");
+    ck_assert_msg(mica_is_nil(mica_query_first(query)), "there is no first entity");
     mica_entity first = mica_create(world, MICA_WITH(Position));
     mica_create(world, MICA_WITH(Position), MICA_WITH(Mass));
     mica_create(world, MICA_WITH(Position), MICA_WITH(Frozen));
@@ -162,7 +162,7 @@ START_TEST(a_query_is_told_about_new_archetypes)
     ck_assert_msg(mica_query_count(query) == 2, "archetypes made later are met");
     ck_assert_msg(mica_same(mica_query_first(query), first), "in the order they were made");
     mica_add(world, first, Frozen);
-    ck_assert_msg(mica_query_count(query) == 1, "an entity that moved out is gone");
+    ck_assert_msg(mica_query_count(query) == 1, "an entity that no longer matches is not counted");
     close_world(world, &heard);
 }
 END_TEST
@@ -244,12 +244,12 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
     mica_world *world = open_world(&heard);
     const mistake mistakes[] = {
         {"component 0", {MICA_READ(Position), {0, MICA_ACCESS_READ}}, 2, "term 1"},
-        {"a component nobody described", {MICA_READ(Position), {60000, MICA_ACCESS_READ}}, 2, "term 1"},
+        {"a component without a description", {MICA_READ(Position), {60000, MICA_ACCESS_READ}}, 2, "term 1"},
         {"an access that does not exist", {MICA_READ(Position), {MICA_ID(Velocity), (mica_access)99}}, 2, "Velocity"},
         {"ADDED of what is not tracked", {MICA_ADDED(Position)}, 1, "Position"},
         {"DISABLED of what can't be toggled", {MICA_DISABLED(Position)}, 1, "Position"},
         {"OR without EITHER", {MICA_OR(Position)}, 1, "Position"},
-        {"OR behind something else", {MICA_READ(Mass), MICA_OR(Position)}, 2, "Position"},
+        {"OR after another term", {MICA_READ(Mass), MICA_OR(Position)}, 2, "Position"},
         {"READ of a tag", {MICA_READ(Frozen)}, 1, "Frozen"},
         {"WRITE of a tag", {MICA_WRITE(Frozen)}, 1, "Frozen"},
         {"CHANGED of a tag", {MICA_CHANGED(Frozen)}, 1, "Frozen"},
@@ -277,7 +277,7 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
                       mistakes[i].what, report->file, report->line);
         forget_reports(&heard);
     }
-    ck_assert_msg(mica_world_get_stats(world).query_count == 0, "no query is left behind");
+    ck_assert_msg(mica_world_get_stats(world).query_count == 0, "no query is left");
     close_world(world, &heard);
 }
 END_TEST
@@ -421,7 +421,7 @@ START_TEST(toggled_rows_are_passed_over_one_by_one)
     for (int i = 0; i < 1500; ++i)
         mica_enable(world, entities[i], Health);
     ck_assert_msg(mica_query_count(on) == 1500 && mica_query_count(off) == 0, "all are on again");
-    ck_assert_msg(mica_is_nil(mica_query_first(off)), "nobody is off");
+    ck_assert_msg(mica_is_nil(mica_query_first(off)), "no entity is disabled");
     close_world(world, &heard);
 }
 END_TEST

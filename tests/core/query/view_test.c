@@ -193,7 +193,7 @@ START_TEST(a_structural_change_ends_each_with_a_report)
 }
 END_TEST
 
-START_TEST(rows_of_one_archetype_come_as_they_lie)
+START_TEST(rows_of_one_archetype_are_visited_in_storage_order)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
     for (uint32_t i = 0; i < 500; ++i)
@@ -268,4 +268,4 @@ TEST_SUITE(view, rows_of_hundreds_of_archetypes_come_with_the_columns_they_have,
            views_cover_every_row_exactly_once, a_finished_loop_stays_finished, loops_over_one_query_can_be_nested,
            a_loop_may_be_left_early, columns_are_found_by_position_too,
            a_column_the_query_does_not_have_is_null_with_a_report, a_structural_change_ends_each_with_a_report,
-           rows_of_one_archetype_come_as_they_lie, each_stops_at_the_first_structural_change)
+           rows_of_one_archetype_are_visited_in_storage_order, each_stops_at_the_first_structural_change)

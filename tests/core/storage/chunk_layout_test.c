@@ -1,5 +1,5 @@
-/* Where the columns of a chunk lie, from the inside: within its block, aligned in memory, one after the other, whatever
- * the alignment of a component and however far the chunk begins behind its block. */
+/* The layout of a chunk: columns are within its block, aligned and in order, for every alignment of a component and every offset of the
+ * chunk in its block. */
 #include "support/components.h"
 #include "support/reports.h"
 #include "support/test.h"
@@ -79,7 +79,7 @@ START_TEST(a_page_of_its_own_alignment_leaves_the_neighbours_alone)
     mica_entity neighbour = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
     mica_set(world, entity, Mass, {12345});
     ck_assert_msg(mica_get(world, neighbour, Position) && mica_get(world, neighbour, Position)->z == 3,
-                  "the chunk behind it is whole");
+                  "the next chunk is intact");
     close_world(world, &heard);
 }
 END_TEST

@@ -118,7 +118,7 @@ START_TEST(of_many_components_of_one_name_a_world_has_one)
 }
 END_TEST
 
-START_TEST(worlds_may_differ_in_the_layout_behind_a_name)
+START_TEST(worlds_may_have_different_layouts_for_one_name)
 {
     reports heard_by_other;
     mica_world *world = open_world(&heard), *other = open_world(&heard_by_other);
@@ -488,7 +488,7 @@ TEST_SUITE(component, owned_values_come_back_though_a_later_snapshot_was_dropped
            a_described_component_is_found_after_its_first_use, a_component_made_at_run_time_works_like_any_other,
            a_duplicate_name_with_another_layout_is_refused_naming_both,
            the_use_of_a_name_with_another_layout_is_refused, of_many_components_of_one_name_a_world_has_one,
-           worlds_may_differ_in_the_layout_behind_a_name, malformed_descriptions_are_refused_with_a_report,
+           worlds_may_have_different_layouts_for_one_name, malformed_descriptions_are_refused_with_a_report,
            an_alignment_that_is_no_power_of_two_is_named, an_entity_that_is_too_big_is_refused_clearly,
            an_entity_too_big_for_all_its_components_is_refused, a_value_of_the_wrong_size_is_refused_naming_both_sizes,
            an_unknown_component_is_reported_and_harmless, owned_values_survive_moves_between_archetypes,

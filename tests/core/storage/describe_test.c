@@ -29,10 +29,10 @@ typedef struct Scalars {
     uint32_t u32;
     int64_t i64;
     uint64_t u64;
-    mica_entity who;
+    mica_entity entity;
 } Scalars;
 MICA_COMPONENT(Scalars, truth, letter, tiny, byte, brief, brief_unsigned, whole, whole_unsigned, wide, wide_unsigned,
-               widest, widest_unsigned, real, precise, i8, u8, i16, u16, i32, u32, i64, u64, who)
+               widest, widest_unsigned, real, precise, i8, u8, i16, u16, i32, u32, i64, u64, entity)
 
 typedef struct Arrays {
     bool truths[3];
@@ -111,7 +111,7 @@ START_TEST(kinds_are_deduced_for_every_scalar_type)
         FIELD(Scalars, u32, MICA_KIND_U32),
         FIELD(Scalars, i64, MICA_KIND_I64),
         FIELD(Scalars, u64, MICA_KIND_U64),
-        FIELD(Scalars, who, MICA_KIND_ENTITY),
+        FIELD(Scalars, entity, MICA_KIND_ENTITY),
     };
     const mica_type *type = mica_component_type(MICA_ID(Scalars));
     expect_fields(type, expected, COUNT_OF(expected));

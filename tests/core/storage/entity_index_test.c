@@ -41,7 +41,7 @@ typedef struct play {
         uint64_t hash;
         living then;
         uint32_t crowd;
-        mica_entity next[NEXT]; /* the handles that came first behind it */
+        mica_entity next[NEXT]; /* the first handles after it */
     } kept[SNAPSHOTS];
 } play;
 
@@ -102,7 +102,7 @@ static void destroy_all(play *play)
     play->now.count = play->crowd = 0;
 }
 
-/* Where something is likely to go wrong: holes, what was never used, what lies behind all, what died, and anywhere. */
+/* An index that is likely to be a special case: a hole, a fresh index, one after the last, a destroyed entity, or any. */
 static uint32_t any_index(play *play)
 {
     const micap_entities *entities = &play->world->entities;
@@ -202,7 +202,7 @@ static void expect_all_alive(const play *play)
         REQUIRE(mica_is_alive(play->world, play->now.list[i]));
 }
 
-START_TEST(handles_are_never_given_out_twice_whoever_took_them)
+START_TEST(handles_are_never_returned_twice)
 {
     static void (*const steps[])(play *) = {create_some,  destroy_some,    record_some,     claim_some, claim_some,
                                             destroy_some, keep_or_go_back, keep_or_go_back, destroy_all};
@@ -249,7 +249,7 @@ START_TEST(a_slot_whose_generations_are_used_up_is_given_out_no_more)
 }
 END_TEST
 
-/* The last of all indices is claimed, so that nothing lies behind it. */
+/* The last of all indices is claimed, so that no index is after it. */
 START_TEST(without_indices_nothing_is_created_until_something_dies)
 {
     mica_world *world = open_world(&heard);
@@ -280,5 +280,5 @@ START_TEST(without_indices_nothing_is_created_until_something_dies)
 }
 END_TEST
 
-TEST_SUITE(entity_index, a_slot_whose_generations_are_used_up_is_given_out_no_more,
-           handles_are_never_given_out_twice_whoever_took_them, without_indices_nothing_is_created_until_something_dies)
+TEST_SUITE(entity_index, a_slot_whose_generations_are_used_up_is_given_out_no_more, handles_are_never_returned_twice,
+           without_indices_nothing_is_created_until_something_dies)

@@ -81,7 +81,7 @@ START_TEST(names_that_can_not_be_are_refused)
     } cases[] = {
         {second, mica_nil(), "taken", MICA_ERROR_EXISTS}, {second, mica_nil(), "a/b", MICA_ERROR_INVALID},
         {second, mica_nil(), "/", MICA_ERROR_INVALID},    {dead, mica_nil(), "ghost", MICA_ERROR_DEAD},
-        {second, dead, "lost", MICA_ERROR_DEAD},          {mica_nil(), mica_nil(), "nobody", MICA_ERROR_DEAD},
+        {second, dead, "lost", MICA_ERROR_DEAD},          {mica_nil(), mica_nil(), "none", MICA_ERROR_DEAD},
         {second, second, "itself", MICA_ERROR_INVALID},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
@@ -104,7 +104,7 @@ START_TEST(a_new_name_replaces_the_old_one)
     mica_name_set(world, house, mica_nil(), "house");
     mica_name_set(world, entity, mica_nil(), "first");
     mica_name_set(world, entity, house, "second");
-    ck_assert_msg(mica_is_nil(mica_find(world, "first")), "the old name is gone");
+    ck_assert_msg(mica_is_nil(mica_find(world, "first")), "the old name is not found");
     ck_assert_msg(mica_same(mica_find(world, "house/second"), entity), "the new one leads there");
     mica_name_set(world, entity, mica_nil(), NULL);
     ck_assert_msg(mica_name_get(world, entity) == NULL && mica_is_nil(mica_find(world, "house/second")),
@@ -127,11 +127,11 @@ START_TEST(a_name_dies_with_its_entity)
     ck_assert_uint_eq(mica_world_get_stats(world).name_count, 1);
     mica_destroy(world, entity);
     ck_assert_uint_eq(mica_world_get_stats(world).name_count, 0);
-    ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "nobody is found");
+    ck_assert_msg(mica_is_nil(mica_find(world, "mortal")), "the entity is not found");
     ck_assert_msg(mica_name_get(world, entity) == NULL, "the dead have no name");
     ck_assert_msg(mica_name_set(world, other, mica_nil(), "mortal") == MICA_OK, "and the name is free");
     mica_entity successor = mica_create(world);
-    ck_assert_msg(mica_name_get(world, successor) == NULL, "who gets the slot does not get the name");
+    ck_assert_msg(mica_name_get(world, successor) == NULL, "an entity with the same index does not have the name");
     forget_reports(&heard);
     close_world(world, &heard);
 }
@@ -148,7 +148,8 @@ START_TEST(nothing_is_found_in_a_dead_scope)
     ck_assert_msg(mica_is_nil(mica_find_from(world, scope, "entity")), "a dead scope holds nothing");
     ck_assert_msg(mica_is_alive(world, entity), "the entity itself lives");
     mica_entity successor = mica_create(world);
-    ck_assert_msg(mica_is_nil(mica_find_from(world, successor, "entity")), "who gets the slot does not get the scope");
+    ck_assert_msg(mica_is_nil(mica_find_from(world, successor, "entity")),
+                  "an entity with the same index does not have the scope");
     forget_reports(&heard);
     close_world(world, &heard);
 }

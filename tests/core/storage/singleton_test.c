@@ -19,7 +19,7 @@ MICA_COMPONENT_WITH(Motto,
 START_TEST(a_singleton_is_zero_at_first_and_never_moves)
 {
     mica_world *world = open_world(&heard);
-    ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "nobody has asked for it");
+    ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "it was not requested");
     mica_define(world, Clock);
     ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "nor is it used by being known");
     mica_snapshot before = mica_snapshot_take(world);
@@ -28,7 +28,7 @@ START_TEST(a_singleton_is_zero_at_first_and_never_moves)
     ck_assert_msg(!mica_singleton_is_used(world, MICA_ID(Clock)), "before, it was not used");
     mica_snapshot_drop(world, before);
     const Clock *clock = mica_singleton_get(world, Clock);
-    ck_assert_msg(mica_singleton_is_used(world, MICA_ID(Clock)), "now somebody has");
+    ck_assert_msg(mica_singleton_is_used(world, MICA_ID(Clock)), "now it was requested");
     ck_assert_msg(clock && clock->seconds == 0 && clock->ticks == 0, "zero at first");
     mica_singleton_write(world, Clock)->ticks = 5;
     ck_assert_msg(clock->ticks == 5, "what is written is seen");
@@ -76,7 +76,7 @@ START_TEST(a_query_reads_and_writes_a_singleton_as_one_value)
     uint32_t rows = 0;
     for (mica_view view = mica_query_begin(reader); mica_view_next(&view); rows += view.count)
         ck_assert_msg(mica_view_read(&view, Clock) == mica_singleton_get(world, Clock), "the column is the one value");
-    ck_assert_msg(rows == 300 && mica_query_count(reader) == 300, "and shuts nobody out: %u", rows);
+    ck_assert_msg(rows == 300 && mica_query_count(reader) == 300, "and excludes no entity: %u", rows);
     for (mica_view view = mica_query_begin(writer); mica_view_next(&view);)
         mica_view_write(&view, Clock)->ticks += view.count;
     ck_assert_msg(mica_singleton_get(world, Clock)->ticks == 303, "it can be written");

@@ -1,4 +1,5 @@
 /* Modules of a world: told of every death, part of hash, validation and trim, freed with the world. */
+#include "base/hash.h"
 #include "core/world/module.h"
 #include "core/storage/component_set.h"
 #include "core/storage/rows.h"

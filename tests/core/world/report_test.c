@@ -281,7 +281,7 @@ START_TEST(without_a_handler_reports_go_to_stderr)
     rewind(file);
     size_t length = fread(said, 1, sizeof said - 1, file);
     fclose(file);
-    ck_assert_msg(length > 0 && strstr(said, "mica") != NULL, "it says who speaks: %s", said);
+    ck_assert_msg(length > 0 && strstr(said, "mica") != NULL, "it names the library: %s", said);
     ck_assert_msg(strstr(said, "component Position is not a singleton") != NULL, "without a place, too: %s", said);
     ck_assert_msg(strstr(said, "level.c:123") != NULL, "and the place, as compilers do: %s", said);
     ck_assert_msg(strstr(said, "finder") != NULL, "and what is wrong: %s", said);
@@ -312,7 +312,7 @@ START_TEST(results_do_not_depend_on_a_handler_that_takes_the_error)
     ck_assert_msg(mica_create_many(world, 3, &(const mica_value)MICA_WITH(Mass), 1, NULL) == MICA_ERROR_REFUSED,
                   "creating many of one");
     ck_assert_msg(mica_add_all(query, Mass, {1}) == MICA_ERROR_REFUSED, "adding it to all");
-    ck_assert_msg(mica_name_set(world, mica_nil(), mica_nil(), "nobody") == MICA_ERROR_DEAD, "naming nobody");
+    ck_assert_msg(mica_name_set(world, mica_nil(), mica_nil(), "none") == MICA_ERROR_DEAD, "naming nil");
     mica_defer(world);
     mica_set(world, entities[0], Position, {5, 0, 0});
     mica_set(world, entities[1], Mass, {1});
@@ -340,7 +340,7 @@ static void end_list_in_hook(const mica_event *event)
     mica_removals_destroy(listed);
 }
 
-START_TEST(what_makes_no_sense_is_refused_with_a_reason)
+START_TEST(invalid_calls_are_rejected_with_a_reason)
 {
     mica_world *world = open_world(&heard);
     ck_assert(mica_is_nil(mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Number, {2}))));
@@ -394,5 +394,5 @@ END_TEST
 
 TEST_SUITE(report, a_bad_handle_is_harmless_at_every_door, every_result_has_its_own_text,
            reports_name_the_handle_and_what_was_tried, without_a_handler_reports_go_to_stderr,
-           results_do_not_depend_on_a_handler_that_takes_the_error, what_makes_no_sense_is_refused_with_a_reason,
+           results_do_not_depend_on_a_handler_that_takes_the_error, invalid_calls_are_rejected_with_a_reason,
            lists_of_removals_use_the_room_of_what_was_read)

@@ -1,15 +1,16 @@
-/* A validator that nobody has seen fail proves nothing: every invariant of a world is broken once, from the inside. */
+/* Breaks every invariant of a world once, from the inside, and expects that the validator finds it. */
 #include "support/components.h"
 #include "support/damage.h"
 #include "support/test.h"
 
 #include "core/storage/rows.h"
+#include "core/query/query.h"
 #include "core/world/world.h"
 #include "mica/snapshot.h"
 
 static reports heard;
 
-/* Chunks that are full to the last row, and an empty one behind them. */
+/* Full chunks, followed by an empty one. */
 static micap_archetype *fill_chunks(mica_world *world)
 {
     mica_entity first = mica_create(world, MICA_WITH(Number, {0}), MICA_WITH(Health, {1, 1}), MICA_WITH(Frozen));

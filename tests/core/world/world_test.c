@@ -117,7 +117,7 @@ START_TEST(clear_keeps_everything_but_the_entities)
     ck_assert_msg(mica_world_clear(world) == MICA_OK, "the world is cleared");
     for (uint32_t i = 0; i < 1000; ++i)
         ck_assert_msg(!mica_is_alive(world, entities[i]), "number %u is dead", i);
-    ck_assert_msg(mica_world_get_stats(world).entity_count == 0 && mica_query_count(query) == 0, "nobody is left");
+    ck_assert_msg(mica_world_get_stats(world).entity_count == 0 && mica_query_count(query) == 0, "no entity is left");
     ck_assert_msg(texts_alive == 0 && mica_is_nil(mica_find(world, "five")), "nor what they owned");
     ck_assert_msg(mica_component_find(world, "Number") == MICA_ID(Number), "components stay");
     for (uint32_t i = 0; i < 1000; ++i)

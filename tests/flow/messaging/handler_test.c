@@ -88,8 +88,8 @@ START_TEST(a_handler_that_comes_later_tells_the_system_of_every_frame_what_it_de
     ck_assert(!graph_has(world, "Health.Tick  waits for"));
     for (uint32_t i = 0; i < 2; ++i) /* the same declared twice is declared */
         ck_assert_int_eq(
-            mica_handler_add(world, MICA_HANDLER_USING(Health, Tick, count_too,
-                                                       MICA_USES(MICA_USE_READ(Armour), MICA_USE_READ(Score)))),
+            mica_handler_add(world, MICA_HANDLER_WITH(Health, Tick, count_too,
+                                                      (MICA_USES(MICA_USE_READ(Armour), MICA_USE_READ(Score))))),
             MICA_OK);
     ck_assert(graph_has(world, "Health.Tick  waits for forge (Armour)"));
     mica_step(world, 1);
@@ -196,7 +196,7 @@ START_TEST(a_handler_writes_any_stream_that_no_handler_reads)
     mica_system_add(world, MICA_SYSTEM_ONCE(strike_once));
     mica_step(world, 1);
     ck_assert_uint_eq(calls, 1);
-    mica_handler_add(world, MICA_HANDLER_USING(Armour, Tick, count, MICA_USES(MICA_USE_STREAM_READ(shared))));
+    mica_handler_add(world, MICA_HANDLER_WITH(Armour, Tick, count, (MICA_USES(MICA_USE_STREAM_READ(shared)))));
     mica_step(world, 1);
     ck_assert_uint_eq(calls, 1);
     expect_report(&heard, MICA_ERROR_REFUSED, "Health.messages does not declare that it will write it");

@@ -295,7 +295,7 @@ START_TEST(handlers_are_systems_of_the_schedule_with_what_they_declare)
     boss = mica_create(world, MICA_WITH(Armour, {5}));
     mica_entity one = mica_create(world, MICA_WITH(Health, {1}));
     mica_handler_add(world, MICA_HANDLER(Armour, Hit, armour_wears));
-    mica_handler_add(world, MICA_HANDLER_USING(Health, Hit, is_struck, MICA_USES(MICA_USE_READ(Armour))));
+    mica_handler_add(world, MICA_HANDLER_WITH(Health, Hit, is_struck, (MICA_USES(MICA_USE_READ(Armour)))));
     char graph[512];
     mica_graph_write(world, MICA_GRAPH_TEXT, graph, sizeof graph);
     ck_assert_ptr_nonnull(strstr(graph, "Health.messages  waits for Armour.messages (Armour)"));

@@ -156,8 +156,8 @@ static void add_systems(mica_world *world)
 {
     mica_system_add(world, MICA_SYSTEM(scatter, MICA_WRITE(Velocity)));
     mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position), MICA_READ(Velocity), MICA_WITHOUT(Frozen)));
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(drag, MICA_WRITE(Velocity)));
-    mica_system_add(world, MICA_SYSTEM_EACH(weigh, MICA_WRITE(Mass)));
+    mica_system_add(world, MICA_SYSTEM(drag, MICA_WRITE(Velocity)));
+    mica_system_add(world, MICA_SYSTEM(weigh, MICA_WRITE(Mass)));
     mica_system_add(world,
                     MICA_SYSTEM_WITH(breed, (.parallel = MICA_PARALLEL_EVEN), MICA_READ(Position), MICA_HAS(Velocity)));
     mica_system_add(world,

@@ -62,11 +62,9 @@ START_TEST(every_kind_of_system_gets_what_it_asks_for)
     mica_entity one = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Frozen));
     mica_entity two = mica_create(world, MICA_WITH(Number, {2}));
     mica_system_add(world, MICA_SYSTEM(add_one, MICA_WRITE(Number)));
-    mica_system_add(world,
-                    MICA_SYSTEM_EACH_WITH(add_one_each, (.context = &extra), MICA_READ(Clock), MICA_WRITE(Number)));
-    mica_system_add(world, MICA_SYSTEM_COLUMNS(add_one_columns, MICA_WRITE(Number), MICA_HAS(Frozen)));
-    mica_system_add(world,
-                    MICA_SYSTEM_EACH(add_mass_each, MICA_WRITE(Number), MICA_MAYBE_READ(Mass), MICA_HAS(Frozen)));
+    mica_system_add(world, MICA_SYSTEM_WITH(add_one_each, (.context = &extra), MICA_READ(Clock), MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM(add_one_columns, MICA_WRITE(Number), MICA_HAS(Frozen)));
+    mica_system_add(world, MICA_SYSTEM(add_mass_each, MICA_WRITE(Number), MICA_MAYBE_READ(Mass), MICA_HAS(Frozen)));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_once, (MICA_TERMS(MICA_READ(Number)))));
     ck_assert_int_eq(mica_step(world, 1), MICA_OK);
     ck_assert_uint_eq(mica_get(world, one, Number)->value, 1 + 1 + 110 + 1 + 1000);

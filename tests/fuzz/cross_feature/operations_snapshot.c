@@ -161,9 +161,9 @@ static void record_begin(program *program, scene *scene)
             replay(program, scene);
         return;
     }
-    mica_record_def def = {.detail = (mica_record_detail)take_below(program, 3)};
+    mica_recording_def def = {.detail = (mica_recording_detail)take_below(program, 3)};
     def.systems = take_one_in(program, 2);
-    if (mica_record_begin(scene->world, scratch_path("recording"), &def) != MICA_OK)
+    if (mica_recording_begin(scene->world, scratch_path("recording"), &def) != MICA_OK)
         return;
     program->recording_step = program->next;
     scene->is_recording = true;
@@ -171,7 +171,7 @@ static void record_begin(program *program, scene *scene)
 
 static void record_end(program *program, scene *scene)
 {
-    if (scene->is_recording && mica_record_end(scene->world) == MICA_OK)
+    if (scene->is_recording && mica_recording_end(scene->world) == MICA_OK)
         program->has_recording = true;
     scene->is_recording = false;
 }

@@ -193,12 +193,38 @@ static void phase_enable(program *program, scene *scene)
     mica_phase_enable(scene->world, phase, take_one_in(program, 2));
 }
 
+/* Every dependency is on a system that is listed earlier. */
+static void list_systems(program *program, mica_world *world)
+{
+    uint32_t position[256] = {0}, count = 0;
+    for (mica_phase phase = MICA_PHASE_NONE; (phase = mica_phase_next(world, phase)) != MICA_PHASE_NONE;) {
+        mica_phase_info info;
+        EXPECT(program, mica_phase_get_info(world, phase, &info) && mica_phase_find(world, info.name) == phase,
+               "a listed phase is not found");
+    }
+    for (mica_system system = {0}; (system = mica_system_next(world, system)).id;) {
+        mica_system_info info;
+        mica_system_access accesses[4];
+        mica_system_dependency dependencies[8];
+        EXPECT(program,
+               mica_system_get_info(world, system, &info) && mica_system_find(world, info.name).id == system.id,
+               "a listed system is not found");
+        mica_system_get_accesses(world, system, accesses, 4);
+        uint32_t dependency_count = mica_system_get_dependencies(world, system, dependencies, 8);
+        position[system.id % 256] = ++count;
+        for (uint32_t i = 0; i < dependency_count && i < 8 && system.id < 256; ++i)
+            EXPECT(program, position[dependencies[i].on.id] && position[dependencies[i].on.id] < count,
+                   "a system waits for a later one");
+    }
+}
+
 static void measure(program *program, scene *scene)
 {
     char text[512];
     mica_stats_enable(scene->world, take_below(program, 4));
     mica_graph_write(scene->world, MICA_GRAPH_TEXT, text, sizeof text);
     mica_graph_write(scene->world, MICA_GRAPH_DOT, text, sizeof text);
+    list_systems(program, scene->world);
     if (!scene->is_traced) {
         scene->is_traced = mica_trace_start(scene->world) == MICA_OK;
     } else {

@@ -23,7 +23,7 @@
 #include "mica/flow.h"
 #include "mica/hierarchy.h"
 #include "mica/mica.h"
-#include "mica/record.h"
+#include "mica/recording.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"

@@ -153,7 +153,7 @@ void scene_close(program *program, scene *scene)
     mica_sender_destroy(scene->sender);
     mica_replica_destroy(scene->replica);
     if (scene->is_recording)
-        mica_record_end(scene->world);
+        mica_recording_end(scene->world);
     mica_spawned_free(scene->spawned);
     scene->spawned = NULL;
     mica_world_destroy(scene->world);

@@ -94,7 +94,7 @@ static mica_blob shapes(const char *const *paths, uint32_t path_count, uint32_t 
         if (path)
             value->outline = value->extra[i % 2] = mica_draft_asset(draft, path);
     }
-    mica_draft_asset(draft, "nobody/refers/to/it.mica");
+    mica_draft_asset(draft, "not/referred/to.mica");
     mica_blob blob;
     ck_assert_int_eq(mica_draft_finish(draft, &(mica_draft_finish_def){.byte_order = order}, &blob), MICA_OK);
     mica_draft_destroy(draft);

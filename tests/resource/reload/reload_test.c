@@ -257,7 +257,7 @@ START_TEST(every_copy_follows_by_itself_below_its_parent)
     ck_assert_uint_eq(mica_get(world, axes[2], Number)->value, 2);
     for (uint32_t i = 0; i < 3; ++i)
         expect_children(mica_parent(world, axes[i]), "axebow");
-    expect_children(camp, "orcdog----"); /* each dog behind its orc, and a name is given once */
+    expect_children(camp, "orcdog----"); /* each dog after its orc, and a name is used once */
     end();
 }
 END_TEST

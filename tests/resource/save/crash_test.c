@@ -2,8 +2,8 @@
  * the system: a program's own pwrite, fsync, ... take the place of libc's, with static and with shared libraries, and without
  * a tracer, which containers mostly forbid.
  *
- * Besides the death of the process there is a cut of power: what was written and not synced is gone, and so may be a
- * rename whose folder was not synced. That is what tells a save that syncs from one that only renames. */
+ * Besides a crash of the process, a power failure is simulated: unsynced writes are lost, and so may be a rename whose folder was not
+ * synced. This distinguishes a save that syncs from one that only renames. */
 #define _GNU_SOURCE 1
 #include "support/components.h"
 #include "support/require.h"
@@ -175,7 +175,7 @@ static uint32_t saved_count(void)
     return count;
 }
 
-/* Removes all but the target; returns how many that were. */
+/* Removes all files except the target. Returns how many. */
 static uint32_t sweep_folder(void)
 {
     uint32_t count = 0;
@@ -280,13 +280,13 @@ START_TEST(a_call_that_fails_is_reported_and_leaves_no_temporary_file)
             REQUIRE_SAYING(result == MICA_ERROR_FILE && strstr(text, target) && strstr(text, strerror(errors[kind])),
                            "call %u: %s: %s", at, mica_result_text(result), text);
         }
-        ck_assert_uint_eq(failed, at - 3); /* all but the last, which closes the folder, and the one without a fault */
+        ck_assert_uint_eq(failed, at - 3); /* not the last, which closes the folder, nor the one without a fault */
     }
     close_folder();
 }
 END_TEST
 
-START_TEST(writes_that_are_short_or_interrupted_are_gone_on_with)
+START_TEST(short_and_interrupted_writes_are_continued)
 {
     static const struct {
         size_t write_max;
@@ -325,7 +325,7 @@ START_TEST(a_disk_that_fills_up_keeps_the_old_file)
 }
 END_TEST
 
-START_TEST(a_saved_file_is_readable_by_whom_the_mask_allows)
+START_TEST(the_mode_of_a_saved_file_follows_the_umask)
 {
     open_folder();
     mode_t mask = umask(027);
@@ -339,6 +339,5 @@ START_TEST(a_saved_file_is_readable_by_whom_the_mask_allows)
 END_TEST
 
 TEST_SUITE(crash, killed_at_every_call_leaves_the_old_file_or_the_new_one,
-           a_call_that_fails_is_reported_and_leaves_no_temporary_file,
-           writes_that_are_short_or_interrupted_are_gone_on_with, a_disk_that_fills_up_keeps_the_old_file,
-           a_saved_file_is_readable_by_whom_the_mask_allows)
+           a_call_that_fails_is_reported_and_leaves_no_temporary_file, short_and_interrupted_writes_are_continued,
+           a_disk_that_fills_up_keeps_the_old_file, the_mode_of_a_saved_file_follows_the_umask)

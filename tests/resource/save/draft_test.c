@@ -150,7 +150,7 @@ START_TEST(names_of_entities_are_utf8_without_slashes)
         {"three\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf", true},
         {"four\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", true},
         {"with/slash", false},
-        {"\x80", false},             /* goes on without a beginning */
+        {"\x80", false},             /* a continuation byte without a start */
         {"\xc1\xbf", false},         /* two bytes for what takes one */
         {"\xe0\x9f\xbf", false},     /* three for two */
         {"\xf0\x8f\xbf\xbf", false}, /* four for three */
@@ -158,7 +158,7 @@ START_TEST(names_of_entities_are_utf8_without_slashes)
         {"\xf4\x90\x80\x80", false}, /* beyond U+10FFFF */
         {"\xf5\x80\x80\x80", false},
         {"cut\xe2\x82", false},
-        {"\xe2\x28\xa1", false}, /* does not go on */
+        {"\xe2\x28\xa1", false}, /* the continuation is missing */
         {"\xf0\x90\x28\xbc", false},
     };
     mica_draft *draft = mica_draft_create(NULL);
@@ -251,7 +251,7 @@ START_TEST(contradictions_are_found_when_a_draft_is_finished)
         mica_result result;
         const char *fragment;
     } cases[] = {
-        {refer_beyond_the_end, MICA_ERROR_INVALID, "component Monster refers to entity 2, which there is not"},
+        {refer_beyond_the_end, MICA_ERROR_INVALID, "component Monster refers to entity 2, which does not exist"},
         {tag_twice, MICA_ERROR_EXISTS, "an entity has the tag Selected twice"},
         {name_twice, MICA_ERROR_EXISTS, "the name \"a\" is there twice in one scope"},
         {refer_to_paths_of_one_hash, MICA_ERROR_EXISTS, "have the same hash: rename one of the files"},

@@ -154,7 +154,7 @@ START_TEST(what_fails_is_told_and_can_be_tried_again)
 }
 END_TEST
 
-/* An allocator at which every thread but one waits until it is let go on. */
+/* An allocator in which all threads except one wait until the gate is opened. */
 static struct gate {
     pthread_mutex_t lock;
     pthread_cond_t opened;
@@ -163,7 +163,7 @@ static struct gate {
     bool is_reached;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
-static void *allocate_behind_gate(size_t bytes, size_t alignment, void *context)
+static void *allocate_at_gate(size_t bytes, size_t alignment, void *context)
 {
     pthread_mutex_lock(&gate.lock);
     while (gate.is_closed && !pthread_equal(pthread_self(), gate.owner)) {
@@ -176,7 +176,7 @@ static void *allocate_behind_gate(size_t bytes, size_t alignment, void *context)
     return inner->allocate(bytes, alignment, inner->context);
 }
 
-static void release_behind_gate(void *block, size_t bytes, size_t alignment, void *context)
+static void release_at_gate(void *block, size_t bytes, size_t alignment, void *context)
 {
     const mica_allocator *inner = context;
     inner->release(block, bytes, alignment, inner->context);
@@ -196,7 +196,7 @@ START_TEST(a_save_that_is_under_way_is_not_overtaken)
     faulty_allocator faulty;
     faulty_allocator_init(&faulty);
     mica_allocator inner = faulty_allocator_interface(&faulty);
-    const mica_save_def def = {.allocator = {allocate_behind_gate, release_behind_gate, &inner}};
+    const mica_save_def def = {.allocator = {allocate_at_gate, release_at_gate, &inner}};
     reports heard;
     mica_world *world = make_world(&heard);
     change(world, 1);
@@ -282,7 +282,7 @@ START_TEST(what_deltas_do_not_carry_is_refused_by_name)
     unlink(path);
     reports heard;
     mica_world *world = open_world(&heard);
-    ck_assert_ptr_null(mica_saver_create(world, &(mica_save_def){.allocator.allocate = allocate_behind_gate}));
+    ck_assert_ptr_null(mica_saver_create(world, &(mica_save_def){.allocator.allocate = allocate_at_gate}));
     expect_report(&heard, MICA_ERROR_MEMORY, "saver");
     close_world(world, &heard);
 }

@@ -241,8 +241,8 @@ START_TEST(hooks_see_references_as_handles)
 END_TEST
 
 /* A recipe that is larger than its component, of which one field has the same name. */
-typedef struct NumberRecipe { uint64_t before[8]; uint32_t value; uint64_t behind[8]; } NumberRecipe;
-MICA_STRUCT(NumberRecipe, before, value, behind)
+typedef struct NumberRecipe { uint64_t before[8]; uint32_t value; uint64_t after[8]; } NumberRecipe;
+MICA_STRUCT(NumberRecipe, before, value, after)
 
 static bool spawn_number(const mica_spawn_run *run, void *context)
 {
@@ -251,7 +251,7 @@ static bool spawn_number(const mica_spawn_run *run, void *context)
     return context == NULL;
 }
 
-START_TEST(a_recipe_is_for_those_who_have_a_function_for_it)
+START_TEST(a_recipe_needs_a_spawn_function)
 {
     mica_resource_rule rule = {.component = MICA_ID(Number), .recipe = &mica_type_of_NumberRecipe};
     mica_world *world = mica_world_create(NULL);
@@ -406,6 +406,5 @@ TEST_SUITE(rule, a_component_that_owns_something_is_saved_and_spawned_by_its_rul
            a_spawn_function_that_refuses_takes_everything_back, a_save_function_that_refuses_is_an_error,
            without_a_rule_described_fields_are_set_over_a_default_value,
            components_are_spawned_in_their_order_and_hooks_run_after_all_of_them, hooks_see_references_as_handles,
-           a_recipe_is_for_those_who_have_a_function_for_it,
-           a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back,
+           a_recipe_needs_a_spawn_function, a_singleton_comes_by_its_spawn_function_or_everything_is_taken_back,
            what_comes_one_by_one_is_spawned_by_its_rule_too_or_taken_back)

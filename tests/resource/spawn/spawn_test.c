@@ -281,7 +281,7 @@ static mica_result refuse_links(mica_world *world, const mica_spawn_links *links
     return mica_world_report(world, MICA_ERROR_REFUSED, "no links today");
 }
 
-START_TEST(parents_are_handed_to_whoever_links_them)
+START_TEST(parents_are_passed_to_the_link_function)
 {
     mica_blob blob = level_blob(NULL);
     mica_resource *resource = level_open(&blob);
@@ -386,14 +386,14 @@ static mica_entity parent_by_number(const mica_world *world, mica_entity entity,
     return parents[mica_get(world, entity, Number)->value];
 }
 
-START_TEST(a_program_says_who_is_whose_parent_but_not_in_a_circle)
+START_TEST(a_program_can_choose_parents_but_not_in_a_cycle)
 {
     mica_world *world = open_level_world();
     mica_entity entities[3], parents[3] = {{0, 0}};
     for (uint32_t i = 0; i < 3; ++i)
         entities[i] = mica_create(world, MICA_WITH(Number, {i}));
     parents[0] = entities[2];
-    parents[1] = entities[1]; /* nobody is their own */
+    parents[1] = entities[1]; /* an entity cannot be its own parent */
     const mica_save_def def = {.parent = parent_by_number, .parent_context = parents, .skip_singletons = true};
     mica_blob blob;
     ck_assert_int_eq(mica_pack(world, &def, &blob), MICA_OK);
@@ -538,8 +538,8 @@ TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, 
            an_unknown_component_is_refused_or_skipped, handles_come_out_in_the_order_of_the_file,
            handles_that_find_no_room_are_refused_before_anything_is_spawned, a_spawn_that_fails_uses_no_singleton,
            component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
-           an_empty_world_is_saved_and_spawned, parents_are_handed_to_whoever_links_them,
+           an_empty_world_is_saved_and_spawned, parents_are_passed_to_the_link_function,
            children_are_linked_and_keep_their_order, many_copies_are_spawned_at_once,
            a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied,
-           a_program_says_who_is_whose_parent_but_not_in_a_circle, more_entities_than_there_can_be_are_refused,
+           a_program_can_choose_parents_but_not_in_a_cycle, more_entities_than_there_can_be_are_refused,
            hooks_may_kill_and_take_away_what_is_still_to_be_completed)

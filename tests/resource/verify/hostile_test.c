@@ -45,7 +45,7 @@ START_TEST(every_truncation_is_refused)
 }
 END_TEST
 
-START_TEST(bytes_behind_the_end_are_refused)
+START_TEST(bytes_after_the_end_are_rejected)
 {
     mica_blob blob = level_blob(NULL);
     char *longer = calloc(1, blob.byte_count + 64);
@@ -185,20 +185,20 @@ typedef struct lie {
 
 static const lie lies[] = {
     {0, 12, false, 2, "has version 2.0 of the format"},
-    {0, 24, false, 8, "impossible size"},
-    {0, 28, false, 1 << 20, "impossible size"},
+    {0, 24, false, 8, "invalid size"},
+    {0, 28, false, 1 << 20, "invalid size"},
     {0, 28, false, 1 << 10, "section table ends after the file"},
-    {0, 32, false, 40, "impossible size"},
+    {0, 32, false, 40, "invalid size"},
     {0, 36, false, 0xFFFFFFFF, "the groups hold 12 entities of 4294967295"},
     {MICAP_SECTION_STRINGS, 0, false, 0x41414141, "don't begin and end with a zero byte"},
     {MICAP_SECTION_STRINGS, 4, false, 0xFFFFFFFF, "not valid UTF-8"},
     {MICAP_SECTION_STRINGS, 8, true, 1 << 30, "does not begin at"},
     {MICAP_SECTION_STRINGS, 16, true, 1 << 30, "ends after the file"},
-    {MICAP_SECTION_STRINGS, 24, true, 1, "has two sizes"},
+    {MICAP_SECTION_STRINGS, 24, true, 1, "two sizes of section"},
     {MICAP_SECTION_STRINGS, 4, true, 1, "can't be decompressed"},
-    {MICAP_SECTION_STRINGS, 0, true, MICAP_SECTION_TYPES, "are not its"},
+    {MICAP_SECTION_STRINGS, 0, true, MICAP_SECTION_TYPES, "do not fill its"},
     {MICAP_SECTION_STRINGS, 0, true, MICAP_SECTION_INSTANCES, "the strings are missing"},
-    {MICAP_SECTION_NAMES, 40, true, 3, "are not its"},
+    {MICAP_SECTION_NAMES, 40, true, 3, "do not fill its"},
     {MICAP_SECTION_NAMES, 0, true, MICAP_SECTION_COLUMNS, "is the second of the kind"},
     {MICAP_SECTION_TYPES, 0, false, 0x7FFFFFFF, "has no name"},
     {MICAP_SECTION_TYPES, 4, false, 3, "neither struct, enum nor flags"},
@@ -215,27 +215,27 @@ static const lie lies[] = {
     {MICAP_SECTION_COMPONENTS, 0, false, 5, "hash of its name"},
     {MICAP_SECTION_COMPONENTS, 8, false, 5, "hash of its layout"},
     {MICAP_SECTION_COMPONENTS, 16, false, 0x7FFFFFFF, "has no name"},
-    {MICAP_SECTION_COMPONENTS, 20, false, 99, "names type 99"},
+    {MICAP_SECTION_COMPONENTS, 20, false, 99, "has type 99"},
     {MICAP_SECTION_COMPONENTS, 24, false, 3, "unknown role 3"},
     {MICAP_SECTION_COMPONENTS, 28, false, 7, "higher spawn order"},
     {MICAP_SECTION_COMPONENTS, 32, false, 2, "is a singleton and has 2 instances"},
     {MICAP_SECTION_COMPONENTS, 36, false, 0, "has no section with 1 instances"},
-    {MICAP_SECTION_COMPONENTS, 40, false, 0, "has owners or switches"},
+    {MICAP_SECTION_COMPONENTS, 40, false, 0, "has owners or enabled states"},
     {MICAP_SECTION_COMPONENTS, 48 + 40, false, 0, "no section with its owners"},
-    {MICAP_SECTION_COMPONENTS, 48 + 44, false, 0, "no section with its switches"},
+    {MICAP_SECTION_COMPONENTS, 48 + 44, false, 0, "no section with its enabled states"},
     {MICAP_SECTION_COMPONENTS, 48 + 36, false, 0, "is a tag and has instances"},
-    {MICAP_SECTION_GROUPS, 0, false, 1, "does not hold the next entities"},
-    {MICAP_SECTION_GROUPS, 4, false, 0, "does not hold the next entities"},
-    {MICAP_SECTION_GROUPS, 4, false, 13, "does not hold the next entities"},
+    {MICAP_SECTION_GROUPS, 0, false, 1, "does not contain the next entities"},
+    {MICAP_SECTION_GROUPS, 4, false, 0, "does not contain the next entities"},
+    {MICAP_SECTION_GROUPS, 4, false, 13, "does not contain the next entities"},
     {MICAP_SECTION_GROUPS, 8, false, 1, "does not have the next columns"},
     {MICAP_SECTION_GROUPS, 12, false, 99, "does not have the next columns"},
     {MICAP_SECTION_COLUMNS, 0, false, 99, "has component 99"},
-    {MICAP_SECTION_COLUMNS, 0, false, 0, "is no column of a group"},
-    {MICAP_SECTION_COLUMNS, 4, false, 1, "are not its next ones"},
+    {MICAP_SECTION_COLUMNS, 0, false, 0, "is not a column of a group"},
+    {MICAP_SECTION_COLUMNS, 4, false, 1, "do not follow the ones before"},
     {MICAP_SECTION_PARENTS, 0, false, 0, "is not before it"},
     {MICAP_SECTION_PARENTS, 0, false, 99, "is not before it"},
-    {MICAP_SECTION_ORDER, 0, false, 1, "which there is not, or twice"},
-    {MICAP_SECTION_ORDER, 0, false, 99, "which there is not, or twice"},
+    {MICAP_SECTION_ORDER, 0, false, 1, "which does not exist or is there twice"},
+    {MICAP_SECTION_ORDER, 0, false, 99, "which does not exist or is there twice"},
     {MICAP_SECTION_NAMES, 0, false, 99, "belongs to entity 99"},
     {MICAP_SECTION_NAMES, 4, false, 0, "is empty"},
     {MICAP_SECTION_NAMES, 0, false, 2, "out of order"},
@@ -274,7 +274,7 @@ static const lie crowd_lies[] = {
     {MICAP_SECTION_OWNERS, 12, false, 2, "owner 3 is not an entity, or out of order"},
     {MICAP_SECTION_OWNERS, 0, false, 1, "owner 1 is not an entity, or out of order"},
     {MICAP_SECTION_DISABLED, 4, false, 0, "switch 1 is not an instance, or out of order"},
-    {MICAP_SECTION_COLUMNS, 0, false, 1, "component Number is no column of a group"},
+    {MICAP_SECTION_COLUMNS, 0, false, 1, "component Number is not a column of a group"},
     {MICAP_SECTION_NAMES, 4, false, WITHIN_UMLAUT, "name 0 is empty"},
     {MICAP_SECTION_TYPES, 0, false, WITHIN_UMLAUT, "type 0 has no name"},
     {MICAP_SECTION_TYPES, 0, false, LONG_NAME, "type 0 has no name, or one that is too long"},
@@ -355,12 +355,12 @@ START_TEST(sections_of_a_wrong_size_are_refused)
     } cases[] = {
         {MICAP_SECTION_STRINGS, 0, 1, "the strings are missing"},
         {MICAP_SECTION_STRINGS, 500, 2, "the strings are missing"},
-        {MICAP_SECTION_TYPES, MICAP_TYPES_MAX + 1, 24, "types and 2 components, which is more than there can be"},
-        {MICAP_SECTION_COMPONENTS, MICA_COMPONENTS_MAX + 1, 48, "components, which is more than there can be"},
+        {MICAP_SECTION_TYPES, MICAP_TYPES_MAX + 1, 24, "types and 2 components, more than the limit"},
+        {MICAP_SECTION_COMPONENTS, MICA_COMPONENTS_MAX + 1, 48, "components, more than the limit"},
         {MICAP_SECTION_PARENTS, 2, 8, "parents for 2 entities"},
         {MICAP_SECTION_PARENTS, 3, 4, "there are 3 parents for 2 entities"},
         {MICAP_SECTION_OWNERS, 4, 8, "component Number has no section with its owners"},
-        {MICAP_SECTION_DISABLED, 2, 8, "component Alarm has no section with its switches"},
+        {MICAP_SECTION_DISABLED, 2, 8, "component Alarm has no section with its enabled states"},
     };
     mica_blob blob = crowd_blob(), level = level_blob(NULL);
     size_t byte_count;
@@ -489,7 +489,7 @@ START_TEST(newer_files_with_more_in_them_are_read)
 }
 END_TEST
 
-TEST_SUITE(hostile, every_truncation_is_refused, bytes_behind_the_end_are_refused, every_single_bit_flip_is_refused,
+TEST_SUITE(hostile, every_truncation_is_refused, bytes_after_the_end_are_rejected, every_single_bit_flip_is_refused,
            a_bit_flip_with_right_checksums_is_refused_or_harmless,
            wild_numbers_with_right_checksums_are_refused_or_harmless,
            random_damage_with_right_checksums_is_refused_or_harmless, each_lie_is_named,

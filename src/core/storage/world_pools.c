@@ -1,4 +1,4 @@
-#include "core/storage/entity_pools.h"
+#include "core/storage/world_pools.h"
 
 #include "base/hash.h"
 #include "core/events/hooks.h"
@@ -81,7 +81,7 @@ bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entit
     const char *buffer = pool->buffer;
     bool done = micap_map_reserve(&world->pools.masks, entity.index) && micap_pool_reserve_rows(pool, count) &&
                 micap_pool_reserve_entity(pool, entity.index);
-    world->structure += pool->buffer != buffer; /* pointers to its rows are void, whatever comes */
+    world->structure += pool->buffer != buffer; /* pointers to its rows are invalid, also if a later step fails */
     return done;
 }
 
@@ -175,7 +175,7 @@ void micap_pools_remove_dead(mica_world *world, mica_pool *pool, uint32_t row)
     micap_pools_remove_row(world, pool, row);
 }
 
-/* All rows of one who died. */
+/* Removes all rows of a destroyed entity. */
 static void remove_rows_of(mica_world *world, mica_pool *pool, mica_entity dead)
 {
     for (uint32_t row; (row = micap_pool_row(pool, dead)) != MICAP_ROW_NONE;)
@@ -214,7 +214,7 @@ static void note_dead(mica_world *world, mica_entity entity, uint64_t mask)
             remove_rows_of(world, pools->all[i], entity);
 }
 
-/* How many rows an entity leaves behind; its bit in the mask is shared when there are many pools. */
+/* How many rows a destroyed entity still has. The mask alone does not tell: with many pools, several share a bit. */
 static uint32_t rows_left(const mica_world *world, const mica_pool *pool, mica_entity entity)
 {
     if (world->pools.count <= 64 && !pool->next)

@@ -1,8 +1,8 @@
 /* Writes to chunks. Every write goes through one of these functions first. They make the copy that the newest snapshot needs
  * (copy-on-write), stamp the change and, in checked builds, compare writes to values with what the running system declared. No
  * other code does any of these. A stamp that is newer than the snapshot says that the copy exists. */
-#ifndef MICAP_CORE_STORAGE_TOUCH_H
-#define MICAP_CORE_STORAGE_TOUCH_H
+#ifndef MICAP_CORE_STORAGE_CHUNK_WRITE_H
+#define MICAP_CORE_STORAGE_CHUNK_WRITE_H
 
 #include "core/undo/copy_on_write.h"
 #include "core/world/access_check.h"

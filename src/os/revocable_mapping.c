@@ -1,7 +1,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #    define _GNU_SOURCE 1 /* for mremap */
 #endif
-#include "os/lease.h"
+#include "os/revocable_mapping.h"
 
 #ifdef MICA_CHECKED
 #    ifdef __linux__
@@ -19,14 +19,14 @@ void *mremap(void *old_address, size_t old_bytes, size_t new_bytes, int flags, .
 
 enum {
     LEASE_TERMS = 32,  /* windows of one lease, used in turn */
-    LEASES_GONE = 64,  /* as many places are taken before those of pages that are gone are used again */
+    LEASES_GONE = 64,  /* entries in use before entries of released pages are reused */
     LEASES_MAX = 1024, /* of a process; beyond it nothing is leased */
 };
 
-/* A range of addresses with a window for each term, of which at most one shows the pages. */
-typedef struct micap_lease {
+/* A range of addresses with one window per term. At most one window is mapped to the pages. */
+typedef struct micap_revocable_address {
     const void *owner;
-    char *pages; /* NULL: they were given back, and the windows wait for those who don't know */
+    char *pages; /* NULL: they were released; stale pointers into the windows still fault */
     size_t bytes;
     char *windows;
     uint32_t term;
@@ -61,7 +61,7 @@ static lease *find(const void *pages)
     return NULL;
 }
 
-/* A place for a lease: that of pages that are gone, when there are many, else a new one. */
+/* An entry for a lease: one of released pages if there are many, else a new one. */
 static lease *location(void)
 {
     for (uint32_t i = 0; lease_count >= LEASES_GONE && i < lease_count; ++i) {
@@ -97,7 +97,7 @@ static bool open_window(lease *lease)
     return lease->is_open;
 }
 
-void *micap_lease(const void *owner, void *pages, size_t bytes, const void *pointer)
+void *micap_revocable_address(const void *owner, void *pages, size_t bytes, const void *pointer)
 {
     pthread_mutex_lock(&lock);
     lease *found = find(pages);
@@ -110,7 +110,7 @@ void *micap_lease(const void *owner, void *pages, size_t bytes, const void *poin
     return (void *)(uintptr_t)address;
 }
 
-void micap_leases_end(const void *owner)
+void micap_revocable_revoke(const void *owner)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < lease_count; ++i)
@@ -119,7 +119,7 @@ void micap_leases_end(const void *owner)
     pthread_mutex_unlock(&lock);
 }
 
-void micap_lease_forget(const void *pages)
+void micap_revocable_forget(const void *pages)
 {
     pthread_mutex_lock(&lock);
     lease *found = find(pages);
@@ -128,7 +128,7 @@ void micap_lease_forget(const void *pages)
     pthread_mutex_unlock(&lock);
 }
 
-void micap_leases_drop(const void *owner)
+void micap_revocable_drop(const void *owner)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = lease_count; i-- > 0;) {
@@ -154,7 +154,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     sigaction(signal_number, &before, NULL); /* the fault comes again, and finds no handler of ours */
 }
 
-void micap_lease_on_fault(void (*fn)(const void *owner, const void *address))
+void micap_revocable_on_fault(void (*fn)(const void *owner, const void *address))
 {
     pthread_mutex_lock(&lock);
     if (!told) {
@@ -169,28 +169,28 @@ void micap_lease_on_fault(void (*fn)(const void *owner, const void *address))
 
 #    else
 
-void *micap_lease(const void *owner, void *pages, size_t bytes, const void *pointer)
+void *micap_revocable_address(const void *owner, void *pages, size_t bytes, const void *pointer)
 {
     (void)owner, (void)pages, (void)bytes;
     return (void *)pointer;
 }
 
-void micap_leases_end(const void *owner)
+void micap_revocable_revoke(const void *owner)
 {
     (void)owner;
 }
 
-void micap_lease_forget(const void *pages)
+void micap_revocable_forget(const void *pages)
 {
     (void)pages;
 }
 
-void micap_leases_drop(const void *owner)
+void micap_revocable_drop(const void *owner)
 {
     (void)owner;
 }
 
-void micap_lease_on_fault(void (*fn)(const void *owner, const void *address))
+void micap_revocable_on_fault(void (*fn)(const void *owner, const void *address))
 {
     (void)fn;
 }

@@ -1,9 +1,14 @@
-/* The pools of a world, and which entity is in which: where pools meet entities, their deaths and the hooks.
+/* The pools of a world, and which entity is in which.
  *
- * Beside the pools there is one word per entity, with a bit for each pool it may be in (pools beyond 64 share bits). It tells
- * a dying entity which pools to leave, and costs nothing in a world without pools. */
-#ifndef MICAP_CORE_STORAGE_ENTITY_POOLS_H
-#define MICAP_CORE_STORAGE_ENTITY_POOLS_H
+ *     src/pool             the table of one component: rows and index; knows nothing of entities that die, hooks or other pools
+ *     world_pools          this file: all pools of a world, and what happens to rows when entities are destroyed
+ *     pool_lookup          finds the pool of a component and the row of an entity
+ *     core/entity/pool_*   operations on entities: create, add, set, remove, and the public functions of pools
+ *
+ * A mask per entity has a bit for each pool it may be in (pools beyond 64 share bits), so that destroying an entity visits only
+ * these pools. A world without pools has no masks. */
+#ifndef MICAP_CORE_STORAGE_WORLD_POOLS_H
+#define MICAP_CORE_STORAGE_WORLD_POOLS_H
 
 #include "base/assert.h"
 #include "core/storage/component.h"
@@ -20,7 +25,7 @@ typedef struct micap_pools {
     uint64_t fast_bits;    /* and the bits of those whose rows are removed by the fast path; else 0 */
     micap_arena arena;     /* pages of indices and of: */
     micap_index masks;     /* pages of words by entity index: the bits of pools it may be in */
-    mica_entity *dead;     /* who died since the flush and left rows in pools that are cleared by it */
+    mica_entity *dead;     /* destroyed since the last flush, with rows in pools that are cleared at the flush */
     uint32_t dead_count;
     uint32_t dead_capacity;
     uint64_t random_state;
@@ -35,7 +40,7 @@ void micap_pools_free(mica_world *world);
 
 /* Makes room for `count` instances, and for one of this entity, so that adding it can't fail. */
 bool micap_pools_make_room(mica_world *world, mica_pool *pool, mica_entity entity, uint64_t count);
-/* Removes a row that a former owner of the entity's slot left behind. */
+/* Removes the row that a destroyed entity with the same index still has. */
 void micap_pools_evict(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* After both: adds an instance whose value was made at micap_pool_next_row. Runs no hooks. Returns its row. */
@@ -50,7 +55,7 @@ void micap_pools_remove_row(mica_world *world, mica_pool *pool, uint32_t row);
 void micap_pools_remove_instance(mica_world *world, mica_pool *pool, uint32_t row);
 bool micap_pools_remove(mica_world *world, mica_pool *pool, mica_entity entity);
 
-/* Takes back an instance that nobody has seen: no hook hears of it. */
+/* Removes an instance that the program has not seen, without hooks. */
 void micap_pools_take_back(mica_world *world, mica_pool *pool, mica_entity entity);
 
 /* The bits of the pools that an entity may be in: none when it is in none. */
@@ -86,7 +91,7 @@ size_t micap_pools_trim(mica_world *world);
 /* Computes which fast paths a pool has, after a hook or a group was added or removed. */
 void micap_pools_update_fast_paths(mica_pool *pool);
 
-/* Works out hook_mask anew after hooks or lists were set. */
+/* Updates hook_mask after hooks or lists of removals were set. */
 void micap_pools_update_hooks(mica_world *world, mica_component component);
 
 /* The hook of a run of rows, and the list of removals. */

@@ -1,12 +1,12 @@
-/* Mica, record: record a run to a file, replay it, and find out where it diverges.
+/* Mica, recording: record a run to a file, replay it, and find out where it diverges.
  *
  *     mica_input_handle(world, take_input, game);            applies input; called by mica_input and by a replay
- *     mica_record_begin(world, "run.micarec", NULL);
+ *     mica_recording_begin(world, "run.micarec", NULL);
  *     while (is_running()) {
  *         mica_input(world, &buttons, sizeof buttons);       any bytes, any number of times per frame
  *         mica_step(world, 1.0f / 60);
  *     }
- *     mica_record_end(world);
+ *     mica_recording_end(world);
  *
  * The file stores the input, the time step and the resulting world hash of each frame; optionally also a hash after each system,
  * and the hash tree (mica/hash.h). Then, in a world that was set up the same way:
@@ -21,8 +21,8 @@
  * that was taken before the recording began ends the recording with a report, and the file stays valid up to the last frame.
  * docs/format.md describes the bytes.
  */
-#ifndef MICA_RECORD_H
-#define MICA_RECORD_H
+#ifndef MICA_RECORDING_H
+#define MICA_RECORDING_H
 
 #include "mica/hash.h"
 #include "mica/world.h"
@@ -42,27 +42,29 @@ enum { MICA_INPUT_BYTES_MAX = 16 << 20 };
 MICA_API mica_result mica_input(mica_world *world, const void *bytes, size_t byte_count);
 
 /* How precisely a recording can locate a difference. */
-typedef enum mica_record_detail {
-    MICA_RECORD_WORLD = 0, /* the frame: 40 bytes per frame */
-    MICA_RECORD_SLICES,    /* also component and slice: 40 bytes per changed column of a slice */
-    MICA_RECORD_ENTITIES,  /* also the entity: 40 bytes per changed value */
-} mica_record_detail;
+typedef enum mica_recording_detail {
+    MICA_RECORDING_WORLD = 0, /* the frame: 40 bytes per frame */
+    MICA_RECORDING_SLICES,    /* also component and slice: 40 bytes per changed column of a slice */
+    MICA_RECORDING_ENTITIES,  /* also the entity: 40 bytes per changed value */
+} mica_recording_detail;
 
-typedef struct mica_record_def {
-    mica_record_detail detail;
+typedef struct mica_recording_def {
+    mica_recording_detail detail;
     bool systems; /* also the system: systems run one by one, and the world is hashed after each */
-} mica_record_def;
+} mica_recording_def;
 
-/* Begins to record every mica_step into a file; NULL means the defaults. MICA_ERROR_FILE with a report when it can't be
- * written. Refused while recording already, and inside a frame. A recording that fails later (a full disk) ends with a
- * report, and the world goes on. Threads: owner. */
-MICA_API mica_result mica_record_begin(mica_world *world, const char *path, const mica_record_def *def);
+/* Begins to record every mica_step to a file. A NULL def means the defaults. Returns MICA_ERROR_FILE with a report if the file
+ * cannot be written. Rejected while a recording is in progress and inside a frame. If writing fails later (a full disk), the
+ * recording ends with a report and the world continues to run. Threads: owner. */
+MICA_API mica_result mica_recording_begin(mica_world *world, const char *path, const mica_recording_def *def);
 
 /* Ends the recording. Returns MICA_ERROR_FILE if it could not be written completely, MICA_ERROR_REFUSED if there is none. Destroying
  * the world also ends it. Threads: owner. */
-MICA_API mica_result mica_record_end(mica_world *world);
+MICA_API mica_result mica_recording_end(mica_world *world);
 
 typedef struct mica_recording mica_recording;
+
+enum { MICA_RECORDING_MAGIC_BYTES = 8 };
 
 /* An error in a recording, and its position. */
 typedef struct mica_recording_error {
@@ -78,6 +80,9 @@ MICA_API mica_recording *mica_recording_load(const char *path, mica_recording_er
 /* The same for bytes in memory, which are copied. Threads: any. */
 MICA_API mica_recording *mica_recording_open(const void *bytes, size_t byte_count, mica_recording_error *out_error);
 
+/* Returns whether these bytes begin like a recording: the first MICA_RECORDING_MAGIC_BYTES of a file are enough. Threads: any. */
+MICA_API bool mica_recording_detect(const void *bytes, size_t byte_count);
+
 /* Frees a recording. NULL is a no-op. Threads: any, if no thread uses it. */
 MICA_API void mica_recording_free(mica_recording *recording);
 
@@ -85,7 +90,7 @@ typedef struct mica_recording_info {
     uint64_t start_hash; /* of the world before the first frame */
     uint64_t byte_count;
     uint32_t tick_count;
-    mica_record_detail detail;
+    mica_recording_detail detail;
     bool systems;
     bool is_cut; /* the last frame is incomplete: the program did not end the recording */
 } mica_recording_info;
@@ -104,9 +109,9 @@ MICA_API mica_recorded_tick mica_recording_tick(const mica_recording *recording,
 MICA_API const void *mica_recording_input(const mica_recording *recording, uint32_t tick, uint32_t index,
                                           size_t *out_byte_count);
 
-/* Runs all frames of a recording on a world that is as it was when the recording began: hands input to the handler, steps, and
- * compares. Returns whether all was the same; it stops behind the first frame that is not, and says what differs.
- * `out` may be NULL. Refused (false) while recording and inside a frame. Threads: owner. */
+/* Replays a recording on a world that has the same state as when the recording began: passes the input of each frame to the
+ * handler, steps and compares. Returns true if all frames are equal. Otherwise stops after the first frame that differs, writes the
+ * difference to `out`, which may be NULL, and returns false. Rejected (false) while recording and inside a frame. Threads: owner. */
 MICA_API bool mica_replay(mica_world *world, const mica_recording *recording, mica_difference *out);
 
 /* Returns whether two recordings differ, and the first difference. `out` may be NULL. Threads: any. */

@@ -70,7 +70,7 @@ static bool read_mark(mica_resource *resource)
     bool takes_foreign = resource->is_foreign;
     uint32_t mark;
     if (resource->byte_count < sizeof(micap_header))
-        return micap_load_fail(resource, resource->byte_count, "the file has %zu bytes: a header alone has %zu",
+        return micap_load_fail(resource, resource->byte_count, "the file has %zu bytes, the header alone has %zu",
                                resource->byte_count, sizeof(micap_header));
     if (memcmp(resource->bytes, MICAP_MAGIC, 8) != 0)
         return micap_load_fail(resource, 0,
