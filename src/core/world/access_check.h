@@ -15,7 +15,7 @@
 _Noreturn void micap_violation(const mica_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Before a component of an entity is read, or a singleton (the entity is nil) is read or written. Writes to chunks and pools are
- * checked by their write functions, core/storage/touch.h and pool/pool_undo.h, which call the next two. */
+ * checked by their write functions, core/storage/chunk_write.h and pool/pool_undo.h, which call the next two. */
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write);
 struct micap_chunk;
 /* Before values of rows [row, row + count) of a column of a chunk are written. */
