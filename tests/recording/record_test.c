@@ -109,7 +109,7 @@ START_TEST(misuse_is_refused)
     expect_report(&heard, MICA_ERROR_FILE, "/nowhere/x: No such file");
     ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_ERROR_REFUSED);
-    expect_report(&heard, MICA_ERROR_REFUSED, "under way");
+    expect_report(&heard, MICA_ERROR_REFUSED, "in progress");
     mica_recording *recording = recorded_load(recorded_path);
     ck_assert(!mica_replay(world, recording, NULL));
     expect_report(&heard, MICA_ERROR_REFUSED, "replay: a recording is in progress");
@@ -203,7 +203,7 @@ START_TEST(input_of_no_bytes_is_input_and_a_replay_is_not_recorded)
     mica_input_handle(world, begin_recording, NULL);
     ck_assert_int_eq(mica_recording_begin(world, recorded_path, NULL), MICA_OK);
     ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK);
-    expect_report(&heard, MICA_ERROR_REFUSED, "under way");
+    expect_report(&heard, MICA_ERROR_REFUSED, "in progress");
     mica_step(world, 1);
     ck_assert_int_eq(mica_recording_end(world), MICA_OK);
     ck_assert_int_eq(mica_input(world, NULL, 0), MICA_OK); /* and it is not recorded */
@@ -217,7 +217,7 @@ START_TEST(input_of_no_bytes_is_input_and_a_replay_is_not_recorded)
     ck_assert_uint_eq(mica_recording_tick(recording, 1).input_count, 1);
     ck_assert(mica_replay(world, recording, NULL));
     ck_assert_int_eq(begun, MICA_ERROR_REFUSED);
-    expect_report(&heard, MICA_ERROR_REFUSED, "under way");
+    expect_report(&heard, MICA_ERROR_REFUSED, "in progress");
     mica_recording_free(recording);
     close_world(world, &heard);
 }
