@@ -12,7 +12,7 @@ test: setup-build ## build, and run every unit test: under five minutes on two c
 check: setup-check ## every stage of the checks, about half an hour; make check STAGES="style asan" for some
 	@python3 tools/check.py $(STAGES)
 
-check-long: setup-check ## longer work: random tests with new seeds, fuzzing, all machines, planted faults, static analysis
+check-long: setup-check ## random tests and fuzzing with new seeds, all machines, planted faults, static analysis: about 90 minutes on two free cores
 	@python3 tools/check.py --long $(STAGES)
 
 demo: TARGET = example_demo

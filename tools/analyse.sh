@@ -1,9 +1,9 @@
 #!/bin/sh
 # Static analysis of src: cppcheck, gcc's -fanalyzer, clang-tidy. What one of them says fails it.
-#   analyse.sh [cppcheck|gcc|tidy]...      all three, or these
+#   analyse.sh [cppcheck|gcc|tidy]...      all three, or these; MICA_JOBS=N runs N at once
 set -u
 cd "$(dirname "$0")/.."
-jobs=$(nproc)
+jobs=${MICA_JOBS:-$(nproc)}
 failed=0
 
 run_cppcheck() {
@@ -35,6 +35,7 @@ if [ "${1:-}" = gcc-file ]; then
 fi
 [ $# -gt 0 ] || set -- cppcheck gcc tidy
 for tool in "$@"; do
+    echo "$tool ..."
     "run_$tool" || { echo "$tool: has something to say"; failed=1; }
 done
 exit $failed

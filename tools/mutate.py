@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Plants small faults in the core and looks whether the tests notice: a flipped comparison, a line left out, a number off by one.
 
-    mutate.py [--count N] [--seed N]
+    mutate.py [--count N | --seconds N] [--seed N]
 
+With --seconds as many as fit: half of the time is for drawing, the rest for the sanitizers.
 Prints a line per fault and ends with `N of N caught`; fails when fewer than 95 in 100 are. Faults are drawn by the seed and by what they are, so
 that a run can be repeated, and one that survived is drawn again when the code around it has changed. One that does not compile, or that the compiler makes the same code of, is none, and another one is drawn. The core is a shared
 library here, so that a fault costs one file and one link; test programs run in the order that finds most, each fault until one fails.
@@ -214,10 +215,13 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float, help="draws as many as fit instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="only the faults that would be drawn first")
     options = parser.parse_args()
+    drawing_end = time.monotonic() + options.seconds / 2 if options.seconds else float("inf")
+    wanted = sys.maxsize if options.seconds else options.count
     faults = [fault for layer in MUTATED for path in sorted((ROOT / "src" / layer).rglob("*.c")) for fault in faults_of(path)
               if fault.path not in SPARED]
     equal = {tuple(line.split(" | ")[:3]) for line in EQUAL.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
@@ -228,13 +232,16 @@ def main():
         return 0
     shutil.rmtree(BUILD, ignore_errors=True)
     bench = Bench(options.jobs, BUILD / "plain")
-    print(f"{len(faults)} faults to draw from, {len(bench.programs)} programs", flush=True)
+    print(f"seed {options.seed}: {len(faults)} faults to draw from, {len(bench.programs)} programs", flush=True)
     caught, survivors, waiting = 0, [], iter(faults)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {}
-        while caught + len(survivors) < options.count:
-            while len(running) < min(options.jobs, options.count - caught - len(survivors)) and (fault := next(waiting, None)):
+        while caught + len(survivors) < wanted:
+            while (len(running) < min(options.jobs, wanted - caught - len(survivors)) and time.monotonic() < drawing_end
+                   and (fault := next(waiting, None))):
                 running[pool.submit(bench.try_fault, fault)] = fault
+            if not running:
+                break
             for done in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
                 fault, outcome = running.pop(done), done.result()
                 if outcome is None:
@@ -243,6 +250,7 @@ def main():
                 if outcome == "":
                     survivors.append(fault)
                 print(f"{'caught  ' if outcome else 'SURVIVED'}  {fault}  {outcome}", flush=True)
+    count = caught + len(survivors)
     if survivors:
         print(f"{len(survivors)} survivors meet sanitizers", flush=True)
         bench = Bench(options.jobs, BUILD / "sanitized", SANITIZERS)
@@ -252,9 +260,9 @@ def main():
                 if outcome := done.result():
                     survivors.remove(running[done])
                     print(f"caught    {running[done]}  {outcome} with sanitizers", flush=True)
-        caught = options.count - len(survivors)
-    print("", *(f"survived: {fault}" for fault in survivors), f"{caught} of {options.count} caught", sep="\n")
-    return 0 if caught >= CAUGHT_MIN * options.count else 1
+        caught = count - len(survivors)
+    print("", *(f"survived: {fault}" for fault in survivors), f"{caught} of {count} caught", sep="\n")
+    return 0 if count and caught >= CAUGHT_MIN * count else 1
 
 
 if __name__ == "__main__":

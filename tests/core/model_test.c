@@ -1,8 +1,9 @@
 /* Random operations on worlds, compared with a naive model step by step. Each world has a seed of its own; a failure
- * prints it, and MICA_TEST_SEED set to it plays that world first. MICA_TEST_STEPS is the total number of operations,
- * MICA_TEST_TRACE lists them. */
+ * prints it, and MICA_TEST_SEED set to it plays that world first. MICA_TEST_STEPS is the total number of operations, or
+ * MICA_TEST_SECONDS the time instead. MICA_TEST_TRACE lists the operations. */
 #include "../support/play.h"
 #include "../support/test.h"
+#include "../support/test_length.h"
 
 #include <stdio.h>
 
@@ -12,13 +13,13 @@ enum {
     STEPS_DEFAULT = UNDER_THREAD_SANITIZER ? 100000
                     : UNDER_SANITIZER
                         ? 1000000
-                        : 10000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs many more */
+                        : 10000000, /* from each of two seeds: see CMakeLists.txt; make check-long runs by the clock */
 };
 
 /* Worlds of one size. Small ones reach every corner often and are checked after every step; large ones fill chunks. */
 typedef struct league {
     const char *name;
-    uint32_t share_percent; /* of all steps */
+    uint32_t share_percent; /* of all steps, or of the time */
     uint32_t steps_per_world;
     uint32_t entity_limit;
     uint32_t sample_limit; /* of the kinds of components that take part */
@@ -59,12 +60,12 @@ static void play_league(const league *league)
     uint64_t seed = setting_from_environment("MICA_TEST_SEED", SEED_DEFAULT);
     uint64_t total = setting_from_environment("MICA_TEST_STEPS", STEPS_DEFAULT);
     uint64_t steps = total * league->share_percent / 100;
-    printf("%s: %llu steps from seed %llu\n", league->name, (unsigned long long)steps, (unsigned long long)seed);
-    fflush(stdout);
-    while (steps > 0) {
-        play_config config = config_of_world(league, seed++, steps);
+    test_length length = test_length_begin(league->name, seed, steps, league->share_percent);
+    for (uint64_t done = 0; test_length_continues(&length, done);) {
+        play_config config =
+            config_of_world(league, seed++, length.seconds > 0 ? league->steps_per_world : steps - done);
         play_run(config);
-        steps -= config.steps;
+        done += config.steps;
     }
 }
 

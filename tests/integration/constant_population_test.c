@@ -1,9 +1,9 @@
 /* A world in which the population stays the same needs the same memory for ever: each pair that creates and destroys something
  * runs many times, and neither the highest entity index nor the memory of the world nor that of the process grows. */
 #include "../support/components.h"
+#include "../support/index_count.h"
 #include "../support/random.h"
 #include "../support/test.h"
-#include "core/world/world.h"
 #include "mica/delta.h"
 #include "mica/hierarchy.h"
 #include "mica/message.h"
@@ -30,6 +30,7 @@ MICA_POOL(Weight, value)
 typedef struct setting {
     mica_world *world;
     mica_entity entities[8]; /* that live all the time */
+    mica_entity created;     /* in the last round */
     mica_commands *commands;
     mica_world *other;
     mica_sender *sender;
@@ -71,6 +72,33 @@ static void buffers(setting *all)
         mica_flush(all->world);
         mica_destroy(all->world, created);
     }
+    mica_commands_destroy(commands);
+}
+
+/* A buffer that takes several blocks of handles, and the world accounts for each before the next is taken. */
+static void buffers_beside_bulk_creation(setting *all)
+{
+    mica_commands *commands = mica_commands_create(all->world);
+    mica_entity many[5];
+    for (uint32_t i = 0; i < COUNT_OF(many); ++i) {
+        for (uint32_t k = 0; k < 64; ++k)
+            mica_command_create(commands, MICA_WITH(Position));
+        mica_create_many(all->world, 1, NULL, 0, &many[i]);
+    }
+    mica_commands_destroy(commands);
+    mica_destroy_many(all->world, many, COUNT_OF(many));
+}
+
+/* Flushes happen with and without the buffer, so that free slots are used in many orders. */
+static void buffers_between_flushes(setting *all)
+{
+    if (all->round > 0)
+        mica_destroy(all->world, all->created);
+    if (all->round % 53 == 0)
+        mica_flush(all->world);
+    mica_commands *commands = mica_commands_create(all->world);
+    all->created = mica_command_create(commands, MICA_WITH(Position));
+    mica_flush(all->world);
     mica_commands_destroy(commands);
 }
 
@@ -301,6 +329,8 @@ static const struct pair {
     {"entities in bulk", entities_in_bulk, 5000},
     {"components", components, 100000},
     {"buffers", buffers, 100000},
+    {"buffers beside bulk creation", buffers_beside_bulk_creation, 4000},
+    {"buffers between flushes", buffers_between_flushes, 100000},
     {"recorded entities", recorded_entities, 50000},
     {"queries", queries, 100000},
     {"names", names, 100000},
@@ -361,7 +391,7 @@ static population measure(const setting *all)
         resident = 0;
     if (file)
         fclose(file);
-    return (population){all->world->entities.high_water + all->other->entities.high_water,
+    return (population){used_index_count(all->world) + used_index_count(all->other),
                         mica_world_get_stats(all->world).memory_bytes + mica_world_get_stats(all->other).memory_bytes,
                         resident * 4096};
 }

@@ -375,6 +375,7 @@ void micap_entities_set_aside(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     micap_entities_settle(world);
+    entities->blocks_taken = 0;
     uint64_t wanted = entities->block_peak * MICAP_ID_BLOCK;
     if (entities->spare_count >= wanted ||
         !MICAP_RESERVE(&world->memory, entities->spare, &entities->spare_capacity, wanted))
@@ -446,16 +447,20 @@ void micap_entities_settle(mica_world *world)
 {
     micap_entities *entities = &world->entities;
     uint32_t rounds = 0;
+    uint64_t taken = 0;
     if (!atomic_load_explicit(&entities->lanes_taken, memory_order_relaxed))
         return;
     atomic_store_explicit(&entities->lanes_taken, false, memory_order_relaxed);
-    for (uint32_t lane = 0; lane < entities->lane_count; ++lane)
+    for (uint32_t lane = 0; lane < entities->lane_count; ++lane) {
+        taken += entities->lane_taken[lane];
         if (entities->lane_taken[lane] > rounds)
             rounds = entities->lane_taken[lane];
+    }
     uint64_t block_count = (uint64_t)rounds * entities->lane_count;
     uint64_t spare_blocks = entities->spare_count / MICAP_ID_BLOCK;
-    if (block_count > entities->block_peak)
-        entities->block_peak = block_count;
+    if (entities->blocks_taken + block_count > entities->block_peak)
+        entities->block_peak = entities->blocks_taken + block_count;
+    entities->blocks_taken += taken;
     for (uint64_t block = block_count; block-- > spare_blocks;) /* from the end, so that the first hole is used first */
         if (!is_block_taken(entities, block))
             note_hole(world, entities->high_water + (block - spare_blocks) * MICAP_ID_BLOCK);

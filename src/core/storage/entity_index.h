@@ -59,7 +59,9 @@ typedef struct micap_entities {
     mica_entity *spare; /* the first blocks of the lanes: reserved handles */
     uint32_t spare_count;
     uint32_t spare_capacity;
-    uint64_t block_peak;                         /* the most blocks that lanes have needed at once */
+    uint64_t blocks_taken; /* by lanes since handles were last set aside, and accounted for */
+    uint64_t
+        block_peak; /* the most blocks that lanes have needed from one time to the next that handles are set aside */
     atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
@@ -279,8 +281,8 @@ uint32_t micap_entities_spare_count(const micap_entities *entities);
 /* Frees the handles that are set aside for the lanes: another world wants slots of its choice. For the owner. */
 void micap_entities_free_spare(mica_world *world);
 
-/* Sets handles aside for the lanes: as many as they have needed at once, from at most half of the free slots and then from
- * holes. For the owner. */
+/* Sets handles aside for the lanes: as many as they have needed until they were set aside again, from at most half of the free
+ * slots and then from holes. For the owner. */
 void micap_entities_set_aside(mica_world *world);
 
 /* Fills `out` with MICAP_ID_BLOCK reserved handles from a lane. May run in any thread, one per lane. False when memory or

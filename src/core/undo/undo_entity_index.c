@@ -52,6 +52,7 @@ bool micap_handles_save(mica_world *world, micap_handles_state *state)
                                    .fresh_next = entities->fresh_next,
                                    .fresh_end = entities->fresh_end,
                                    .high_water = entities->high_water,
+                                   .blocks_taken = entities->blocks_taken,
                                    .block_peak = entities->block_peak};
     return save_pages(world, state) && save_holes(world, state) && save_spare(world, state);
 }
@@ -135,6 +136,7 @@ void micap_handles_restore(mica_world *world, const micap_handles_state *state)
     entities->hole_count = state->hole_count;
     if (state->hole_count)
         memcpy(entities->holes, state->holes, state->hole_count * sizeof *state->holes);
+    entities->blocks_taken = state->blocks_taken;
     entities->block_peak = state->block_peak;
     entities->spare_count = state->spare_count;
     if (state->spare_count)

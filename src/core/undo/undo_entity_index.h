@@ -15,6 +15,7 @@ typedef struct micap_handles_state {
     uint32_t hole_count;
     mica_entity *spare;
     uint32_t spare_count;
+    uint64_t blocks_taken;
     uint64_t block_peak;
     uint64_t *pages; /* a bit for each page that existed: handles of other worlds may leave some out */
     uint32_t page_words;

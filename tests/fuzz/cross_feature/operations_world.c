@@ -1,4 +1,5 @@
 /* What is done to a world as a whole, and to the program: memory that fails, steps that repeat. */
+#include "../../support/index_count.h"
 #include "program.h"
 
 static void clear(program *program, scene *scene)
@@ -74,7 +75,7 @@ typedef struct population {
     uint64_t entity_count[WORLDS_MAX];
     uint32_t archetype_count[WORLDS_MAX];
     uint32_t name_count[WORLDS_MAX];
-    uint32_t highest_index[WORLDS_MAX];
+    uint64_t index_count[WORLDS_MAX];
     size_t memory_bytes[WORLDS_MAX];
 } population;
 
@@ -92,7 +93,7 @@ static population count_population(program *program)
         population.archetype_count[i] = stats.archetype_count;
         population.name_count[i] = stats.name_count;
         population.memory_bytes[i] = stats.memory_bytes;
-        population.highest_index[i] = scene->highest_index;
+        population.index_count[i] = used_index_count(scene->world);
     }
     return population;
 }
@@ -130,7 +131,7 @@ static void repeat(program *program, scene *scene)
     for (uint32_t i = 0; i < program->scene_count; ++i) {
         if (!is_constant(&before, &middle, i) || !is_constant(&middle, &after, i))
             continue;
-        EXPECT(program, middle.highest_index[i] == after.highest_index[i], "handles grow with a constant population");
+        EXPECT(program, middle.index_count[i] == after.index_count[i], "handles grow with a constant population");
         EXPECT(program, middle.memory_bytes[i] == after.memory_bytes[i], "memory grows with a constant population");
     }
 }

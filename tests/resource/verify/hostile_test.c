@@ -5,6 +5,7 @@
 #include "support/require.h"
 #include "support/reseal.h"
 #include "support/test.h"
+#include "support/test_length.h"
 
 #include "mica/draft.h"
 
@@ -144,10 +145,10 @@ END_TEST
 START_TEST(random_damage_with_right_checksums_is_refused_or_harmless)
 {
     random_source random = {setting_from_environment("MICA_TEST_SEED", 1)};
-    uint64_t rounds = setting_from_environment("MICA_TEST_ROUNDS", UNDER_SANITIZER ? 2000 : 10000);
+    test_length length = test_length_begin("random damage", random.state, UNDER_SANITIZER ? 2000 : 10000, 100);
     mica_blob blob = level_blob(NULL);
     char *bytes = malloc(blob.byte_count);
-    for (uint64_t round = 0; round < rounds; ++round) {
+    for (uint64_t round = 0; test_length_continues(&length, round); ++round) {
         memcpy(bytes, blob.bytes, blob.byte_count);
         for (uint32_t change = 0; change < 1 + random_below(&random, 4); ++change) {
             uint32_t at = random_below(&random, (uint32_t)blob.byte_count), other;
