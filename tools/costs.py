@@ -3,6 +3,7 @@
 
     costs.py BUILD_DIR              count, print the violations, and fail if one is new or got worse
     costs.py BUILD_DIR --update     the same, and write the counts to bench/costs/costs.csv
+    costs.py BUILD_DIR --accept     write them although a violation got worse
 
 bench/costs/costs.csv is the map that was committed last, with the violations that are known. A cell that violates a rule may not
 cost more than it did there. A violation that is not listed is a failure, except if the cell itself did not get more expensive (then
@@ -17,8 +18,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAP = ROOT / "bench/costs/costs.csv"
-# A cell that violates a rule may cost this much more than in the committed map before it counts as worse: compilers differ a little.
-TOLERANCE, SLACK = 1.02, 1.0
+# A cell that violates a rule may cost this much more than in the committed map before it counts as worse: allocators and
+# compilers differ a little.
+TOLERANCE, SLACK = 1.05, 1.0
 
 BASE = "components_2"
 COMPONENTS = ["components_1", "components_2", "components_4", "components_8", "components_16", "components_32"]
@@ -138,6 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--accept", action="store_true", help="write the map although a violation got worse; give the reason in the commit")
     arguments = parser.parse_args()
     counts, sizes = count_all(arguments.build)
     found = violations(counts, sizes)
@@ -152,9 +155,10 @@ def main():
     print(f"{len(counts)} cells, {len(found)} of them violate a rule, {len(failures)} of these are new or worse")
     if gone:
         print(f"{gone} cells of {MAP.relative_to(ROOT)} are not in the program any more")
-    if arguments.update and not failures:
+    if arguments.accept or (arguments.update and not failures):
         write_map(counts, found)
-    return 1 if failures or (gone and not arguments.update) else 0
+        return 0
+    return 1 if failures or gone else 0
 
 
 if __name__ == "__main__":

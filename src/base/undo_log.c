@@ -41,11 +41,18 @@ void micap_undo_logs_free(micap_undo_logs *undo)
         pthread_mutex_destroy(&undo->locks[i]);
 }
 
+/* The newest log changed, or lost entries. */
+static void forget_recent(micap_undo_logs *undo)
+{
+    memset(undo->recent, 0, sizeof undo->recent);
+}
+
 micap_undo_log *micap_undo_log_add(micap_undo_logs *undo, uint64_t before)
 {
     micap_undo_log *log = micap_allocate_zeroed(undo->memory, sizeof *log, MICAP_CACHE_LINE);
     if (!log)
         return NULL;
+    forget_recent(undo);
     log->serial = undo->serial++;
     log->before = before;
     log->older = undo->newest;
@@ -71,6 +78,7 @@ static void clear_stripe(micap_undo_logs *undo, micap_undo_stripe *stripe)
 
 void micap_undo_log_clear(micap_undo_logs *undo, micap_undo_log *log)
 {
+    forget_recent(undo);
     for (uint32_t i = 0; i < MICAP_UNDO_STRIPES; ++i)
         clear_stripe(undo, &log->stripes[i]);
     atomic_store_explicit(&log->bytes, 0, memory_order_relaxed);

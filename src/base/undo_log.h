@@ -81,6 +81,15 @@ typedef struct micap_undo_value_ops {
     void (*release)(micap_undo_entry *kept);
 } micap_undo_value_ops;
 
+/* A place that the newest log has. */
+typedef struct micap_undo_recent {
+    uint64_t key;
+    uint32_t part;
+    uint32_t kind; /* 1 + the kind; 0: none */
+} micap_undo_recent;
+
+enum { MICAP_UNDO_RECENT = 64 };
+
 typedef struct micap_undo_logs {
     uint64_t
         before; /* stamps below it were there when the newest snapshot was taken; 0: there is none, and nothing is */
@@ -93,7 +102,26 @@ typedef struct micap_undo_logs {
     micap_arena arena;
     pthread_mutex_t arena_lock;
     pthread_mutex_t locks[MICAP_UNDO_STRIPES];
+    /* Places that were saved lately, so that saving them again costs a comparison: for the owner, while no other thread saves. */
+    micap_undo_recent recent[MICAP_UNDO_RECENT];
 } micap_undo_logs;
+
+static inline uint32_t micap_undo_recent_slot(micap_undo_kind kind, uint64_t key)
+{
+    return (uint32_t)(key ^ key >> 16 ^ key >> 32 ^ kind) % MICAP_UNDO_RECENT;
+}
+
+/* Whether the newest log is known to have a place. If not, the log decides. */
+static inline bool micap_undo_is_recent(const micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part)
+{
+    const micap_undo_recent *recent = &undo->recent[micap_undo_recent_slot(kind, key)];
+    return recent->key == key && recent->part == part && recent->kind == (uint32_t)kind + 1;
+}
+
+static inline void micap_undo_note_recent(micap_undo_logs *undo, micap_undo_kind kind, uint64_t key, uint32_t part)
+{
+    undo->recent[micap_undo_recent_slot(kind, key)] = (micap_undo_recent){key, part, (uint32_t)kind + 1};
+}
 
 void micap_undo_logs_init(micap_undo_logs *undo, micap_memory *memory, const micap_undo_value_ops *ops);
 void micap_undo_logs_free(micap_undo_logs *undo);

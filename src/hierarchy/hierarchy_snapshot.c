@@ -89,6 +89,9 @@ bool micap_hierarchy_clone(mica_world *to, const void *state)
         if (used_count)
             memcpy(hierarchy->pages[page].links, from->pages[page].links, MICAP_LINK_PAGE * sizeof(micap_link));
         hierarchy->pages[page].used_count = used_count;
+        for (uint32_t i = 0; used_count && i < MICAP_LINK_PAGE; ++i)
+            if (hierarchy->pages[page].links[i].generation)
+                micap_attach(&to->attachments, page << MICAP_LINK_PAGE_SHIFT | i);
     }
     forget_pending(hierarchy);
     return true;

@@ -7,7 +7,8 @@ const micap_link micap_link_none = {0};
 bool micap_links_add_page(micap_hierarchy *hierarchy, uint32_t index)
 {
     uint32_t page = index >> MICAP_LINK_PAGE_SHIFT;
-    if (!MICAP_RESERVE(&hierarchy->world->memory, hierarchy->pages, &hierarchy->page_capacity, (uint64_t)page + 1))
+    if (!MICAP_RESERVE(&hierarchy->world->memory, hierarchy->pages, &hierarchy->page_capacity, (uint64_t)page + 1) ||
+        !micap_attachments_reserve(hierarchy->world, index | (MICAP_LINK_PAGE - 1)))
         return false;
     micap_link *links = micap_arena_allocate(&hierarchy->arena, MICAP_LINK_PAGE * sizeof *links);
     if (!links)

@@ -122,6 +122,7 @@ static inline micap_link *micap_link_claim(micap_hierarchy *hierarchy, mica_enti
     micap_link *link = micap_link_change(hierarchy, entity.index);
     if (!link->generation) {
         link->generation = entity.generation;
+        micap_attach(&hierarchy->world->attachments, entity.index);
         ++hierarchy->pages[entity.index >> MICAP_LINK_PAGE_SHIFT].used_count;
     }
     return link;

@@ -52,6 +52,7 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
     transforms->is_new = true;
     hierarchy->transforms = transforms;
     hierarchy->relinked = transforms->relinked;
+    micap_modules_see_every_death(hierarchy->world);
     return transforms;
 }
 

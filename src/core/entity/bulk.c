@@ -41,10 +41,15 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
                 died += mica_destroy(world, entities[i]);
             continue;
         }
-        micap_row spot = micap_locate(world, entities[i]);
-        if (!micap_is_row(spot))
-            continue;
-        died += micap_destroy_with_dependents(world, entities[i]);
+        bool is_alone = !micap_pools_mask(&world->pools, entities[i].index) &&
+                        !micap_is_attached(&world->attachments, entities[i].index);
+        uint32_t run = is_alone ? micap_destroy_neighbours(world, entities + i, count - i) : 0;
+        if (run) {
+            died += run;
+            i += run - 1;
+        } else if (micap_is_row(micap_locate(world, entities[i]))) {
+            died += micap_destroy_with_dependents(world, entities[i]);
+        }
     }
     micap_hooks_end(world);
     return died;

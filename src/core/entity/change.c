@@ -30,10 +30,9 @@ static bool make_value(mica_world *world, const micap_column *column, void *valu
 }
 
 /* Moves an entity along an edge to the archetype that has the component, with a copy of what `from` points to, or the
- * default. Returns the value, or NULL: nothing has changed then. */
+ * default. Returns the value, or NULL: nothing has changed then. Hooks are left to the caller. */
 static void *add_value(mica_world *world, micap_row spot, mica_component component, const void *from)
 {
-    const micap_archetype *old = spot.chunk->archetype;
     micap_edge *edge = micap_archetype_step(world, spot.chunk->archetype, component);
     if (MICAP_UNLIKELY(!edge))
         return NULL;
@@ -53,9 +52,25 @@ static void *add_value(mica_world *world, micap_row spot, mica_component compone
     if (micap_type_of(component)->leaves)
         micap_row_scatter(next, micap_type_of(component), from);
     ++world->structure;
-    if (MICAP_UNLIKELY(micap_has_hooks(to, 1 << MICA_EVENT_ADD)))
-        micap_hooks_added(world, old, next, 1);
     return value;
+}
+
+static inline bool is_awaited(const mica_world *world, mica_component component, mica_event_kind kind)
+{
+    return micap_is_awaited(world->components.by_id[component], kind);
+}
+
+/* Runs the add hook of a component that was just added. What hooks record may move the value. */
+static __attribute__((noinline)) void *end_add(mica_world *world, mica_entity entity, mica_component component,
+                                               void *value)
+{
+    if (is_awaited(world, component, MICA_EVENT_ADD))
+        micap_hooks_run(world, MICA_EVENT_ADD, component, micap_locate(world, entity), 1);
+    if (MICAP_LIKELY(!world->hooks_recorded))
+        return value;
+    micap_hooks_end(world);
+    return value == &micap_tag_value && mica_has_id(world, entity, component) ? value
+                                                                              : mica_write_id(world, entity, component);
 }
 
 void *micap_add_any(mica_world *world, mica_entity entity, mica_component component)
@@ -70,26 +85,17 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
     if (micap_archetype_has(spot.chunk->archetype, component))
         return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_id(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
-    if (value && world->hooks_recorded) {
-        micap_hooks_end(world);
-        value = value == &micap_tag_value && mica_has_id(world, entity, component)
-                    ? value
-                    : mica_write_id(world, entity, component);
-    }
-    return value;
+    return value ? end_add(world, entity, component, value) : NULL;
 }
 
-/* The edge that an immediate change can take at once: known and short, with room at its end and no hooks; or NULL. */
+/* The edge that an immediate change can take with the fast path: known, with room at its end; or NULL. */
 static inline const micap_edge *short_edge(micap_row spot, mica_component component, micap_edge_path path)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(!micap_is_row(spot) || !archetype->edge_capacity))
         return NULL;
     const micap_edge *edge = micap_archetype_edge(archetype, component);
-    if (MICAP_UNLIKELY(edge->path != path || !edge->end->open ||
-                       micap_change_hooks(edge->end) | micap_change_hooks(archetype)))
-        return NULL;
-    return edge;
+    return MICAP_LIKELY(edge->path == path && edge->end->open) ? edge : NULL;
 }
 
 static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_entity entity, mica_component component)
@@ -97,6 +103,14 @@ static __attribute__((noinline)) void *add_recorded(mica_world *world, mica_enti
     if (MICAP_MISSING_IN("mica_add_id", world))
         return NULL;
     return mica_command_add_id(micap_recorder(world), entity, component, no_place);
+}
+
+static __attribute__((noinline)) void *add_hooked(mica_world *world, mica_entity entity, micap_row spot,
+                                                  const micap_edge *edge)
+{
+    mica_component component = edge->component;
+    ++world->structure;
+    return end_add(world, entity, component, micap_row_step_add(world, entity, spot, edge));
 }
 
 void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
@@ -109,6 +123,8 @@ void *mica_add_id(mica_world *world, mica_entity entity, mica_component componen
     const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_ADDS);
     if (MICAP_UNLIKELY(!edge))
         return micap_add_any(world, entity, component);
+    if (MICAP_UNLIKELY(micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD)))
+        return add_hooked(world, entity, spot, edge);
     ++world->structure;
     return micap_row_step_add(world, entity, spot, edge);
 }
@@ -123,6 +139,13 @@ static bool replace_value(mica_world *world, const micap_type *type, void *value
     }
     if (value == from)
         return true;
+    char bytes[256];
+    if (from && !type->type.copy && !type->type.move && type->type.size_bytes <= sizeof bytes) {
+        memcpy(bytes, from, type->type.size_bytes);
+        micap_values_destruct(type, value, 1);
+        memcpy(value, bytes, type->type.size_bytes);
+        return true;
+    }
     void *fresh = micap_allocate(&world->memory, type->type.size_bytes, type->type.alignment);
     bool done = fresh && (from ? micap_values_copy(type, fresh, from, 1) : micap_values_construct(type, fresh, 1));
     if (done) {
@@ -154,6 +177,8 @@ bool micap_set_any(mica_world *world, mica_entity entity, mica_value value)
     if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
         if (!add_value(world, spot, value.component, value.data))
             return false;
+        if (micap_is_awaited(used, MICA_EVENT_ADD))
+            micap_hooks_run(world, MICA_EVENT_ADD, value.component, micap_locate(world, entity), 1);
     } else if (used->type->leaves) {
         micap_row_overwrite_leaves(world, spot, used->type, value.data);
     } else if (used->type->type.size_bytes) {
@@ -173,12 +198,61 @@ static __attribute__((noinline)) bool set_recorded(mica_world *world, mica_entit
     return mica_command_set_id(micap_recorder(world), entity, value, no_place);
 }
 
+/* Runs the hooks of a component that was just set. */
+static __attribute__((noinline)) bool end_set(mica_world *world, mica_entity entity, mica_component component,
+                                              bool is_new)
+{
+    micap_row spot = micap_locate(world, entity);
+    if (is_new && is_awaited(world, component, MICA_EVENT_ADD))
+        micap_hooks_run(world, MICA_EVENT_ADD, component, spot, 1);
+    if (is_awaited(world, component, MICA_EVENT_SET))
+        micap_hooks_run(world, MICA_EVENT_SET, component, spot, 1);
+    micap_hooks_end(world);
+    return true;
+}
+
+static inline bool fits(mica_value value, uint64_t bytes)
+{
+    return value.size_bytes == 0 || value.size_bytes == bytes;
+}
+
+/* The fast path of adding a component by setting it. */
+static __attribute__((noinline)) bool set_new(mica_world *world, mica_entity entity, mica_value value)
+{
+    micap_row spot = micap_locate(world, entity);
+    const micap_edge *edge = short_edge(spot, value.component, MICAP_EDGE_ADDS);
+    if (MICAP_UNLIKELY(!edge || edge->calls || edge->column == MICAP_COLUMN_TAG ||
+                       !fits(value, edge->end->columns[edge->column].bytes)))
+        return micap_set_any(world, entity, value);
+    ++world->structure;
+    bool has_hooks = micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET);
+    micap_row_step_set(world, entity, spot, edge, value.data);
+    return MICAP_LIKELY(!has_hooks) || end_set(world, entity, value.component, true);
+}
+
+/* The fast path of overwriting a value in a chunk; or one of the others. */
+static __attribute__((noinline)) bool set_chunk(mica_world *world, mica_entity entity, mica_value value)
+{
+    micap_row spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, value.component);
+    if (!finder->component)
+        return set_new(world, entity, value);
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (MICAP_UNLIKELY(!archetype->columns[finder->column].trivial || !fits(value, finder->bytes)))
+        return micap_set_any(world, entity, value);
+    micap_touch_value(world, spot.chunk, finder->column, spot.row);
+    memmove(micap_finder_value(finder, spot.row), value.data, finder->bytes);
+    return MICAP_LIKELY(!micap_has_hooks(archetype, 1 << MICA_EVENT_SET)) ||
+           end_set(world, entity, value.component, false);
+}
+
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return set_recorded(world, entity, value);
-    return micap_is_pooled(value.component) ? micap_pooled_set_or_any(world, entity, value)
-                                            : micap_set_any(world, entity, value);
+    if (micap_is_pooled(value.component))
+        return micap_pooled_set_or_any(world, entity, value);
+    return value.data ? set_chunk(world, entity, value) : micap_set_any(world, entity, value);
 }
 
 bool micap_remove_any(mica_world *world, mica_entity entity, mica_component component)
@@ -218,6 +292,20 @@ static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_en
     return mica_command_remove_id(micap_recorder(world), entity, component, no_place);
 }
 
+/* The fast path with a remove hook, which runs while the value is there. What it records is applied afterwards. */
+static __attribute__((noinline)) bool remove_hooked(mica_world *world, mica_entity entity, micap_row spot,
+                                                    const micap_edge *edge)
+{
+    mica_component component = edge->component;
+    const micap_component *used = world->components.by_id[component];
+    if (micap_is_awaited(used, MICA_EVENT_REMOVE) || used->removals)
+        micap_hooks_run(world, MICA_EVENT_REMOVE, component, spot, 1);
+    ++world->structure;
+    micap_row_step_remove(world, entity, spot, edge);
+    micap_hooks_end(world);
+    return true;
+}
+
 bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_UNLIKELY(!world || world->recording_depth))
@@ -228,6 +316,8 @@ bool mica_remove_id(mica_world *world, mica_entity entity, mica_component compon
     const micap_edge *edge = short_edge(spot, component, MICAP_EDGE_REMOVES);
     if (MICAP_UNLIKELY(!edge))
         return micap_remove_any(world, entity, component);
+    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE)))
+        return remove_hooked(world, entity, spot, edge);
     ++world->structure;
     return micap_row_step_remove(world, entity, spot, edge);
 }

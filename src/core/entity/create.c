@@ -51,10 +51,7 @@ static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap
 {
     if (spot.chunk->count == spot.chunk->capacity)
         micap_rows_update_open(spot.chunk->archetype);
-    if (spot.chunk->archetype->lone_add)
-        micap_hooks_run_lone(world, spot, 1);
-    else
-        micap_hooks_created(world, spot, 1, values, count);
+    micap_hooks_created(world, spot, 1, values, count);
     micap_hooks_end(world);
     return entity;
 }

@@ -26,6 +26,9 @@ static bool list_items(const mica_world *world, micap_create_plan *plan, const m
             return false;
         if (column == MICAP_COLUMN_TAG)
             continue;
+        const mica_type *type = &plan->archetype->columns[column].type->type;
+        if (type->construct || type->copy)
+            return false;
         plan->items[i].column_offset = micap_column_offset(plan->archetype, column);
         plan->items[i].bytes = plan->archetype->columns[column].bytes;
         ++filled;
@@ -36,7 +39,7 @@ static bool list_items(const mica_world *world, micap_create_plan *plan, const m
 void micap_create_plan_learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
     micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
-    if (!archetype->trivial || !MICAP_RESERVE(&world->memory, plan->items, &plan->capacity, count))
+    if (!MICAP_RESERVE(&world->memory, plan->items, &plan->capacity, count))
         return;
     plan->archetype = archetype;
     uint32_t known = list_items(world, plan, values, count) ? count + 1 : 0;

@@ -1,5 +1,6 @@
 /* Creation plans: the fast path of mica_create. A plan knows, for a list of values as the caller writes it, the column or pool of every
- * value. There are plans for lists that fill all columns of a trivial archetype, so that creating a row is nothing but copies. */
+ * value. There are plans for lists that fill all columns of an archetype without construct and copy functions, so that creating a row
+ * is nothing but copies. */
 #ifndef MICAP_CORE_ENTITY_CREATE_PLAN_H
 #define MICAP_CORE_ENTITY_CREATE_PLAN_H
 

@@ -116,9 +116,7 @@ void micap_hooks_created(mica_world *world, micap_row spot, uint32_t count, cons
     micap_hooks_added(world, NULL, spot, count);
     if (world->pools.count)
         micap_pooled_created(world, values, value_count, micap_chunk_entities(spot.chunk) + spot.row, count);
-    if (!micap_has_hooks(archetype, 1 << MICA_EVENT_SET))
-        return;
-    for (uint32_t i = 0; i < archetype->component_count; ++i) {
+    for (uint32_t i = 0; (i = micap_next_hooked(archetype, MICA_EVENT_SET, i)) < archetype->component_count; ++i) {
         const mica_value *value = value_of(values, value_count, archetype->components[i]);
         if (value && value->data)
             micap_hooks_run(world, MICA_EVENT_SET, value->component, spot, count);

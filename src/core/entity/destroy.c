@@ -22,9 +22,15 @@ void micap_destroy_row(mica_world *world, micap_row spot)
     ++world->structure;
 }
 
+/* Whether a hook, a list or a module may have to be told of the death of an entity. */
+static inline bool is_seen(const mica_world *world, const micap_archetype *archetype)
+{
+    return world->sees_deaths || micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY);
+}
+
 void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
 {
-    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
+    if (MICAP_UNLIKELY(is_seen(world, spot.chunk->archetype)))
         micap_hooks_removing(world, NULL, spot, 1);
     micap_destroy_row(world, spot);
 }
@@ -33,7 +39,7 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
 static void destroy_run(mica_world *world, micap_row spot, const mica_entity *entities, uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY))
+    if (is_seen(world, archetype))
         micap_hooks_removing(world, NULL, spot, count);
     micap_preserve_rows(world, spot.chunk, spot.row, count);
     for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
@@ -62,7 +68,7 @@ static void destroy_rows(mica_world *world, const mica_entity *entities, uint32_
 uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity)
 {
     uint32_t died = 0;
-    if (world->has_dependents)
+    if (world->has_dependents && micap_is_attached(&world->attachments, entity.index))
         micap_modules_each_dependent(world, entity, destroy_rows, &died);
     return died;
 }
@@ -76,10 +82,6 @@ uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity)
 
 static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
 {
-    if (MICAP_MISSING_IN("mica_destroy", world))
-        return false;
-    if (world->recording_depth)
-        return mica_command_destroy_id(micap_recorder(world), entity, no_place);
     micap_row spot = micap_locate(world, entity);
     if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "destroy");
@@ -90,30 +92,87 @@ static MICAP_COLD bool destroy_any(mica_world *world, mica_entity entity)
     return true;
 }
 
-/* The fast path of an entity with rows in pools; the rest is as in mica_destroy. */
-static __attribute__((noinline)) bool destroy_in_pools(mica_world *world, mica_entity entity)
+static __attribute__((noinline)) bool destroy_recorded(mica_world *world, mica_entity entity)
 {
-    micap_row spot = micap_locate(world, entity);
-    uint64_t mask = micap_pools_mask(&world->pools, entity.index);
-    if (!micap_pools_leave_fast(&world->pools, mask))
+    if (MICAP_MISSING_IN("mica_destroy", world))
+        return false;
+    return mica_command_destroy_id(micap_recorder(world), entity, no_place);
+}
+
+/* Whether nothing but rows and the handle has to go, and destructors of values to be called. */
+static inline bool dies_alone(const mica_world *world, mica_entity entity, micap_row spot, uint64_t pools)
+{
+    return micap_is_row(spot) && !spot.chunk->archetype->hook_mask && entity.generation != MICAP_GENERATION_MAX &&
+           !micap_is_attached(&world->attachments, entity.index) &&
+           (!pools || (!world->undo.before && micap_pools_leave_fast(&world->pools, pools)));
+}
+
+/* The fast path for rows in pools, for values with destructors, and while there are snapshots; or the general path. */
+static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
+{
+    uint64_t pools = micap_pools_mask(&world->pools, entity.index);
+    if (!dies_alone(world, entity, spot, pools))
         return destroy_any(world, entity);
-    micap_pools_remove_fast(world, entity, mask);
+    if (pools)
+        micap_pools_remove_fast(world, entity, pools);
+    micap_touch_record(&world->entities, entity.index);
+    if (!spot.chunk->archetype->trivial) {
+        micap_preserve_rows(world, spot.chunk, spot.row, 1);
+        micap_row_destruct(spot);
+    }
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
+    ++world->structure;
     return micap_row_fill_hole(world, spot);
+}
+
+/* Whether an entity is in this row, and nothing but the row and the handle has to go. */
+static inline bool is_alone_at(const mica_world *world, mica_entity entity, const micap_chunk *chunk, uint32_t row)
+{
+    return micap_record_of(&world->entities, entity) == micap_record_pack(entity.generation, chunk->number, row) &&
+           entity.generation != MICAP_GENERATION_MAX && !micap_pools_mask(&world->pools, entity.index) &&
+           !micap_is_attached(&world->attachments, entity.index);
+}
+
+uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    micap_row spot = micap_locate(world, entities[0]);
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (!micap_is_row(spot) || !archetype->destroys_fast || entities[0].generation == MICAP_GENERATION_MAX)
+        return 0;
+    /* Rows that were moved into holes lie in the opposite order at the end. */
+    bool is_last = spot.chunk == archetype->chunks[archetype->tail] && spot.row + 1 == spot.chunk->count;
+    uint32_t run = 1;
+    if (is_last)
+        while (run < count && run <= spot.row && is_alone_at(world, entities[run], spot.chunk, spot.row - run))
+            ++run;
+    else
+        while (run < count && is_alone_at(world, entities[run], spot.chunk, spot.row + run))
+            ++run;
+    for (uint32_t i = 0; i < run; ++i)
+        micap_touch_record(&world->entities, entities[i].index);
+    if (is_last)
+        micap_rows_drop_last(world, spot.chunk->archetype, run);
+    else if (run == 1)
+        micap_row_fill_hole(world, spot);
+    else
+        micap_rows_remove(world, spot, run);
+    for (uint32_t i = 0; i < run; ++i)
+        micap_entity_put_free(&world->entities, entities[i].index, entities[i].generation + 1);
+    world->structure += run;
+    return run;
 }
 
 bool mica_destroy(mica_world *world, mica_entity entity)
 {
-    if (MICAP_UNLIKELY(!world))
-        return destroy_any(world, entity);
+    if (MICAP_UNLIKELY(!world || world->recording_depth))
+        return destroy_recorded(world, entity);
     micap_row spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (MICAP_UNLIKELY(world->recording_depth | world->names.count | world->undo.before || !micap_is_row(spot) ||
-                       !archetype->destroys_fast || entity.generation == MICAP_GENERATION_MAX))
-        return destroy_any(world, entity);
-    if (MICAP_UNLIKELY(micap_pools_mask(&world->pools, entity.index)))
-        return destroy_in_pools(world, entity);
+    if (MICAP_UNLIKELY(world->undo.before || !micap_is_row(spot) || !archetype->destroys_fast ||
+                       entity.generation == MICAP_GENERATION_MAX || micap_pools_mask(&world->pools, entity.index) ||
+                       micap_is_attached(&world->attachments, entity.index)))
+        return destroy_other(world, entity, spot);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
-    return micap_row_fill_hole(world, spot);
+    return micap_row_fill_hole_fast(world, spot);
 }

@@ -10,8 +10,10 @@
 static inline void micap_entity_forget(mica_world *world, mica_entity entity)
 {
     micap_entity_give(&world->entities, entity);
-    if (MICAP_UNLIKELY(world->names.count))
+    if (MICAP_UNLIKELY(micap_is_attached(&world->attachments, entity.index))) {
         micap_name_forget(world, entity);
+        micap_detach(world, entity.index);
+    }
 }
 
 /* The same for one whose creation was recorded and is given up. */
@@ -29,5 +31,10 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_row spot);
  * destroys the entity too, which must be a row. */
 uint32_t micap_destroy_dependents(mica_world *world, mica_entity entity);
 uint32_t micap_destroy_with_dependents(mica_world *world, mica_entity entity);
+
+/* Destroys the first of these entities together, if they lie one after the other and nothing but their rows has to go. Returns how
+ * many; 0: the first one needs the general path, or is not alive. The result is that of destroying one after the other. The first one
+ * has no attachments and is in no pool. */
+uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities, uint32_t count);
 
 #endif

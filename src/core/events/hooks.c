@@ -59,20 +59,6 @@ void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component com
     micap_hooks_call(world, used, &event);
 }
 
-void micap_hooks_run_lone(mica_world *world, micap_row spot, uint32_t count)
-{
-    mica_component component = spot.chunk->archetype->lone_add;
-    mica_event event = {
-        .world = world,
-        .kind = MICA_EVENT_ADD,
-        .component = component,
-        .count = count,
-        .entities = micap_chunk_entities(spot.chunk) + spot.row,
-        .values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row),
-    };
-    micap_hooks_call(world, world->components.by_id[component], &event);
-}
-
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
 {
     micap_row first = micap_locate(world, entities[0]);
@@ -100,9 +86,7 @@ void micap_hooks_run_many(mica_world *world, mica_event_kind kind, mica_componen
 void micap_hooks_added(mica_world *world, const micap_archetype *from, micap_row spot, uint32_t count)
 {
     const micap_archetype *to = spot.chunk->archetype;
-    if (!micap_has_hooks(to, 1 << MICA_EVENT_ADD))
-        return;
-    for (uint32_t i = 0; i < to->component_count; ++i)
+    for (uint32_t i = 0; (i = micap_next_hooked(to, MICA_EVENT_ADD, i)) < to->component_count; ++i)
         if (!from || !micap_archetype_has(from, to->components[i]))
             micap_hooks_run(world, MICA_EVENT_ADD, to->components[i], spot, count);
 }
@@ -118,10 +102,9 @@ void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_ro
         if (world->destroy_watches)
             micap_watches_run(world, world->destroy_watches, &event);
     }
-    if (micap_has_hooks(from, 1 << MICA_EVENT_REMOVE))
-        for (uint32_t i = 0; i < from->component_count; ++i)
-            if (!to || !micap_archetype_has(to, from->components[i]))
-                micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
-    if (!to && micap_has_hooks(from, 1 << MICA_EVENT_DESTROY)) /* of the world or a module */
+    for (uint32_t i = 0; (i = micap_next_hooked(from, MICA_EVENT_REMOVE, i)) < from->component_count; ++i)
+        if (!to || !micap_archetype_has(to, from->components[i]))
+            micap_hooks_run(world, MICA_EVENT_REMOVE, from->components[i], spot, count);
+    if (!to && world->sees_deaths)
         micap_modules_destroying(world, micap_chunk_entities(spot.chunk) + spot.row, count);
 }

@@ -13,8 +13,6 @@
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count);
 /* Calls the hook and the watches of a component and fills its lists of removals. */
 void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event);
-/* The same for the only component of these new rows that has add hooks: see lone_add of the archetype. */
-void micap_hooks_run_lone(mica_world *world, micap_row spot, uint32_t count);
 /* How many of these living entities, from the first on, have consecutive rows of one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
 /* micap_hooks_run for entities anywhere: calls it for each run of consecutive rows. */

@@ -68,7 +68,7 @@ static void fill_slots(micap_archetype *archetype)
 
 static void fill_columns(mica_world *world, micap_archetype *archetype)
 {
-    archetype->trivial = true;
+    archetype->trivial = archetype->moves_as_bytes = true;
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
@@ -81,6 +81,7 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
         column->companion = type->companion;
         column->type = type;
         archetype->trivial &= column->trivial;
+        archetype->moves_as_bytes &= !type->type.move;
         archetype->has_companions |= type->companion != MICAP_COMPANION_NONE;
     }
 }
@@ -271,19 +272,15 @@ void micap_archetypes_free(mica_world *world)
 
 void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
 {
-    bool destroy = world->destroy_hook.fn || world->destroy_watches || micap_modules_want_destroying(world);
-    uint32_t add_count = 0;
+    bool destroy = world->destroy_hook.fn || world->destroy_watches || world->sees_every_death;
     archetype->hook_mask = destroy ? 1 << MICA_EVENT_DESTROY : 0;
+    memset(archetype->hooked, 0, sizeof archetype->hooked);
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_component *component = micap_component_of(&world->components, archetype->components[i]);
         uint32_t awaited = micap_component_awaits(component);
         archetype->hook_mask |= (uint8_t)awaited;
-        if (awaited & 1 << MICA_EVENT_ADD) {
-            ++add_count;
-            archetype->lone_add = archetype->components[i];
-        }
+        for (uint32_t kind = MICA_EVENT_ADD; kind < MICA_EVENT_DESTROY; ++kind)
+            archetype->hooked[kind] |= (uint64_t)(awaited >> kind & 1) << (i < 63 ? i : 63);
     }
     archetype->destroys_fast = archetype->trivial && !archetype->hook_mask;
-    if (add_count != 1 || archetype->hook_mask & 1 << MICA_EVENT_SET)
-        archetype->lone_add = 0;
 }

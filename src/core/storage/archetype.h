@@ -24,8 +24,8 @@ typedef struct micap_column {
     const micap_type *type;
 } micap_column;
 
-/* How a row moves along an edge. The fast path, micap_row_step_add and _remove, is for edges between two trivial archetypes whose columns differ
- * in at most the one of the edge. */
+/* How a row moves along an edge. The fast path, micap_row_step_add and _remove, is for edges between two archetypes that move as bytes,
+ * whose columns differ in at most the one of the edge, and whose new value is zero. */
 typedef enum micap_edge_path {
     MICAP_EDGE_GENERAL = 0,
     MICAP_EDGE_ADDS,    /* fast path; the end has the component */
@@ -35,8 +35,10 @@ typedef enum micap_edge_path {
 /* From an archetype by one component: to the archetype without it when it is there, else to the one with it. */
 typedef struct micap_edge {
     mica_component component;
-    uint16_t column;             /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
-    uint8_t path;                /* micap_edge_path */
+    uint16_t column; /* of the component where it is there; MICAP_COLUMN_TAG for a tag */
+    uint8_t path;    /* micap_edge_path */
+    bool
+        calls; /* the component has a function that the step has to call: copy, if it is added with a value; destruct, if it is removed */
     struct micap_archetype *end; /* NULL: not known yet */
 } micap_edge;
 
@@ -54,13 +56,16 @@ typedef struct micap_archetype {
     mica_component *components; /* all of them, tags and companions too, by rising id */
     uint32_t component_count;
     uint32_t row_bytes;
-    bool trivial;            /* all columns are: rows move by copying bytes */
-    bool destroys_fast;      /* trivial, and without hooks: see mica_destroy */
-    bool has_companions;     /* some column is one */
-    uint8_t hook_mask;       /* bit per event that some component has a hook or a watch for */
-    mica_component lone_add; /* the one component with hooks that creating a row calls; 0 when several have some */
-    uint32_t incoming;       /* rows a flush is about to add */
-    micap_edge *edges;       /* open addressing by component id */
+    bool trivial;        /* all columns are */
+    bool moves_as_bytes; /* no column has a move function */
+    bool destroys_fast;  /* trivial, and without hooks: see mica_destroy */
+    bool has_companions; /* some column is one */
+    uint8_t hook_mask;   /* bit per event that some component has a hook or a watch for */
+    /* By event (ADD, SET, REMOVE): a bit per component of the list below that has a hook, a watch or a list for it; the last bit is for
+     * all others. See micap_next_hooked. */
+    uint64_t hooked[3];
+    uint32_t incoming; /* rows a flush is about to add */
+    micap_edge *edges; /* open addressing by component id */
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint64_t signature; /* a bit per component, id modulo 64: rules out most archetypes at a glance */
@@ -110,6 +115,15 @@ static inline bool micap_archetype_has(const micap_archetype *archetype, mica_co
 static inline uint32_t micap_change_hooks(const micap_archetype *archetype)
 {
     return archetype->hook_mask & ~(1u << MICA_EVENT_DESTROY);
+}
+
+/* The position of the next component, from `at` on, that may have a hook for an event; component_count if none has. */
+static inline uint32_t micap_next_hooked(const micap_archetype *archetype, uint32_t kind, uint32_t at)
+{
+    if (at >= 63)
+        return at;
+    uint64_t bits = archetype->hooked[kind] >> at;
+    return bits ? at + (uint32_t)__builtin_ctzll(bits) : archetype->component_count;
 }
 
 static inline uint64_t micap_signature_bit(mica_component component)

@@ -46,9 +46,11 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
 
 static micap_edge_path path_of(const micap_archetype *from, const micap_archetype *to, const micap_type *type)
 {
-    if (!from->trivial || !to->trivial || type->enabled || type->added || type->leaves)
+    if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->leaves)
         return MICAP_EDGE_GENERAL;
-    return micap_archetype_has(to, type->id) ? MICAP_EDGE_ADDS : MICAP_EDGE_REMOVES;
+    if (!micap_archetype_has(to, type->id))
+        return MICAP_EDGE_REMOVES;
+    return type->type.construct ? MICAP_EDGE_GENERAL : MICAP_EDGE_ADDS;
 }
 
 micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component)
@@ -69,5 +71,6 @@ micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, 
     edge->end = end;
     edge->column = (uint16_t)micap_archetype_column(add ? end : archetype, component);
     edge->path = (uint8_t)path_of(archetype, end, type);
+    edge->calls = add ? type->type.copy != NULL : type->type.destruct != NULL;
     return edge;
 }

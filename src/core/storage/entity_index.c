@@ -300,6 +300,9 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
 
 void micap_undo_save_record(const micap_entities *entities, uint32_t index)
 {
+    if (micap_undo_is_recent(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0))
+        return;
+    micap_undo_note_recent(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0);
     const micap_page *page = &entities->pages[index >> MICAP_PAGE_SHIFT];
     uint32_t first = index & (MICAP_PAGE_RECORDS - 1) & ~(uint32_t)(RECORDS_KEPT - 1);
     micap_undo_save_bytes(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0, page->records + first,

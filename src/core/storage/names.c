@@ -145,7 +145,7 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     micap_names *names = &world->names;
     size_t bytes = strlen(text) + 1;
     char *copy = NULL;
-    if (reserve_buckets(world) &&
+    if (reserve_buckets(world) && micap_attachments_reserve(world, entity.index) &&
         MICAP_RESERVE(&world->memory, names->entries, &names->entry_capacity, (uint64_t)names->entry_count + 1))
         copy = micap_allocate(&world->memory, bytes, 1);
     if (!copy)
@@ -154,6 +154,7 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
     touch_name(world, entity);
     micap_name_forget(world, entity);
     enter(names, entity, scope, copy);
+    micap_attach(&world->attachments, entity.index);
     return MICA_OK;
 }
 

@@ -251,7 +251,7 @@ static inline bool is_same_row(micap_row a, micap_row b)
     return a.chunk == b.chunk && a.row == b.row;
 }
 
-/* The general path: values with functions of their own, and snapshots. */
+/* The general path: values that are moved by functions of their own, and the last row of a chunk. */
 static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
@@ -266,22 +266,48 @@ static __attribute__((noinline)) bool fill_hole_any(mica_world *world, micap_row
     return last.row || leave_chunk(world, archetype);
 }
 
-/* Has no calls but at its end, so that nothing is saved on the stack. */
-bool micap_row_fill_hole(mica_world *world, micap_row hole)
+/* The fast path. Nothing but the copies remains after the loop has begun, so that little is saved on the stack. Snapshots have what
+ * they need. */
+static MICAP_INLINE bool fill_hole_bytes(mica_world *world, micap_row hole)
 {
     micap_archetype *archetype = hole.chunk->archetype;
-    if (MICAP_UNLIKELY(!archetype->trivial || world->undo.before))
+    micap_row last = last_row(archetype);
+    if (MICAP_UNLIKELY(!last.row))
+        return fill_hole_any(world, hole);
+    drop_last(archetype, last);
+    if (is_same_row(last, hole))
+        return true;
+    micap_stamp_row(world, hole.chunk, hole.row);
+    own_hole(world, last, hole);
+    const micap_column_data *lanes = micap_chunk_columns(hole.chunk), *others = micap_chunk_columns(last.chunk);
+    for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
+        copy_value(lanes, hole.row, others, last.row);
+    return true;
+}
+
+/* The fast path while there are snapshots; or the general path. */
+static __attribute__((noinline)) bool fill_hole_other(mica_world *world, micap_row hole)
+{
+    const micap_archetype *archetype = hole.chunk->archetype;
+    if (!archetype->moves_as_bytes)
         return fill_hole_any(world, hole);
     micap_row last = last_row(archetype);
-    drop_last(archetype, last);
-    if (!is_same_row(last, hole)) {
-        micap_stamp_row(world, hole.chunk, hole.row);
-        const micap_column_data *lanes = micap_chunk_columns(hole.chunk), *others = micap_chunk_columns(last.chunk);
-        for (uint32_t i = archetype->column_count; i; --i, ++lanes, ++others)
-            copy_value(lanes, hole.row, others, last.row);
-        own_hole(world, last, hole);
-    }
-    return MICAP_LIKELY(last.row) || leave_chunk(world, hole.chunk->archetype);
+    micap_preserve_rows(world, last.chunk, last.row, 1);
+    if (!is_same_row(last, hole))
+        micap_touch_row(world, hole.chunk, hole.row);
+    return fill_hole_bytes(world, hole);
+}
+
+bool micap_row_fill_hole_fast(mica_world *world, micap_row hole)
+{
+    return fill_hole_bytes(world, hole);
+}
+
+bool micap_row_fill_hole(mica_world *world, micap_row hole)
+{
+    if (MICAP_UNLIKELY(!hole.chunk->archetype->moves_as_bytes || world->undo.before))
+        return fill_hole_other(world, hole);
+    return fill_hole_bytes(world, hole);
 }
 
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count)
@@ -312,6 +338,46 @@ void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count)
         uint32_t rest = last == hole.chunk ? count : 0; /* of the hole, which is at the end now */
         micap_rows_drop_last(world, archetype, run + rest);
         count -= rest;
+    }
+}
+
+/* Moves the last `count` rows of an archetype, which lie in one chunk, to holes that lie one after the other: the last row first. */
+static void fill_backwards(const mica_world *world, micap_row last, micap_row hole, uint32_t count)
+{
+    const micap_column_data *to = micap_chunk_columns(hole.chunk), *from = micap_chunk_columns(last.chunk);
+    for (uint32_t column = hole.chunk->archetype->column_count; column; --column, ++to, ++from) {
+        uint64_t bytes = to->bytes;
+        char *target = to->values + hole.row * bytes;
+        const char *source = from->values + last.row * bytes;
+        for (uint32_t i = count; i; --i, target += bytes, source -= bytes)
+            micap_copy_inline(target, source, bytes);
+    }
+    const mica_entity *moved = micap_chunk_entities(last.chunk) + last.row;
+    mica_entity *entities = micap_chunk_entities(hole.chunk) + hole.row;
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_entity entity = entities[i] = *(moved - i);
+        *micap_record_at(&world->entities, entity.index) =
+            micap_record_pack(entity.generation, hole.chunk->number, hole.row + i);
+    }
+}
+
+void micap_rows_remove(mica_world *world, micap_row first, uint32_t count)
+{
+    micap_archetype *archetype = first.chunk->archetype;
+    uint32_t end = first.row + count;
+    while (first.row < end) {
+        micap_row last = last_row(archetype);
+        uint32_t left = end - first.row, begin = last.chunk == first.chunk ? end : 0;
+        uint32_t run = last.row + 1 - begin < left ? last.row + 1 - begin : left;
+        if (!run) { /* only rows that are removed are left */
+            micap_rows_drop_last(world, archetype, left);
+            return;
+        }
+        micap_preserve_rows(world, last.chunk, last.row + 1 - run, run);
+        micap_touch_rows(world, first.chunk, first.row, run);
+        fill_backwards(world, last, first, run);
+        micap_rows_drop_last(world, archetype, run);
+        first.row += run;
     }
 }
 
@@ -381,8 +447,27 @@ void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, 
     return value;
 }
 
+bool micap_row_step_set(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
+                        const void *value)
+{
+    micap_row to = step(world, entity, from, edge, true);
+    const micap_column_data *column = &micap_chunk_columns(to.chunk)[edge->column];
+    micap_copy_fresh(column->values + to.row * column->bytes, value, column->bytes);
+    return micap_row_fill_hole(world, from);
+}
+
+/* The value that is removed has a destructor. */
+static MICAP_COLD void destruct_value(mica_world *world, micap_row spot, uint32_t column)
+{
+    micap_preserve_rows(world, spot.chunk, spot.row, 1);
+    micap_values_destruct(spot.chunk->archetype->columns[column].type, micap_chunk_value(spot.chunk, column, spot.row),
+                          1);
+}
+
 bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge)
 {
+    if (MICAP_UNLIKELY(edge->calls))
+        destruct_value(world, from, edge->column);
     step(world, entity, from, edge, false);
     return micap_row_fill_hole(world, from);
 }

@@ -95,11 +95,17 @@ void micap_row_move(micap_row from, micap_row to);
 /* Swap-remove: moves the last row of the archetype into a row whose values were destroyed. Returns true, so that the caller can end
  * with a tail call. */
 bool micap_row_fill_hole(mica_world *world, micap_row hole);
+/* The same if the archetype moves as bytes and there is no snapshot. */
+bool micap_row_fill_hole_fast(mica_world *world, micap_row hole);
 
 /* Drops the last rows of an archetype, whose entities have moved elsewhere; they lie in its last chunk. */
 void micap_rows_drop_last(mica_world *world, micap_archetype *archetype, uint32_t count);
 
-/* The same for rows of one chunk that lie one after the other: the last rows of the archetype fill them, column by column. */
+/* Removes rows of one chunk that lie one after the other from an archetype that moves as bytes, with the result of filling each hole
+ * from the first to the last: the last row of the archetype is in the first hole afterwards. */
+void micap_rows_remove(mica_world *world, micap_row first, uint32_t count);
+
+/* Fills holes that lie one after the other in one chunk with the last rows of the archetype, in their order. */
 void micap_rows_fill_holes(mica_world *world, micap_row hole, uint32_t count);
 
 /* Moves an entity to a row of another archetype for which room is reserved; new columns are raw, companions set.
@@ -109,6 +115,9 @@ micap_row micap_row_change_archetype(mica_world *world, micap_row from, micap_ar
 /* The same along an edge with the fast path, MICAP_EDGE_ADDS. Returns the value that was added, which is zero; micap_tag_value for
  * a tag. */
 void *micap_row_step_add(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge);
+/* The same for a component with data, with a copy of the bytes of a value. Returns true. */
+bool micap_row_step_set(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge,
+                        const void *value);
 /* The same for MICAP_EDGE_REMOVES. Returns true. */
 bool micap_row_step_remove(mica_world *world, mica_entity entity, micap_row from, const micap_edge *edge);
 

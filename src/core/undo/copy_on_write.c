@@ -74,6 +74,12 @@ static void keep_slice(mica_world *world, const micap_chunk *chunk, uint32_t row
 
 void micap_undo_save_rows(mica_world *world, const micap_chunk *chunk, uint32_t row, uint32_t count)
 {
+    uint64_t place = micap_slice_place(chunk, row, 0);
+    bool is_one = count == 1 && !world->flush.is_shared;
+    if (is_one && micap_undo_is_recent(&world->undo, MICAP_UNDO_ROWS, place, chunk->born))
+        return;
+    if (is_one)
+        micap_undo_note_recent(&world->undo, MICAP_UNDO_ROWS, place, chunk->born);
     micap_undo_save_archetype(world, chunk->archetype);
     for (uint32_t end = row + count; row < end; row = (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS)
         keep_slice(world, chunk, row);

@@ -8,9 +8,14 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
     MICAP_ASSERT(!world->modules[id].ops, "a module registers once");
     world->modules[id] = (micap_module){state, ops};
     world->has_dependents |= ops->each_dependent != NULL;
-    if (ops->destroying)
-        for (uint32_t i = 0; i < world->archetypes.count; ++i)
-            micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
+    world->sees_deaths |= ops->destroying != NULL;
+}
+
+void micap_modules_see_every_death(mica_world *world)
+{
+    world->sees_every_death = true;
+    for (uint32_t i = 0; i < world->archetypes.count; ++i)
+        micap_archetype_update_hooks(world, world->archetypes.by_id[i]);
 }
 
 void *micap_module_state(const mica_world *world, micap_module_id id)
@@ -18,16 +23,10 @@ void *micap_module_state(const mica_world *world, micap_module_id id)
     return world->modules[id].state;
 }
 
-bool micap_modules_want_destroying(const mica_world *world)
-{
-    for (uint32_t id = 0; id < MICAP_MODULES; ++id)
-        if (world->modules[id].ops && world->modules[id].ops->destroying)
-            return true;
-    return false;
-}
-
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count)
 {
+    if (count == 1 && !world->sees_every_death && !micap_is_attached(&world->attachments, entities[0].index))
+        return;
     uint32_t depth = micap_callback_begin(world);
     for (uint32_t id = 0; id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->destroying)

@@ -26,7 +26,8 @@ typedef struct micap_module_ops {
     /* The world is destroyed: it has no entities any more; queries and command buffers still exist. */
     void (*free)(mica_world *world, void *state);
     /* Before these entities, in consecutive rows of one chunk, are destroyed; the hooks of the program have run. As in a hook,
-     * changes to the world are recorded and applied later. */
+     * changes to the world are recorded and applied later. Called at least for entities that the module attached something to
+     * (micap_attach), or for all of them: see micap_modules_see_every_death. */
     void (*destroying)(mica_world *world, void *state, const mica_entity *entities, uint32_t count);
     /* Hashes what a program can observe of the module. A module that hashes nothing does not change the hash of the world. */
     void (*hash)(const mica_world *world, const void *state, struct micap_hasher *hasher);
@@ -64,8 +65,10 @@ void micap_module_set(mica_world *world, micap_module_id id, const micap_module_
 /* The state of a module; NULL if this world does not use it. */
 void *micap_module_state(const mica_world *world, micap_module_id id);
 
+/* Called by a module: from now on `destroying` is called for every entity. */
+void micap_modules_see_every_death(mica_world *world);
+
 /* Called by the core: see the functions above. */
-bool micap_modules_want_destroying(const mica_world *world);
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context);
 void micap_modules_forgotten(mica_world *world, mica_entity entity);

@@ -43,6 +43,7 @@ static void release(mica_world *world)
         micap_commands_free(&world->deferred);
     micap_flush_free(world);
     micap_names_free(world);
+    micap_attachments_free(world);
     micap_create_plans_free(world);
     micap_archetypes_free(world);
     micap_pools_free(world);
@@ -101,8 +102,11 @@ static void destroy_chunk(mica_world *world, micap_chunk *chunk)
     const mica_entity *entities = micap_chunk_entities(chunk);
     uint32_t count = chunk->count;
     micap_entities_give_many(&world->entities, entities, count);
-    for (uint32_t row = count; world->names.count && row-- > 0;)
-        micap_name_forget(world, entities[row]);
+    for (uint32_t row = count; world->attachments.word_count && row-- > 0;)
+        if (micap_is_attached(&world->attachments, entities[row].index)) {
+            micap_name_forget(world, entities[row]);
+            micap_detach(world, entities[row].index);
+        }
     micap_rows_drop_last(world, chunk->archetype, count);
     world->structure += count;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/undo_log.h"
 #include "core/storage/archetype.h"
+#include "core/storage/attachments.h"
 #include "core/commands/command_buffer.h"
 #include "core/storage/component.h"
 #include "core/storage/entity_index.h"
@@ -43,6 +44,7 @@ struct mica_world {
     struct micap_queries *queries;
     micap_pools pools;
     micap_names names;
+    micap_attachments attachments;
     struct micap_create_plan *create_plans; /* MICAP_CREATE_PLANS of them */
 
     mica_commands deferred;        /* the buffer of changes that the world records itself */
@@ -62,7 +64,9 @@ struct mica_world {
     micap_hook destroy_hook;
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
-    bool has_dependents; /* some module has entities that are destroyed with others */
+    bool has_dependents;   /* some module has entities that are destroyed with others */
+    bool sees_deaths;      /* some module is told about destroyed entities that have attachments, */
+    bool sees_every_death; /* or about all of them */
 
     micap_memory memory;
     micap_arena arena;

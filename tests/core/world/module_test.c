@@ -117,6 +117,7 @@ START_TEST(a_module_hears_of_every_death_before_the_row_goes)
         journal seen = {0};
         mica_entity entity = mica_create(world, MICA_WITH(Number, {5}));
         micap_module_set(world, MICAP_MODULE_HIERARCHY, &all_ops, &seen);
+        micap_modules_see_every_death(world);
         deaths[i](world, entity);
         ck_assert_uint_eq(seen.dying, 1);
         ck_assert_uint_eq(seen.alive, 1);
@@ -128,12 +129,34 @@ START_TEST(a_module_hears_of_every_death_before_the_row_goes)
 }
 END_TEST
 
+START_TEST(a_module_hears_of_the_death_of_what_it_attached_something_to)
+{
+    static void (*const deaths[])(mica_world *, mica_entity) = {die_by_destroy, die_by_destroy_many, die_by_query,
+                                                                die_by_clear,   die_by_flush,        die_by_commands};
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; ++i) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        journal seen = {0};
+        mica_entity entity = mica_create(world, MICA_WITH(Number, {5}));
+        micap_module_set(world, MICAP_MODULE_HIERARCHY, &all_ops, &seen);
+        ck_assert(micap_attachments_reserve(world, entity.index));
+        micap_attach(&world->attachments, entity.index);
+        deaths[i](world, entity);
+        ck_assert_uint_eq(seen.dying, 1);
+        mica_entity next = mica_create(world, MICA_WITH(Number, {6}));
+        ck_assert(!micap_is_attached(&world->attachments, next.index));
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(what_a_module_destroys_meanwhile_dies_too)
 {
     reports heard;
     mica_world *world = open_world(&heard);
     journal seen = {0};
     micap_module_set(world, MICAP_MODULE_HIERARCHY, &all_ops, &seen);
+    micap_modules_see_every_death(world);
     mica_entity parent = mica_create(world), child = mica_create(world, MICA_WITH(Number, {7}));
     seen.follower = child;
     mica_destroy(world, parent);
@@ -225,5 +248,6 @@ START_TEST(a_name_stays_in_the_scope_it_is_put_into_again)
 END_TEST
 
 TEST_SUITE(module, a_set_forgets_what_it_has_and_nothing_else, a_name_stays_in_the_scope_it_is_put_into_again,
-           a_module_hears_of_every_death_before_the_row_goes, what_a_module_destroys_meanwhile_dies_too,
+           a_module_hears_of_every_death_before_the_row_goes,
+           a_module_hears_of_the_death_of_what_it_attached_something_to, what_a_module_destroys_meanwhile_dies_too,
            the_end_of_the_world_is_a_death_too, hash_validation_and_trim_ask_modules)
