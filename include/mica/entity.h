@@ -123,7 +123,7 @@ static inline void *mica_lookup_write(mica_world *world, mica_entity entity, mic
 {
 #ifndef MICA_CHECKED
     uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
-    if (__builtin_expect(world && component < mica_private_of(world)->component_count && type->size_bytes, 1)) {
+    if (__builtin_expect(type && world && component < mica_private_of(world)->component_count && type->size_bytes, 1)) {
         const mica_private_lookup *lookup = mica_private_of(world);
         uint64_t record = mica_private_record(world, entity);
         uint32_t number = (uint32_t)(record >> 16) & MICA_PRIVATE_CHUNK_MASK, row = (uint32_t)record & 0xFFFF;
