@@ -341,6 +341,8 @@ VALID = {
 BAD = {
     ("mica_parallel_for", "count"): [],  # a huge one is that much work
     ("mica_system_add", "def"): [NULL_POINTER, Bad("zero", "&(mica_system_def){0}", REPORT)],
+    ("mica_compile_text", "text"): [NULL_POINTER, Bad("zeros", "(char[sizeof JSON_TEXT]){0}", LOUD),  # as long as byte_count says
+                                    Bad("not UTF-8", r'(char[sizeof JSON_TEXT]){"\xff\xfe"}', LOUD)],
     ("mica_draft_entity", "name"): [Bad("not UTF-8", r'"\xff\xfe"', LOUD), Bad("long", "long_text()", LOUD)],
     ("mica_find_from", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_find", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
