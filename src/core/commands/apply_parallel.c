@@ -49,7 +49,8 @@ static bool is_plain(const micap_archetype *archetype, bool is_death)
 static bool is_simple(const mica_world *world, const micap_group *group)
 {
     bool is_death = !group->to;
-    return is_plain(group->from, is_death) && is_plain(group->to, is_death) && !(is_death && world->has_dependents);
+    return is_plain(group->from, is_death) && is_plain(group->to, is_death) &&
+           !(is_death && (world->has_dependents || world->sees_deaths));
 }
 
 static bool is_worth_sharing(const mica_world *world)

@@ -4,8 +4,8 @@
 #include "core/storage/rows.h"
 #include "core/world/world.h"
 
-/* The table takes at most this much, or an eighth of what the chunks take. Components that are used later have no list then. */
-enum { TABLE_BYTES_MAX = 1 << 20, CHUNKS_SHARE = 8, CAPACITY_MIN = 64 };
+/* The table takes at most this much, or a thirty-second of what the chunks take. Components that are used later have no list then. */
+enum { TABLE_BYTES_MAX = 1 << 20, CHUNKS_SHARE = 32, CAPACITY_MIN = 64 };
 
 static char ***lists_of(const mica_world *world)
 {
