@@ -104,15 +104,28 @@ LONG_STAGES = {
 LANES = (("world",), tuple(name for name in LONG_STAGES if name != "world"))
 
 
+RUNNING = set()  # groups of processes of stages with a limit, which the terminal does not know
+
+
+def end_running(number, _frame):
+    for group in list(RUNNING):
+        os.killpg(group, signal.SIGKILL)
+    os._exit(128 + number)
+
+
 def run_command(command, log, limit):
     """Whether a command succeeds. It is ended, with all that it started, after `limit` seconds."""
     with subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=limit is not None) as process:
+        if limit is not None:
+            RUNNING.add(process.pid)
         try:
             return process.wait(limit) == 0
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             print(f"ended after {limit:.0f} seconds", file=log, flush=True)
             return False
+        finally:
+            RUNNING.discard(process.pid)
 
 
 def run_stage(name, commands, broken, limit=None):
@@ -175,6 +188,8 @@ def main():
     lanes = [[name for name in wanted if name in lane] for lane in lanes]
     LOG.mkdir(parents=True, exist_ok=True)
 
+    for number in (signal.SIGINT, signal.SIGTERM) if options.long else ():
+        signal.signal(number, end_running)
     broken = {}
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         results = list(pool.map(lambda lane: run_stages(lane, stages, broken, limits), lanes))
