@@ -20,6 +20,7 @@
 
 #include "mica/describe.h"
 #include "mica/lookup.h"
+#include "mica/world.h"
 
 MICA_BEGIN
 
@@ -147,12 +148,19 @@ typedef struct mica_wanted {
     const void *out_pointer; /* the address of a pointer */
 } mica_wanted;
 
-/* Looks up several components of one entity. Writes NULL for those that it does not have. Returns how many were found. The pointers
- * are valid as long as those from mica_get_id. Threads: reader. */
+/* The most components of one call. */
+enum { MICA_WANTED_MAX = 64 };
+
+/* Looks up several components of one entity, at most MICA_WANTED_MAX. Writes NULL for those that it does not have. Returns how many were
+ * found. The pointers are valid as long as those from mica_get_id. Threads: reader. */
 static inline uint32_t mica_lookup_several(const mica_world *world, mica_entity entity, const mica_wanted *wanted,
                                            uint32_t count)
 {
     uint32_t found = 0;
+    if (count > MICA_WANTED_MAX) {
+        mica_world_report(world, MICA_ERROR_INVALID, "mica_get_several: the number of components must be at most 64");
+        return 0;
+    }
     for (uint32_t i = 0; wanted && i < count; ++i) {
         const void *value = mica_lookup_get(world, entity, wanted[i].type);
         if (wanted[i].out_pointer)

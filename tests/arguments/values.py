@@ -330,6 +330,9 @@ VALID = {
     ("mica_get_components", "out"): "(mica_component[4]){0}",
     ("mica_world_destroy", "world"): "world_to_destroy()",
     ("mica_matrix_from_local", "out"): "&(mica_global_matrix){0}",
+    ("mica_lookup_get", "type"): "&mica_type_of_Position",
+    ("mica_lookup_has", "type"): "&mica_type_of_Position",
+    ("mica_lookup_write", "type"): "&mica_type_of_Position",
     ("mica_member_find", "path"): '"x"',
     ("mica_value_parse", "text"): '"{}"',
     ("mica_value_write", "text"): "(char[64]){0}",
@@ -365,8 +368,8 @@ ANSWERS = (
     "mica_remove_id", "mica_command_remove_id", "mica_destroy_many", "mica_snapshot_drop",
     "mica_phase_remove", "mica_phase_enable", "mica_system_remove", "mica_system_enable", "mica_observer_remove",
     "mica_handler_remove", "mica_library_release", "mica_instance_write_id", "mica_instance_write_field_id",
-    "mica_pool_remove", "mica_resource_values_id", "mica_member_of", "mica_member_of_type", "mica_phase_next",
-    "mica_phase_get_info", "mica_system_next", "mica_system_get_dependencies",
+    "mica_pool_remove", "mica_resource_values_id", "mica_lookup_write", "mica_member_of", "mica_member_of_type",
+    "mica_phase_next", "mica_phase_get_info", "mica_system_next", "mica_system_get_dependencies",
 )
 
 IS_FINE = (ANY, "NULL is a no-op, so that what could not be created can be destroyed")
