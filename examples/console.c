@@ -65,6 +65,6 @@ int main(void)
     change(world, "guard Guard.mood", "\"HAPPY\"");
     change(world, "guard Route.points", "[[1, 2], [3, true]]");
     show(world, "guard Guard.weapon");
-    show(world, "nobody Guard");
+    show(world, "ghost Guard");
     mica_world_destroy(world);
 }

@@ -3,7 +3,7 @@
  * between them, and each family is applied by one thread, in the order of its groups: what becomes of an archetype is what
  * would become of it in one thread.
  *
- * Only for changes of rows that nobody watches: no hooks, no values with functions of their own. Pools are tables of the world
+ * Only for changes of rows that nothing observes: no hooks, no values with functions of their own. Pools are tables of the world
  * and not of an archetype: they are changed afterwards, by one thread in the order of the flush, and so are handles of the
  * dead freed, and emptied chunks. */
 #include "core/commands/apply_parallel.h"
@@ -14,7 +14,7 @@
 #include "core/storage/rows.h"
 #include "core/entity/destroy.h"
 
-enum { ENTITIES_MIN = 2048 }; /* fewer are applied before anybody is awake */
+enum { ENTITIES_MIN = 2048 }; /* fewer are applied before a worker wakes up */
 
 typedef struct micap_families {
     mica_world *world;

@@ -110,7 +110,7 @@ static bool is_replaced(const micap_command *removal)
     return next && next->operation == MICAP_OPERATION_VALUE;
 }
 
-static void remove_all_but_first(mica_world *world, mica_pool *pool, mica_entity entity)
+static void remove_further_instances(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     uint32_t first;
     while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
@@ -128,7 +128,7 @@ static void change_pools(mica_world *world, const micap_target *target)
         if (!pool)
             continue;
         if (command->operation == MICAP_OPERATION_REMOVE && is_replaced(command))
-            remove_all_but_first(world, pool, target->entity);
+            remove_further_instances(world, pool, target->entity);
         else if (command->operation == MICAP_OPERATION_REMOVE)
             micap_pools_remove(world, pool, target->entity);
         else if (command->operation != MICAP_OPERATION_NONE)

@@ -57,7 +57,8 @@ void micap_commands_park(mica_commands *commands)
 void micap_commands_line_up(mica_commands *commands)
 {
     mica_world *world = commands->world;
-    MICAP_ASSERT(!commands->is_lined_up, "what a flush left behind is tried again before anything is recorded on top");
+    MICAP_ASSERT(!commands->is_lined_up,
+                 "changes that a flush could not apply are tried again before anything is recorded on top of them");
     commands->is_lined_up = true;
     commands->next = NULL;
     world->last_commands->next = commands;

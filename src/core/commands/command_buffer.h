@@ -39,7 +39,7 @@ struct mica_commands {
 void micap_commands_init(mica_commands *commands, mica_world *world);
 
 /* Buffers of systems. There may be many, few of which are used at a time: they are known to the world, but take part in a
- * flush only when they are put behind the others for it, in the order their owner wants. */
+ * flush only when they are put after the others for it, in the order their owner wants. */
 void micap_commands_park(mica_commands *commands);
 void micap_commands_line_up(mica_commands *commands);
 /* Removes those from the order that have nothing left to apply. */

@@ -50,7 +50,7 @@ static void empty_applied(mica_world *world)
 {
     for (mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         micap_recording_reset(world, &commands->applied);
-        if (micap_recording_is_empty(&commands->recording)) { /* go on with the memory that is in the cache */
+        if (micap_recording_is_empty(&commands->recording)) { /* keep using the memory that is in the cache */
             micap_recording emptied = commands->applied;
             commands->applied = commands->recording;
             commands->recording = emptied;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Small, then large, then huge pages: whoever records much would else spend more on page faults than on recording. */
+/* Small, then large, then huge pages: a program that records much would otherwise spend more on page faults than on recording. */
 enum { STAGE_BYTES_FIRST = 4 << 10, STAGE_BYTES_MAX = 2 << 20, STAGE_GROWTH = 32 };
 
 /* A block of the largest size is a huge page of its own. */

@@ -46,7 +46,7 @@ typedef struct micap_chunk {
         struct {
             uint32_t stamps_offset;
             uint16_t stride;     /* stamps per slice: 1 + columns */
-            uint8_t color_lines; /* how many cache lines the chunk begins behind its block */
+            uint8_t color_lines; /* cache lines between the start of the block and the chunk */
             uint8_t order;       /* the block has 2^order bytes */
         };
     };
