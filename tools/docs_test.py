@@ -55,7 +55,7 @@ SHOWN = (
     "int count; /**< of parts, from\n1 on */",
     "@par Threads\nowner.\n */\nMICA_API mica_thing mica_thing_make(mica_world *world);",
     "@par Threads\nowner.\n */\nMICA_API mica_thing mica_thing_make_two(mica_world *world);",
-    "/** Sugar over mica_thing_make(). */\n#define mica_thing(world)",
+    "/** Calls mica_thing_make(). */\n#define mica_thing(world)",
 )
 
 

@@ -5,7 +5,7 @@
 
 The headers are written to be read as they are. What a comment belongs to follows from where it stands: at the top of the
 file, above a declaration, or after a field. Indented lines are code. A comment that several declarations share is
-repeated for each, and a macro that is sugar over a function says so.
+repeated for each, and a macro that calls a function says so.
 """
 import pathlib
 import re

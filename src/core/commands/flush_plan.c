@@ -322,7 +322,7 @@ static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const
 
 static inline micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
 {
-    uint32_t key = kind->number + (from ? from->id * 8 + 8 : 0);
+    uint32_t key = kind->number * 29 + (from ? from->id + 1 : 0); /* neighbouring archetypes do not collide */
     return &flush->routes[key % MICAP_ROUTES];
 }
 

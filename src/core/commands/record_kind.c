@@ -131,7 +131,9 @@ const micap_recorded_kind *micap_kind_of(mica_commands *commands, uint32_t shape
     if (recent && micap_is_kind(recent, shape, location, commands->label) &&
         micap_kind_has_values(recent, values, count))
         return recent;
-    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + (count ? values[0].component * 7 + count : 0);
+    uint32_t key = shape * 5 + shape / 256 + (uint32_t)location.line + count;
+    for (uint32_t i = 0; i < count; ++i)
+        key = key * 7 + values[i].component;
     uint32_t *place = &recording->cache[(key ^ key / MICAP_KIND_CACHE) % MICAP_KIND_CACHE];
     if (*place) {
         micap_recorded_kind *kind = &recording->kinds[*place - 1];

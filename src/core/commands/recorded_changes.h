@@ -92,7 +92,7 @@ typedef struct micap_log_cursor {
 
 struct micap_note;
 
-enum { MICAP_KIND_CACHE = 16 };
+enum { MICAP_KIND_CACHE = 64 };
 
 /* What one buffer recorded, swapped out as a whole when it is applied. A change to an entity whose index is above or below all
  * others is its first one; only other changes need the table, which is made then. */
