@@ -234,18 +234,15 @@ static bool parse_integer(parser *parser, mica_member member, bool is_signed)
     return true;
 }
 
-/* The C library reads numbers with the decimal point of the locale. */
+/* The C library reads numbers with the decimal point of the locale, which it also writes. */
 static double real_of(char *number)
 {
-    char *end, *point = strchr(number, '.');
-    double value = strtod(number, &end);
-    if (point && end == point) { /* it expects another one */
-        char sample[8];
+    char *point = strchr(number, '.'), sample[8];
+    if (point) {
         snprintf(sample, sizeof sample, "%.1f", 0.5);
         *point = sample[1];
-        value = strtod(number, &end);
     }
-    return value;
+    return strtod(number, NULL);
 }
 
 static bool parse_real(parser *parser, mica_member member)

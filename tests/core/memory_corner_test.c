@@ -383,7 +383,15 @@ static bool create_two(fixture *fixture)
     return !mica_is_nil(mica_create_id(fixture->world, &fixture->values[SAMPLE_OWNER], 2));
 }
 
+static bool set_again(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    return mica_set_id(world, fixture->population[1], fixture->values[SAMPLE_OWNER]) &&
+           mica_set_id(world, fixture->population[1], fixture->values[SAMPLE_OWNER]);
+}
+
 static const scenario brims[] = {
+    {"set of one that is staged", prepare_brim, set_again, finish_flush},
     {"set of one that is recorded", prepare_brim, set_more, finish_flush},
     {"set of the next one", prepare_brim, set_next, finish_flush},
     {"remove from one that is recorded", prepare_brim, remove_more, finish_flush},

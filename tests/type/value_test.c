@@ -106,6 +106,7 @@ static const struct round_trip {
     {"friends[1]", "\"#4294967295:16777215\"", NULL},
     {"title", "\"fifteen letters\"", NULL},
     {"title", "\"\\u00e4\\n\\ud83d\\ude00\\/\"", "\"\xC3\xA4\\u000a\xF0\x9F\x98\x80/\""},
+    {"title", "\"\\u0041\"", "\"A\""},
     {"title", "[\"a\", 98, 0]", "\"ab\""},
     {"home", "{\"z\": 1, \"x\": 2}", "{\"x\": 2, \"y\": 2.5, \"z\": 1}"},
     {"", "{}", NULL},
@@ -130,6 +131,8 @@ START_TEST(what_is_parsed_is_written_again)
         ck_assert(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0);
 }
 END_TEST
+
+#define TEN "1234567890"
 
 /* A text that is refused, where, and what the message holds. */
 static const struct refused {
@@ -184,6 +187,12 @@ static const struct refused {
     {"title", "[\"a]", 4, "expected the end of the string"},
     {"title", "[256]", 1, "expected an integer from 0 to 255"},
     {"friends", "[null, 1]", 7, "expected null"},
+    {"home", "{\"x\": true}", 6, "expected a number"},
+    {"mood", "\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"", 0, "expected a shorter string"},
+    {"wealth",
+     TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+         TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN,
+     0, "expected a number"},
 };
 
 START_TEST(a_text_that_is_wrong_changes_nothing_and_is_pointed_at)
@@ -198,6 +207,35 @@ START_TEST(a_text_that_is_wrong_changes_nothing_and_is_pointed_at)
                   error.text, error.position);
     ck_assert_msg(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0, "%s changed the value", row->text);
     ck_assert_int_eq(mica_value_parse(member, row->text, NULL), MICA_ERROR_INVALID);
+}
+END_TEST
+
+START_TEST(scalars_refuse_what_they_are_not)
+{
+    static const struct refused rows[] = {
+        {"yes", "1", 0, "expected true or false"},
+        {"u64", "\"12", 3, "expected the end of the string"},
+        {"u64", "\"twelve\"", 0, "expected an integer from 0 to"},
+        {"asset", "\"#xyz\"", 0, "expected null or"},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(rows); ++i) {
+        Scalars scalars = {.u64 = 3};
+        mica_value_error error;
+        mica_member member = mica_member_find(mica_member_of(MICA_ID(Scalars), &scalars), rows[i].path, NULL);
+        ck_assert_int_eq(mica_value_parse(member, rows[i].text, &error), MICA_ERROR_INVALID);
+        ck_assert_msg(strstr(error.text, rows[i].message) && error.position == rows[i].position, "%s: %s at %u",
+                      rows[i].text, error.text, error.position);
+    }
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_characters_are_replaced)
+{
+    Monster monster = {.title = "a\xFF"
+                                "b"};
+    ck_assert_str_eq(text_of(mica_member_find(mica_member_of(MICA_ID(Monster), &monster), "title", NULL)),
+                     "\"a\xEF\xBF\xBD"
+                     "b\"");
 }
 END_TEST
 
@@ -316,6 +354,8 @@ int main(void)
     tcase_add_loop_test(cases, what_is_parsed_is_written_again, 0, (int)COUNT_OF(round_trips));
     tcase_add_loop_test(cases, a_text_that_is_wrong_changes_nothing_and_is_pointed_at, 0, (int)COUNT_OF(refused));
     tcase_add_loop_test(cases, a_path_that_is_wrong_is_pointed_at, 0, (int)COUNT_OF(paths));
+    tcase_add_test(cases, scalars_refuse_what_they_are_not);
+    tcase_add_test(cases, bytes_that_are_no_characters_are_replaced);
     tcase_add_test(cases, members_are_visited_by_position);
     tcase_add_test(cases, what_is_no_member_has_no_text_and_no_members);
     tcase_add_test(cases, text_that_does_not_fit_is_cut_and_counted);

@@ -43,6 +43,10 @@ static void churn(mica_world *world, const mica_component *tags, mica_entity *al
             mica_remove(world, all[i], Burning);
         } else if (dice == 12) {
             mica_destroy(world, mica_create(world, MICA_WITH(Number, {i})));
+        } else if (dice == 13 && i % 4 == 0) {
+            mica_set(world, all[i], Mass, {1});
+            mica_destroy(world, all[i]);
+            continue;
         }
         if (mica_is_alive(world, all[i]) && dice % 3 == 0 && dice != 0)
             mica_set(world, all[i], Burning, {(float)i});

@@ -1,0 +1,81 @@
+/* Components that only have a destructor: rows with them move as bytes, and each value is destroyed exactly once. */
+#include "../../support/components.h"
+#include "../../support/reports.h"
+#include "../../support/test.h"
+#include "mica/hook.h"
+#include <stdio.h>
+
+static reports heard;
+static int32_t destroyed[64]; /* how often each lease was ended */
+
+typedef struct Lease { uint32_t number; } Lease; /* 0 owns nothing */
+
+static void end_leases(void *values, uint32_t count, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < count; ++i)
+        destroyed[((Lease *)values)[i].number] += 1;
+}
+MICA_COMPONENT_WITH(Lease, (.destruct = end_leases), number)
+
+static void expect_destroyed(uint32_t first, uint32_t end)
+{
+    for (uint32_t i = 1; i < 64; ++i)
+        ck_assert_msg(destroyed[i] == (i >= first && i < end), "lease %u was ended %d times", i, destroyed[i]);
+}
+
+START_TEST(a_value_with_a_destructor_ends_once_however_it_goes)
+{
+    memset(destroyed, 0, sizeof destroyed);
+    mica_world *world = open_world(&heard);
+    mica_entity entities[8];
+    for (uint32_t i = 0; i < 8; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Lease, {i + 1}));
+    mica_set(world, entities[0], Lease, {9}); /* ends 1 */
+    expect_destroyed(1, 2);
+    ck_assert(mica_remove(world, entities[1], Lease)); /* ends 2, and a row moves into the hole */
+    expect_destroyed(1, 3);
+    mica_destroy(world, entities[2]);
+    expect_destroyed(1, 4);
+    mica_add(world, entities[3], Mass);
+    mica_remove(world, entities[3], Number);
+    expect_destroyed(1, 4);
+    ck_assert_uint_eq(mica_get(world, entities[3], Lease)->number, 4);
+    mica_destroy_many(world, entities + 3, 5);
+    expect_destroyed(1, 9);
+    close_world(world, &heard);
+    ck_assert_int_eq(destroyed[9], 1);
+}
+END_TEST
+
+enum { MANY = 70 };
+
+static uint32_t calls;
+
+static void count_call(const mica_event *event)
+{
+    calls += event->count;
+}
+
+START_TEST(a_hook_of_the_last_of_many_components_is_called)
+{
+    mica_world *world = open_world(&heard);
+    static char names[MANY][12];
+    mica_value values[MANY];
+    for (uint32_t i = 0; i < MANY; ++i) {
+        snprintf(names[i], sizeof names[i], "Mark%u", i);
+        mica_type type = {.name = names[i], .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+        values[i] = (mica_value){mica_component_define(world, &type), 0, NULL};
+    }
+    const uint32_t hooked[] = {0, 62, 63, 64, MANY - 1};
+    for (uint32_t i = 0; i < COUNT_OF(hooked); ++i)
+        mica_hook_set_id(world, values[hooked[i]].component, MICA_EVENT_ADD, count_call, NULL);
+    calls = 0;
+    ck_assert(!mica_is_nil(mica_create_id(world, values, MANY)));
+    ck_assert_uint_eq(calls, COUNT_OF(hooked));
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(ownership, a_value_with_a_destructor_ends_once_however_it_goes,
+           a_hook_of_the_last_of_many_components_is_called)

@@ -1,0 +1,114 @@
+/* Systems with few rows run with views that were prepared with the plan. They do what they would do without that: the same systems also
+ * run with statistics on, which takes the general path. */
+#include "mica/flow.h"
+#include "mica/stats.h"
+#include "support/components.h"
+#include "support/reports.h"
+#include "support/test.h"
+
+static reports heard;
+
+typedef struct Heat { float value; } Heat;
+typedef struct Charge { float value; } Charge;
+MICA_POOL(Heat, value)
+MICA_POOL(Charge, value)
+
+static void move(mica_view *view)
+{
+    Position *position = mica_view_write(view, Position);
+    for (uint32_t i = 0; i < view->count; ++i)
+        position[i].x += 1;
+}
+
+static void drift(mica_view *view)
+{
+    Position *position = mica_view_write(view, Position);
+    const Velocity *velocity = mica_view_read(view, Velocity);
+    for (uint32_t i = 0; i < view->count; ++i)
+        position[i].y += velocity[i].x;
+}
+
+static void age(uint32_t count, void *const *columns)
+{
+    Number *numbers = columns[0];
+    for (uint32_t i = 0; i < count; ++i)
+        numbers[i].value += 1;
+}
+
+static void weigh(mica_entity entity, void *const *columns, void *context)
+{
+    (void)entity;
+    (void)context;
+    ((Mass *)columns[0])->value += 2;
+}
+
+static void cool(mica_view *view)
+{
+    Heat *heat = mica_view_write(view, Heat);
+    for (uint32_t i = 0; i < view->count; ++i)
+        heat[i].value -= 1;
+}
+
+static void discharge(mica_view *view)
+{
+    Heat *heat = mica_view_write(view, Heat);
+    const Charge *charge = mica_view_read(view, Charge);
+    for (uint32_t i = 0; i < view->count; ++i)
+        heat[i].value += charge[i].value;
+}
+
+static void warm_up(mica_view *view)
+{
+    Heat *heat = mica_view_write(view, Heat);
+    const Position *position = mica_view_read(view, Position);
+    for (uint32_t i = 0; i < view->count; ++i)
+        heat[i].value += position[i].x;
+}
+
+/* Some entities whose rows lie in one order in their chunk, and in others in their pools. */
+static void populate(mica_world *world, uint32_t count)
+{
+    mica_entity entities[8];
+    for (uint32_t i = 0; i < count; ++i)
+        entities[i] =
+            mica_create(world, MICA_WITH(Position, {(float)i, 0, 0}), MICA_WITH(Number, {i}), MICA_WITH(Mass, {1}));
+    for (uint32_t i = count; i-- > 0;)
+        mica_set(world, entities[i], Heat, {(float)i});
+    for (uint32_t i = 0; i < count; i += 2)
+        mica_set(world, entities[i], Charge, {10});
+}
+
+static uint64_t play(bool with_statistics, uint32_t count)
+{
+    mica_world *world = open_world(&heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    mica_flow_configure(world, &def);
+    mica_system_add(world, MICA_SYSTEM(move, MICA_WRITE(Position)));
+    mica_system_add(world,
+                    MICA_SYSTEM(drift, MICA_WRITE(Position), MICA_READ(Velocity))); /* no entity has a Velocity */
+    mica_system_add(world, MICA_SYSTEM(age, MICA_WRITE(Number)));
+    mica_system_add(world, MICA_SYSTEM(weigh, MICA_WRITE(Mass)));
+    mica_system_add(world, MICA_SYSTEM(cool, MICA_WRITE(Heat)));
+    mica_system_add(world, MICA_SYSTEM(discharge, MICA_WRITE(Heat), MICA_READ(Charge)));
+    mica_system_add(world, MICA_SYSTEM(warm_up, MICA_WRITE(Heat), MICA_READ(Position)));
+    populate(world, count);
+    if (with_statistics)
+        ck_assert_int_eq(mica_stats_enable(world, 4), MICA_OK);
+    for (uint32_t frame = 0; frame < 5; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    mica_create(world, MICA_WITH(Position, {100, 0, 0})); /* views are prepared again */
+    ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    uint64_t hash = mica_world_hash(world);
+    close_world(world, &heard);
+    return hash;
+}
+
+START_TEST(prepared_views_change_nothing)
+{
+    for (uint32_t count = 0; count <= 8; ++count)
+        ck_assert_msg(play(false, count) == play(true, count), "%u entities", count);
+}
+END_TEST
+
+TEST_SUITE(prepared_run, prepared_views_change_nothing)
