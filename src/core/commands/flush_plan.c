@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "core/commands/apply_batch.h"
-#include "core/commands/flush_gather.h"
+#include "core/commands/flush_coalesce.h"
 #include "core/commands/module_notes.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/component_set.h"

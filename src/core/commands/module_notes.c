@@ -1,7 +1,7 @@
 /* Notes of modules in the stream of recorded changes: kept in the stage of the recording, applied and taken back by the flush. */
 #include "core/commands/module_notes.h"
 
-#include "core/commands/flush_gather.h"
+#include "core/commands/flush_coalesce.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 

@@ -1,6 +1,6 @@
 /* The first step of a flush: one list of steps over all buffers, each entity in one of them. See flush.h. */
-#ifndef MICAP_CORE_COMMANDS_FLUSH_GATHER_H
-#define MICAP_CORE_COMMANDS_FLUSH_GATHER_H
+#ifndef MICAP_CORE_COMMANDS_FLUSH_COALESCE_H
+#define MICAP_CORE_COMMANDS_FLUSH_COALESCE_H
 
 #include "core/commands/flush.h"
 

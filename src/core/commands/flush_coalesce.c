@@ -1,7 +1,7 @@
 /* The first step of a flush: one list of steps, in order of buffer and of first touch. An entity with several changes, in one
  * buffer or in several, gets a target, into which they are merged; later ones have the last word. The recordings are
  * only read. */
-#include "core/commands/flush_gather.h"
+#include "core/commands/flush_coalesce.h"
 
 #include "base/bits.h"
 #include "core/world/world.h"
