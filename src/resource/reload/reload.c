@@ -5,7 +5,7 @@
 
 #include "base/argument.h"
 #include "resource/reload/reload_match.h"
-#include "resource/reload/reload_values.h"
+#include "resource/reload/reload_merge.h"
 #include "resource/spawn/spawn_prepare.h"
 
 #include "mica/hierarchy.h"

@@ -1,6 +1,6 @@
 /* Values that changed in the file are changed in the world, field by field, unless the program has changed them. */
-#ifndef MICAP_RESOURCE_RELOAD_RELOAD_VALUES_H
-#define MICAP_RESOURCE_RELOAD_RELOAD_VALUES_H
+#ifndef MICAP_RESOURCE_RELOAD_RELOAD_MERGE_H
+#define MICAP_RESOURCE_RELOAD_RELOAD_MERGE_H
 
 #include "resource/reload/reload.h"
 

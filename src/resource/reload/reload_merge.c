@@ -1,7 +1,7 @@
 /* Changes of entities that stay: a three-way merge, field by field, of the old file, the new file and the world. */
 #include "mica/pool.h"
 #include "mica/singleton.h"
-#include "resource/reload/reload_values.h"
+#include "resource/reload/reload_merge.h"
 
 #include "resource/spawn/spawn_prepare.h"
 
