@@ -14,7 +14,7 @@
 #ifndef MICAP_BASE_UNDO_LOG_H
 #define MICAP_BASE_UNDO_LOG_H
 
-#include "base/arena.h"
+#include "base/region_arena.h"
 #include "base/assert.h"
 
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #ifndef MICAP_POOL_INDEX_H
 #define MICAP_POOL_INDEX_H
 
-#include "base/arena.h"
+#include "base/region_arena.h"
 #include "base/undo_log.h"
 #include "mica/describe.h"
 

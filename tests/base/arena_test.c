@@ -1,5 +1,5 @@
 /* The arena against a list of what was handed out, and its regions in growth, in want of memory and at the end. */
-#include "base/arena.h"
+#include "base/region_arena.h"
 
 #include "../support/faulty_allocator.h"
 #include "../support/random.h"

@@ -8,7 +8,7 @@
 #ifndef MICAP_CORE_STORAGE_CHUNK_H
 #define MICAP_CORE_STORAGE_CHUNK_H
 
-#include "base/arena.h"
+#include "base/region_arena.h"
 #include "base/assert.h"
 #include "mica/describe.h"
 #include "mica/handle.h"

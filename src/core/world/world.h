@@ -7,7 +7,7 @@
 #ifndef MICAP_CORE_WORLD_WORLD_H
 #define MICAP_CORE_WORLD_WORLD_H
 
-#include "base/arena.h"
+#include "base/region_arena.h"
 #include "base/undo_log.h"
 #include "core/storage/archetype.h"
 #include "core/storage/attachments.h"

@@ -4,8 +4,8 @@
  *
  * Which blocks are free is kept beside the region, a bit per block and order: a list through the free blocks would touch
  * a huge page for every half that is cut off (measured: 6 to 13 bytes per entity, and the time to clear them). */
-#ifndef MICAP_BASE_ARENA_H
-#define MICAP_BASE_ARENA_H
+#ifndef MICAP_BASE_REGION_ARENA_H
+#define MICAP_BASE_REGION_ARENA_H
 
 #include "base/memory.h"
 

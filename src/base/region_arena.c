@@ -1,4 +1,4 @@
-#include "base/arena.h"
+#include "base/region_arena.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
