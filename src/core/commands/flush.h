@@ -1,5 +1,5 @@
 /* The flush: from recordings to one move per entity. It first plans, which only reads, and then applies, which can't fail.
- * flush_gather and flush_plan make the plan; apply_batch, apply_single and apply_parallel apply it. */
+ * flush_coalesce and flush_plan make the plan; apply_batch, apply_single and apply_parallel apply it. */
 #ifndef MICAP_CORE_COMMANDS_FLUSH_H
 #define MICAP_CORE_COMMANDS_FLUSH_H
 

@@ -382,7 +382,7 @@ static bool gather_segment(mica_world *world, const micap_recording *recording, 
     return true;
 }
 
-bool micap_flush_gather(mica_world *world)
+bool micap_flush_coalesce(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     flush->gathered_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;

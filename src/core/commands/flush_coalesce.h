@@ -5,7 +5,7 @@
 #include "core/commands/flush.h"
 
 /* Fills the list from what the buffers put aside to be applied. False if memory runs out. */
-bool micap_flush_gather(mica_world *world);
+bool micap_flush_coalesce(mica_world *world);
 
 /* Every entity that depends on one that dies in this flush dies with it, and no other change is made to it: not even a death of
  * its own, which would come earlier or later than the others. False if memory runs out. */

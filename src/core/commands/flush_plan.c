@@ -422,7 +422,7 @@ static bool sort_groups(mica_world *world)
 mica_result micap_flush_plan(mica_world *world)
 {
     mica_result result = MICA_OK;
-    if (!micap_flush_gather(world))
+    if (!micap_flush_coalesce(world))
         return micap_fail_memory(world, "flush");
     if (!micap_notes_apply(world, &result))
         return result;

@@ -7,7 +7,7 @@
  *   staging            memory for all of it, which does not move until the flush
  *   command_buffer     buffers, their order and their stock of handles
  *   flush              rounds of a flush, and what its plan consists of
- *   flush_gather       first step of the plan: merges the changes of each entity
+ *   flush_coalesce     first step of the plan: merges the changes of each entity
  *   flush_plan         second step of the plan: where each entity goes
  *   apply_batch        the batch tier: applies changes of one kind from the log, many at once
  *   apply_single       the single tier: applies the net change of one entity

@@ -231,7 +231,7 @@ static bool record(micap_reloading *work)
     for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
         fine = micap_reload_create(work, copy);
     for (uint32_t copy = 0; fine && copy < work->copies; ++copy)
-        fine = micap_reload_values(work, copy) && micap_reload_destroy(work, copy);
+        fine = micap_reload_merge(work, copy) && micap_reload_destroy(work, copy);
     return fine && micap_reload_make_singletons(work) &&
            (micap_spawn_reserve_singletons(&work->after) || fail_memory(work));
 }

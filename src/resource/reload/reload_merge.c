@@ -289,7 +289,7 @@ static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
     return old == MICAP_NONE || remove_dropped(work, old, index, entity);
 }
 
-bool micap_reload_values(micap_reloading *work, uint32_t copy)
+bool micap_reload_merge(micap_reloading *work, uint32_t copy)
 {
     for (uint32_t i = 0; i < work->after.resource->header.entity_count; ++i)
         if (!update_entity(work, i, copy))

@@ -5,7 +5,7 @@
 #include "resource/reload/reload.h"
 
 /* Records the values of one copy that changed; false with a report when something can't be recorded. */
-bool micap_reload_values(micap_reloading *work, uint32_t copy);
+bool micap_reload_merge(micap_reloading *work, uint32_t copy);
 
 /* Runs the spawn functions of singletons that changed. What they made is moved into the world by the second, which brings in the
  * others too, when all else has happened; that can't fail. */
