@@ -256,7 +256,33 @@ static void prepare_deaths(fixture *fixture)
             mica_destroy(fixture->world, fixture->population[3]));
 }
 
+/* One buffer destroys an entity for which the next one has values, which must be dropped. */
+static void prepare_death_before_values(fixture *fixture)
+{
+    fixture->commands = mica_commands_create(fixture->world);
+    mica_defer(fixture->world);
+    for (uint32_t i = 1; i < 10; ++i) {
+        REQUIRE(mica_destroy(fixture->world, fixture->population[i]));
+        REQUIRE(
+            mica_command_set_id(fixture->commands, fixture->population[i], fixture->values[SAMPLE_OWNER], MICA_HERE));
+    }
+}
+
+/* Entities whose entries in the map of a pool are in different pages. */
+static void prepare_pages_of_a_pool(fixture *fixture)
+{
+    mica_world *world = fixture->world;
+    use_handles_below(world, MICAP_PAGE_RECORDS);
+    mica_entity far[] = {mica_create(world), mica_create(world)};
+    mica_defer(world);
+    REQUIRE(mica_set_id(world, fixture->population[2], fixture->values[SAMPLE_POOL]));
+    for (uint32_t i = 0; i < 2; ++i)
+        REQUIRE(mica_set_id(world, far[i], fixture->values[SAMPLE_POOL]));
+}
+
 static const scenario scenarios[] = {
+    {"flush of values for entities that another buffer destroys", prepare_death_before_values, flush, NULL},
+    {"flush of values in several pages of a pool", prepare_pages_of_a_pool, flush, NULL},
     {"flush of deaths in a tree", prepare_deaths, flush, NULL},
     {"an archetype of components that are new", NULL, make_archetype, NULL},
     {"clone when a pool is full", prepare_full_pool, clone_one, NULL},

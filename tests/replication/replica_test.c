@@ -38,6 +38,8 @@ static void open_guest(guest *guest, const party *from, uint32_t path, bool mapp
     faulty_allocator_init(&guest->faulty);
     mica_world_def def = mica_world_def_default();
     def.allocator = faulty_allocator_interface(&guest->faulty);
+    if (path % 2)
+        def.chunk_bytes_first = def.chunk_bytes_last = 1024; /* tables of several chunks */
     guest->world = open_world_with(&guest->heard, def);
     party_define(guest->world);
     guest->replica = mica_replica_create(guest->world, &(mica_replica_def){.mapped = mapped});

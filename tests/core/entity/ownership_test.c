@@ -48,6 +48,51 @@ START_TEST(a_value_with_a_destructor_ends_once_however_it_goes)
 }
 END_TEST
 
+START_TEST(a_recorded_value_that_cannot_be_copied_leaves_the_staged_one)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    mica_commands *commands = mica_commands_create(world);
+    Text first = text_make("first"), second = text_make("second");
+    ck_assert(mica_command_set_from(commands, entity, Text, &first));
+    texts_allowed = 0;
+    ck_assert(!mica_command_set_from(commands, entity, Text, &second));
+    expect_report(&heard, MICA_ERROR_MEMORY, "Text");
+    ck_assert(mica_is_nil(mica_command_create(commands, MICA_FROM(Text, &second))));
+    expect_report(&heard, MICA_ERROR_MEMORY, "Text");
+    texts_allowed = 1 << 30;
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_str_eq(mica_get(world, entity, Text)->characters, "first");
+
+    ck_assert(mica_command_set_from(commands, entity, Text, &second));
+    texts_allowed = 0;
+    ck_assert(mica_is_nil(mica_command_create(commands, MICA_FROM(Text, &second))));
+    expect_report(&heard, MICA_ERROR_MEMORY, "Text");
+    texts_allowed = 1 << 30;
+    mica_commands_destroy(commands); /* with a change that was taken back among the others */
+    text_drop(&first);
+    text_drop(&second);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+typedef struct Heat { float value; } Heat;
+MICA_POOL(Heat, value)
+
+START_TEST(a_loop_over_a_pool_writes_a_singleton)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Heat, {3}));
+    mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Heat), MICA_WRITE(Clock)));
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+        mica_view_write(&view, Clock)->ticks += view.count + (uint32_t)mica_view_read(&view, Heat)->value;
+    ck_assert_uint_eq(mica_singleton_get(world, Clock)->ticks, 4);
+    ck_assert(mica_is_alive(world, entity));
+    close_world(world, &heard);
+}
+END_TEST
+
 enum { MANY = 70 };
 
 static uint32_t calls;
@@ -78,4 +123,5 @@ START_TEST(a_hook_of_the_last_of_many_components_is_called)
 END_TEST
 
 TEST_SUITE(ownership, a_value_with_a_destructor_ends_once_however_it_goes,
+           a_recorded_value_that_cannot_be_copied_leaves_the_staged_one, a_loop_over_a_pool_writes_a_singleton,
            a_hook_of_the_last_of_many_components_is_called)
