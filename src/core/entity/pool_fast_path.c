@@ -172,9 +172,11 @@ static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, co
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     char *value = add_row(world, pool, entity);
+    if (pool->kind == MICAP_POOL_TAG) /* there is nothing to copy */
+        return;
     if (MICAP_LIKELY(value != NULL))
         micap_copy_trivial(value, from, pool->value_bytes);
-    else if (pool->kind != MICAP_POOL_TAG)
+    else
         overwrite(world, pool, entity, from);
 }
 
