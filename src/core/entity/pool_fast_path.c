@@ -151,7 +151,7 @@ bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component
 {
     mica_pool *pool = micap_pool_of(world, component);
     char *value = micap_pool_is_fast(world, pool) && is_living(world, entity) ? add_row(world, pool, entity) : NULL;
-    if (value)
+    if (value && pool->kind != MICAP_POOL_TAG)
         micap_copy_trivial(value, from, pool->value_bytes);
     return value != NULL;
 }
