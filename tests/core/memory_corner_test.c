@@ -280,7 +280,28 @@ static void prepare_pages_of_a_pool(fixture *fixture)
         REQUIRE(mica_set_id(world, far[i], fixture->values[SAMPLE_POOL]));
 }
 
+/* A value of a component whose name the world gives to another one before the flush: the change is refused, and the value dropped. */
+static void prepare_namesake(fixture *fixture)
+{
+    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_U32}, {"more", NULL, 4, 4, 1, MICA_KIND_U32}};
+    mica_type small = {
+        .name = "Twin", .fields = fields, .field_count = 1, .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT};
+    mica_type large = {
+        .name = "Twin", .fields = fields, .field_count = 2, .size_bytes = 8, .alignment = 4, .kind = MICA_KIND_STRUCT};
+    uint32_t value = 5;
+    mica_defer(fixture->world);
+    REQUIRE(mica_set_id(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]));
+    REQUIRE(mica_set_id(fixture->world, fixture->population[1], (mica_value){mica_type_intern(&small), sizeof value, &value}));
+    REQUIRE(mica_component_define(fixture->world, &large));
+}
+
+static bool flush_refused(fixture *fixture)
+{
+    return mica_flush(fixture->world) == MICA_ERROR_LAYOUT;
+}
+
 static const scenario scenarios[] = {
+    {"flush of a change that is refused", prepare_namesake, flush_refused, NULL},
     {"flush of values for entities that another buffer destroys", prepare_death_before_values, flush, NULL},
     {"flush of values in several pages of a pool", prepare_pages_of_a_pool, flush, NULL},
     {"flush of deaths in a tree", prepare_deaths, flush, NULL},
