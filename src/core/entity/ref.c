@@ -12,6 +12,8 @@ const void *mica_ref_read_id(const mica_world *world, mica_ref *ref)
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, ref))
         return NULL;
     micap_check_access(world, ref->entity, ref->component, false);
+    if (MICAP_LIKELY(ref->private_structure == world->structure))
+        return ref->private_value;
     void *value = (void *)mica_get_id(world, ref->entity, ref->component);
     uint64_t record = micap_is_pooled(ref->component) ? 0 : micap_record_of(&world->entities, ref->entity);
     ref->private_value = value;
