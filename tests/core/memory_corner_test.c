@@ -283,7 +283,8 @@ static void prepare_pages_of_a_pool(fixture *fixture)
 /* A value of a component whose name the world gives to another one before the flush: the change is refused, and the value dropped. */
 static void prepare_namesake(fixture *fixture)
 {
-    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_U32}, {"more", NULL, 4, 4, 1, MICA_KIND_U32}};
+    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_U32},
+                                        {"more", NULL, 4, 4, 1, MICA_KIND_U32}};
     mica_type small = {
         .name = "Twin", .fields = fields, .field_count = 1, .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT};
     mica_type large = {
@@ -291,7 +292,8 @@ static void prepare_namesake(fixture *fixture)
     uint32_t value = 5;
     mica_defer(fixture->world);
     REQUIRE(mica_set_id(fixture->world, fixture->population[1], fixture->values[SAMPLE_OWNER]));
-    REQUIRE(mica_set_id(fixture->world, fixture->population[1], (mica_value){mica_type_intern(&small), sizeof value, &value}));
+    REQUIRE(mica_set_id(fixture->world, fixture->population[1],
+                        (mica_value){mica_type_intern(&small), sizeof value, &value}));
     REQUIRE(mica_component_define(fixture->world, &large));
 }
 
