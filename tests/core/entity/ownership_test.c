@@ -3,6 +3,7 @@
 #include "../../support/reports.h"
 #include "../../support/test.h"
 #include "mica/hook.h"
+#include "mica/pool.h"
 #include <stdio.h>
 
 static reports heard;
@@ -31,6 +32,13 @@ START_TEST(a_value_with_a_destructor_ends_once_however_it_goes)
     mica_entity entities[8];
     for (uint32_t i = 0; i < 8; ++i)
         entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Lease, {i + 1}));
+    mica_entity others[] = {mica_create(world, MICA_WITH(Number, {8}), MICA_WITH(Lease, {20})),
+                            mica_create(world, MICA_WITH(Number, {9}), MICA_WITH(Lease, {21}))};
+    for (uint32_t i = 0; i < 2; ++i) { /* the second time the way is known */
+        ck_assert(mica_remove(world, others[i], Lease));
+        ck_assert_int_eq(destroyed[20 + i], 1);
+    }
+    destroyed[20] = destroyed[21] = 0;
     mica_set(world, entities[0], Lease, {9}); /* ends 1 */
     expect_destroyed(1, 2);
     ck_assert(mica_remove(world, entities[1], Lease)); /* ends 2, and a row moves into the hole */
@@ -73,6 +81,38 @@ START_TEST(a_recorded_value_that_cannot_be_copied_leaves_the_staged_one)
     text_drop(&first);
     text_drop(&second);
     close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+typedef struct Note { char *characters; uint32_t length; } Note; /* as Text, of which an entity has many */
+MICA_POOL_WITH(Note,
+               (.many = true, .construct = text_construct, .destruct = text_destruct, .copy = text_copy,
+                .move = text_move),
+               length)
+
+START_TEST(a_recorded_clone_that_fails_half_way_is_taken_back)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world, MICA_WITH(Number, {1}));
+    mica_pool *notes = mica_pool_of(world, Note);
+    ck_assert(!mica_instance_is_nil(mica_pool_add(notes, entity)) &&
+              !mica_instance_is_nil(mica_pool_add(notes, entity)));
+    mica_defer(world);
+    mica_set(world, entity, Number, {2});
+    texts_allowed = 1;
+    ck_assert(mica_is_nil(mica_clone(world, entity)));
+    texts_allowed = 1 << 30;
+    forget_reports(&heard);
+    expect_valid(world);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 1);
+    mica_defer(world);
+    mica_set(world, entity, Number, {3});
+    texts_allowed = 1;
+    ck_assert(mica_is_nil(mica_clone(world, entity)));
+    texts_allowed = 1 << 30;
+    mica_world_destroy(world); /* drops what is recorded */
     ck_assert_int_eq(texts_alive, 0);
 }
 END_TEST
@@ -124,4 +164,4 @@ END_TEST
 
 TEST_SUITE(ownership, a_value_with_a_destructor_ends_once_however_it_goes,
            a_recorded_value_that_cannot_be_copied_leaves_the_staged_one, a_loop_over_a_pool_writes_a_singleton,
-           a_hook_of_the_last_of_many_components_is_called)
+           a_recorded_clone_that_fails_half_way_is_taken_back, a_hook_of_the_last_of_many_components_is_called)
