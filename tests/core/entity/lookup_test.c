@@ -181,6 +181,7 @@ START_TEST(a_ref_survives_changes_elsewhere)
     mica_ref ref = mica_ref_of(entity, Number), burning = mica_ref_of(pool, Mapped);
     for (uint32_t i = 0; i < 5; ++i) {
         ck_assert_ptr_eq(mica_ref_read(world, &ref, Number), mica_get(world, entity, Number));
+        ck_assert_ptr_eq(mica_ref_read_id(world, &ref), mica_get(world, entity, Number));
         ck_assert_ptr_eq(mica_ref_read(world, &burning, Mapped), mica_get(world, pool, Mapped));
         mica_create(world, MICA_WITH(Position), MICA_WITH(Mapped));
     }

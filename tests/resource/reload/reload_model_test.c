@@ -177,10 +177,13 @@ static void ignore_report(const mica_report *report, void *context)
     (void)context;
 }
 
+enum { HANDLES_OF_A_PAGE = 8192 };
+
 /* Returns how many allocations were made to fail. */
 static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica_blob *new_blob, uint64_t seed)
 {
     static faulty_allocator faulty;
+    static mica_entity fill[HANDLES_OF_A_PAGE];
     uint64_t k = 1;
     for (bool reached = true; reached; ++k) {
         faulty_allocator_init(&faulty);
@@ -193,6 +196,9 @@ static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica
         mica_resource *old = mica_resource_open(old_blob->bytes, old_blob->byte_count, &with, NULL);
         mica_resource *new = mica_resource_open(new_blob->bytes, new_blob->byte_count, &with, NULL);
         mica_spawned *spawned = mica_spawn_kept(world, old, NULL);
+        uint32_t others = 0;
+        while (seed % 4 == 0 && (!others || fill[others - 1].index % HANDLES_OF_A_PAGE != HANDLES_OF_A_PAGE - 1))
+            fill[others++] = mica_create(world); /* the next handle needs memory */
         uint64_t before = mica_world_hash(world);
         faulty_allocator_fail_at(&faulty, k, k % 2);
         mica_result result = mica_reload(spawned, new, NULL);
@@ -206,6 +212,7 @@ static uint64_t reload_at_every_allocation(const mica_blob *old_blob, const mica
             REQUIRE(mica_spawned_resource(spawned) == old);
             REQUIRE(mica_reload(spawned, new, NULL) == MICA_OK);
         }
+        REQUIRE(mica_destroy_many(world, fill, others) == others);
         expect_same(world, spawned, new, seed);
         mica_spawned_free(spawned);
         mica_world_destroy(world);
