@@ -102,7 +102,7 @@ static MICAP_INLINE bool is_first(const mica_commands *commands, const micap_rec
     *out_record = micap_record_of(&commands->world->entities, entity);
     return MICAP_LIKELY(entity.index - recording->lowest > recording->span &&
                         micap_record_chunk(*out_record) > MICAP_CHUNK_PENDING &&
-                        (size_t)(recording->limit - recording->end) >= kind->room_bytes);
+                        (uintptr_t)recording->end + kind->room_bytes <= (uintptr_t)recording->limit);
 }
 
 /* Appends such a change. Returns where it is. */
@@ -360,7 +360,7 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
         kind = micap_guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
     if (MICAP_UNLIKELY(!kind || !is_stocked(commands) || kind->value_count != count || !kind->is_simple ||
                        !micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
-                       (size_t)(recording->limit - recording->end) < kind->room_bytes ||
+                       (uintptr_t)recording->end + kind->room_bytes > (uintptr_t)recording->limit ||
                        !copy_values(kind, recording->end, values, count)))
         return create_any(commands, values, count, location);
     mica_entity entity = take_ready(commands);
