@@ -64,7 +64,7 @@ STAGES = {
     "clang": preset("clang"),
     "asan": preset("asan"),
     "clang-asan": preset("clang-asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load"], ["sh", "tools/fuzz.sh", "300", "world"]],
+    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "value"], ["sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
@@ -94,7 +94,7 @@ LONG_STAGES = {
     "model": LongStage(600, random_test("test_core_model")),
     "hostile": LongStage(240, random_test("test_resource_hostile")),
     "snapshot": LongStage(240, random_test("test_snapshot_snapshot")),
-    "fuzz": LongStage(600, fuzz("compile", "delta", "load")),
+    "fuzz": LongStage(600, fuzz("compile", "delta", "load", "value")),
     "analyse": LongStage(900, lambda seconds, seed: [["env", "MICA_JOBS=1", "sh", "tools/analyse.sh"]]),
     "conformance": LongStage(1200, lambda seconds, seed: [["python3", "tools/conformance.py"]]),
     "mutate": LongStage(1500, lambda seconds, seed: [["python3", "tools/mutate.py", "--seconds", str(seconds), "--seed", str(seed)]]),
