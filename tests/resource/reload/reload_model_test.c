@@ -240,7 +240,7 @@ END_TEST
 
 START_TEST(reloading_fails_cleanly_at_every_allocation)
 {
-    for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
         random_source random = {seed};
         mica_blob old_blob = write_file(&random), new_blob = write_file(&random);
         ck_assert_uint_gt(reload_at_every_allocation(&old_blob, &new_blob, seed), 20);
