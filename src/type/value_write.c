@@ -28,6 +28,7 @@ static void put_text(text_output *out, const char *text)
     put(out, text, strlen(text));
 }
 
+/* Names of types need not be UTF-8. */
 static void put_string(text_output *out, const char *text, size_t bytes)
 {
     put(out, "\"", 1);
@@ -141,13 +142,18 @@ static void put_members(text_output *out, mica_member member)
     }
 }
 
+/* Whether an array of char is what a string can be read into: UTF-8 with a zero byte behind it. */
+static bool is_string(mica_member member)
+{
+    return micap_member_is_text(member) && memchr(member.data, 0, member.count) && micap_is_utf8(member.data);
+}
+
 static void put_value(text_output *out, mica_member member)
 {
     float narrow;
     double real;
-    if (micap_member_is_text(member)) {
-        const char *text = member.data, *end = memchr(text, 0, member.count);
-        put_string(out, text, end ? (size_t)(end - text) : member.count);
+    if (is_string(member)) {
+        put_string(out, member.data, strlen(member.data));
         return;
     }
     if (member.count || member.kind == MICA_KIND_STRUCT) {

@@ -229,13 +229,36 @@ START_TEST(scalars_refuse_what_they_are_not)
 }
 END_TEST
 
-START_TEST(bytes_that_are_no_characters_are_replaced)
+START_TEST(what_is_no_text_is_written_as_an_array)
 {
-    Monster monster = {.title = "a\xFF"
-                                "b"};
-    ck_assert_str_eq(text_of(mica_member_find(mica_member_of(MICA_ID(Monster), &monster), "title", NULL)),
-                     "\"a\xEF\xBF\xBD"
-                     "b\"");
+    static const struct row {
+        char title[16];
+        const char *text;
+    } rows[] = {
+        {"a\xFF\001b", "[\"a\", 255, 1, \"b\", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"},
+        {{'s', 'i', 'x', 't', 'e', 'e', 'n', '_', 'l', 'e', 't', 't', 'e', 'r', 's', '!'},
+         "[\"s\", \"i\", \"x\", \"t\", \"e\", \"e\", \"n\", \"_\", \"l\", \"e\", \"t\", \"t\", \"e\", \"r\", "
+         "\"s\", \"!\"]"},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(rows); ++i) {
+        Monster monster = {0};
+        mica_member title = mica_member_find(mica_member_of(MICA_ID(Monster), &monster), "title", NULL);
+        memcpy(monster.title, rows[i].title, sizeof monster.title);
+        ck_assert_str_eq(text_of(title), rows[i].text);
+        memset(monster.title, 0, sizeof monster.title);
+        ck_assert_int_eq(mica_value_parse(title, rows[i].text, NULL), MICA_OK);
+        ck_assert_mem_eq(monster.title, rows[i].title, sizeof monster.title);
+    }
+}
+END_TEST
+
+START_TEST(bytes_of_a_name_that_are_no_characters_are_replaced)
+{
+    static mica_constant constants[] = {{"a\xFF", 1}};
+    static const mica_type type = {.name = "Broken", .size_bytes = 4, .constants = constants, .constant_count = 1};
+    int32_t value = 1;
+    mica_member member = {&value, "broken", &type, MICA_KIND_ENUM, sizeof value, 0};
+    ck_assert_str_eq(text_of(member), "\"a\xEF\xBF\xBD\"");
 }
 END_TEST
 
@@ -355,7 +378,8 @@ int main(void)
     tcase_add_loop_test(cases, a_text_that_is_wrong_changes_nothing_and_is_pointed_at, 0, (int)COUNT_OF(refused));
     tcase_add_loop_test(cases, a_path_that_is_wrong_is_pointed_at, 0, (int)COUNT_OF(paths));
     tcase_add_test(cases, scalars_refuse_what_they_are_not);
-    tcase_add_test(cases, bytes_that_are_no_characters_are_replaced);
+    tcase_add_test(cases, what_is_no_text_is_written_as_an_array);
+    tcase_add_test(cases, bytes_of_a_name_that_are_no_characters_are_replaced);
     tcase_add_test(cases, members_are_visited_by_position);
     tcase_add_test(cases, what_is_no_member_has_no_text_and_no_members);
     tcase_add_test(cases, text_that_does_not_fit_is_cut_and_counted);
