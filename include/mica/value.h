@@ -10,7 +10,7 @@
  *     mica_value_parse(monster, "{\"mood\": \"CALM\"}", &error);          the other fields stay as they are
  *
  * The text is JSON. Structs are objects; an array of all fields is read too. An array of char is a string, or an array of characters if it
- * is not UTF-8 with a zero byte behind it. Constants of an enum are names, flags an array of names; values without a name are integers.
+ * is not UTF-8 that ends with a zero byte. Constants of an enum are names, flags an array of names; values without a name are integers.
  * Real numbers are written with the fewest digits that read back as the same bits; "nan", "inf" and "-inf" are strings. An entity is
  * "#index:generation" or null, a resource "#" and the hash of its path, or null. 64-bit integers may be given as strings. An array with
  * fewer elements than there are sets the others to zero.

@@ -142,7 +142,7 @@ static void put_members(text_output *out, mica_member member)
     }
 }
 
-/* Whether an array of char is what a string can be read into: UTF-8 with a zero byte behind it. */
+/* Whether an array of char is what a string can be read into: UTF-8 that ends with a zero byte. */
 static bool is_string(mica_member member)
 {
     return micap_member_is_text(member) && memchr(member.data, 0, member.count) && micap_is_utf8(member.data);
