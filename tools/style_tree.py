@@ -21,7 +21,7 @@ LAYERS = (
 )
 # The same for the folders of a layer.
 FOLDERS = {
-    "core": (("world",), ("events",), ("undo",), ("storage",), ("entity",), ("query",), ("commands",)),
+    "core": (("world",), ("events",), ("undo",), ("storage",), ("entity",), ("query",), ("commands",), ("state",)),
     "flow": (("threads",), ("schedule",), ("messaging",), ("measure",)),
     "resource": (("format",), ("verify",), ("library",), ("spawn", "save"), ("reload",)),
 }

@@ -13,7 +13,7 @@
  * version from its base up to its own, so deltas may be lost or arrive late. Per receiver, the sender needs only the last
  * acknowledged version.
  *
- * The replica is identical to the sender's world: handles, row order and mica_world_hash, if it has all components and only the
+ * The replica is identical to the sender's world: handles, row order and mica_world_hash_content, if it has all components and only the
  * sender changes it. With .mapped its entities have their own handles, and references in components are translated. The receiver
  * can have its own components and, if mapped, its own entities; deltas do not touch them. Entities of the sender that the receiver
  * destroys are not recreated. Hooks and observers run for added and removed components and destroyed entities, not for SET.

@@ -23,6 +23,7 @@
 #include "mica/removal.h"
 #include "mica/singleton.h"
 #include "mica/split.h"
+#include "mica/state.h"
 #include "mica/view.h"
 #include "mica/world.h"
 

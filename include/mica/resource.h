@@ -140,6 +140,7 @@ typedef struct mica_resource_info {
     uint16_t version_major;
     uint16_t version_minor;
     mica_byte_order byte_order; /* LITTLE or BIG, as stored in the file */
+    bool has_state;             /* a saved world: see mica_spawn */
 } mica_resource_info;
 
 /* Return information about the file. A section after the last is all zero. Threads: any. */
@@ -197,6 +198,7 @@ typedef struct mica_spawn_def {
     uint32_t rule_count;
     bool skip_unknown;    /* skip components that the world does not know; otherwise they are an error */
     bool skip_singletons; /* do not change singletons of the world */
+    bool skip_state;      /* do not restore the state of a saved world: its entities get new handles, time goes on */
     mica_spawn_names names;
     mica_entity
         scope; /* the scope of root names; nil is the top level. Children are named in the scope of their parents */
@@ -212,7 +214,11 @@ typedef struct mica_spawn_def {
 
 /* Creates everything in a resource. On error the world is unchanged. If the layout of a component changed, its fields are migrated by
  * name: new fields get default values, removed fields are ignored, and numbers are converted to wider types. NULL means the
- * defaults. Rejected while recording. Threads: owner. */
+ * defaults. Rejected while recording.
+ * A saved world that is spawned into an unused one (mica_world_is_unused) that has the same components, systems and streams continues
+ * exactly like the world it was saved from: it has the same handles, hash, time, clocks and messages. This does not apply to a
+ * second copy, with a parent or scope, or if names are left out. Hooks run as for all spawned entities; what they change comes in
+ * addition. Threads: owner. */
 MICA_API mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def);
 
 /* Returns the parent of an entity, or nil. */
@@ -226,6 +232,7 @@ typedef struct mica_save_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
     bool skip_singletons;
+    bool skip_state;             /* save a whole world without its state (mica/state.h), as some entities are saved */
     const mica_library *library; /* knows the paths of referenced resources: needed if there are any */
     mica_parent_fn parent;       /* NULL: the parent of mica/hierarchy.h, or else the scope of the name */
     void *parent_context;
@@ -240,8 +247,9 @@ typedef struct mica_blob {
     mica_allocator private_allocator;
 } mica_blob;
 
-/* Saves the world, or some entities, to memory. References to entities that are not saved become nil; fields that are not described
- * are zero in the file. Threads: owner. */
+/* Saves the world, or some entities, to memory. References to entities that are not saved become nil, except in a world that continues
+ * (see mica_spawn); fields that are not described are zero in the file. A world is saved with its state (mica/state.h), unless it is
+ * not at rest, for example because recorded changes wait for a flush. Threads: owner. */
 MICA_API mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *out_blob);
 
 /* Frees a blob. An empty one is a no-op. Threads: any. */

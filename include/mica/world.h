@@ -58,8 +58,12 @@ MICA_API mica_version mica_world_mark(mica_world *world);
 MICA_API mica_version mica_world_structure(const mica_world *world);
 
 /* Returns a hash of everything a program can observe: handles, row order, described fields (never padding), singletons, names,
- * and messages kept in streams. Equal worlds have equal hashes on every machine and for any number of threads, if no field is NaN (docs/determinism.md). Threads: reader. */
+ * links, time, ticks and clocks of systems, waiting messages and requests, and messages kept in streams. Equal worlds have equal hashes on every machine and for any number of threads, if no field is NaN (docs/determinism.md). Threads: reader. */
 MICA_API uint64_t mica_world_hash(const mica_world *world);
+
+/* Like mica_world_hash, without time, clocks and messages: what a replica (mica/delta.h) has in common with the world it follows.
+ * Threads: reader. */
+MICA_API uint64_t mica_world_hash_content(const mica_world *world);
 
 /* Checks every invariant. Returns MICA_OK, or reports the first violation. Slow. Threads: owner. */
 MICA_API mica_result mica_world_validate(mica_world *world);

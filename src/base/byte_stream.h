@@ -57,6 +57,31 @@ static inline void micap_bytes_put64(micap_bytes *bytes, uint64_t value)
     micap_bytes_put(bytes, &value, sizeof value);
 }
 
+/* A number in as few bytes as it needs: seven bits in each, the lowest first; the highest bit says that more follow. */
+static inline void micap_bytes_put_number(micap_bytes *bytes, uint64_t value)
+{
+    uint8_t digits[10];
+    uint32_t count = 0;
+    do
+        digits[count++] = (uint8_t)((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
+    while (value >>= 7);
+    micap_bytes_put(bytes, digits, count);
+}
+
+/* The same for a difference, which may be negative. */
+static inline void micap_bytes_put_difference(micap_bytes *bytes, uint64_t value, uint64_t from)
+{
+    uint64_t difference = value - from;
+    micap_bytes_put_number(bytes, difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0));
+}
+
+static inline void micap_bytes_put_text(micap_bytes *bytes, const char *text)
+{
+    size_t count = strlen(text);
+    micap_bytes_put_number(bytes, count);
+    micap_bytes_put(bytes, text, count);
+}
+
 static inline void micap_bytes_free(micap_bytes *bytes)
 {
     MICAP_RELEASE_ARRAY(bytes->memory, bytes->data, bytes->capacity);
@@ -103,6 +128,49 @@ static inline uint64_t micap_reader_take64(micap_reader *reader)
     if (bytes)
         memcpy(&value, bytes, sizeof value);
     return micap_little64(value);
+}
+
+static inline uint64_t micap_reader_take_number(micap_reader *reader)
+{
+    uint64_t value = 0;
+    for (uint32_t shift = 0; shift < 64; shift += 7) {
+        const char *digit = micap_reader_take(reader, 1);
+        if (!digit)
+            return 0;
+        value |= (uint64_t)(*digit & 0x7F) << shift;
+        if (!(*digit & 0x80))
+            return value;
+    }
+    reader->failed = true;
+    return 0;
+}
+
+static inline uint64_t micap_reader_take_difference(micap_reader *reader, uint64_t from)
+{
+    uint64_t value = micap_reader_take_number(reader);
+    return from + (value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
+}
+
+/* A number that is at most `max`, or the reader fails. */
+static inline uint64_t micap_reader_take_up_to(micap_reader *reader, uint64_t max)
+{
+    uint64_t value = micap_reader_take_number(reader);
+    if (value <= max)
+        return value;
+    reader->failed = true;
+    return 0;
+}
+
+/* A text that is not ended by a zero byte; NULL if the reader failed. */
+static inline const char *micap_reader_take_text(micap_reader *reader, size_t *out_count)
+{
+    *out_count = (size_t)micap_reader_take_up_to(reader, micap_reader_left(reader));
+    return micap_reader_take(reader, *out_count);
+}
+
+static inline bool micap_is_same_text(const char *text, size_t count, const char *other)
+{
+    return strlen(other) == count && memcmp(text, other, count) == 0;
 }
 
 #endif

@@ -99,6 +99,7 @@ static int save(session *session)
     const options *options = session->options;
     mica_save_def def = {.rules = session->rules,
                          .rule_count = session->rule_count,
+                         .skip_state = !mica_resource_get_info(session->resource).has_state,
                          .byte_order = options->byte_order,
                          .compression = options->compression};
     mica_resource_error error;

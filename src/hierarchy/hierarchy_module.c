@@ -82,6 +82,8 @@ static const micap_module_ops ops = {
     .load_kept = micap_hierarchy_load_kept,
     .keep_again = micap_hierarchy_keep_again,
     .clone = micap_hierarchy_clone,
+    .write = micap_hierarchy_write,
+    .read = micap_hierarchy_read,
 };
 
 static MICAP_COLD micap_hierarchy *create_hierarchy(mica_world *world)

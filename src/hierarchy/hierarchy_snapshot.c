@@ -1,5 +1,6 @@
 #include "hierarchy/hierarchy_snapshot.h"
 
+#include "base/byte_stream.h"
 #include "hierarchy/hierarchy_module.h"
 #include "hierarchy/transform_propagation.h"
 
@@ -95,4 +96,29 @@ bool micap_hierarchy_clone(mica_world *to, const void *state)
     }
     forget_pending(hierarchy);
     return true;
+}
+
+void micap_hierarchy_write(const mica_world *world, const void *state, micap_bytes *bytes)
+{
+    (void)world;
+    const micap_hierarchy *hierarchy = state;
+    const micap_transforms *transforms = hierarchy->transforms;
+    micap_bytes_put_number(bytes, hierarchy->orphans);
+    micap_bytes_put_number(bytes, transforms && !transforms->is_new ? transforms->seen : 0);
+    micap_bytes_put_number(bytes, hierarchy->relinked_count);
+}
+
+void *micap_hierarchy_read(mica_world *world, void *state, micap_reader *reader)
+{
+    (void)state;
+    saved_hierarchy *saved = micap_allocate_zeroed(&world->memory, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
+    if (!saved)
+        return NULL;
+    saved->orphans = (mica_orphans)micap_reader_take_up_to(reader, MICA_ORPHANS_STAY);
+    saved->seen = micap_reader_take_number(reader);
+    saved->relinked_count = micap_reader_take_number(reader) ? UINT32_MAX : 0; /* which they were is not stored */
+    if (!reader->failed)
+        return saved;
+    micap_hierarchy_drop(world, state, saved);
+    return NULL;
 }

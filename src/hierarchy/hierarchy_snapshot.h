@@ -12,4 +12,8 @@ void micap_hierarchy_load_kept(mica_world *world, void *state, const struct mica
 bool micap_hierarchy_clone(mica_world *to, const void *state);
 void micap_hierarchy_keep_again(mica_world *world, void *state, const struct micap_undo_entry *kept);
 
+/* For files. */
+void micap_hierarchy_write(const mica_world *world, const void *state, struct micap_bytes *bytes);
+void *micap_hierarchy_read(mica_world *world, void *state, struct micap_reader *reader);
+
 #endif

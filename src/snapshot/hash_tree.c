@@ -283,7 +283,7 @@ mica_hash_tree *micap_hash_tree_of_world(const mica_world *world, const micap_ha
     if (!filter->one_table) {
         hash_singletons(&work);
         hash_word(&work, "names", micap_hash_names(world));
-        hash_word(&work, "links and messages", micap_modules_hash(world));
+        hash_word(&work, "links, time and messages", micap_modules_hash(world, true));
     }
     if (work.failed) {
         mica_hash_tree_free(work.tree);

@@ -429,6 +429,31 @@ mica_batch *valid_batch(void)
     return batch;
 }
 
+mica_state *valid_state(void)
+{
+    mica_state *state;
+    REQUIRE(mica_state_take(valid_world(), &state) == MICA_OK);
+    return state;
+}
+
+/* Of a world of its own, which has no entities. */
+mica_resume *valid_resume(void)
+{
+    static mica_world *world;
+    static mica_state *state;
+    if (world) {
+        mica_state_free(state);
+        mica_world_destroy(world);
+    }
+    world = mica_world_create(NULL);
+    REQUIRE(mica_state_take(world, &state) == MICA_OK);
+    size_t byte_count;
+    const void *bytes = mica_state_bytes(state, &byte_count);
+    mica_resume *resume = mica_resume_begin(world, bytes, byte_count, NULL, 0);
+    REQUIRE(resume);
+    return resume;
+}
+
 mica_removals *valid_removals(void)
 {
     static mica_removals *removals;

@@ -158,6 +158,8 @@ mica_view *valid_view(void);
 mica_frame *valid_frame(void);
 mica_commands *valid_commands(void);
 mica_batch *valid_batch(void);
+mica_state *valid_state(void);
+mica_resume *valid_resume(void);
 mica_removals *valid_removals(void);
 mica_ref *valid_ref(void);
 mica_ref *stale_ref(void);

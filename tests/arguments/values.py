@@ -65,6 +65,9 @@ TYPES = {
     "float *": handle("(float[3]){0}"),
 
     # Where results go.
+    "mica_state *": handle("valid_state()"),
+    "mica_state **": handle("&(mica_state *){NULL}"),
+    "mica_resume *": handle("valid_resume()"),
     "mica_batch **": handle("&(mica_batch *){NULL}"),
     "mica_batch_run *": Values("&(mica_batch_run){.component = MICA_ID(Position)}",
                                [NULL_POINTER, Bad("a huge group", "&(mica_batch_run){.component = MICA_ID(Position), "

@@ -2,6 +2,8 @@
 #include "conformance.h"
 #include "mica/draft.h"
 #include "mica/library.h"
+#include "mica/flow.h"
+#include "mica/random.h"
 #include "mica/reload.h"
 #include "mica/saver.h"
 #include "parts.h"
@@ -84,6 +86,66 @@ static void check_saving(void)
     }
     mica_world_destroy(other);
     close_world(world, 0);
+}
+
+static void jump(mica_view *view)
+{
+    mica_random random = mica_random_of(view);
+    Place *place = mica_view_write(view, Place);
+    for (uint32_t i = 0; i < view->count; ++i)
+        place[i].x += mica_random_range(&random, -1, 1);
+}
+
+static mica_world *open_jumping(void)
+{
+    mica_world *world = open_world();
+    define_all(world);
+    mica_system_add(world, MICA_SYSTEM_WITH(jump, (.phase = MICA_PHASE_FIXED), MICA_WRITE(Place)));
+    EXPECT(mica_world_is_unused(world));
+    return world;
+}
+
+/* A saved world continues exactly in a new one, in either byte order. */
+static void check_resuming(void)
+{
+    mica_world *world = open_jumping();
+    populate(world);
+    for (uint32_t i = 0; i < 10; ++i)
+        mica_step(world, 0.03f);
+    mica_state *state;
+    EXPECT(mica_state_take(world, &state) == MICA_OK);
+    size_t byte_count;
+    const char *bytes = mica_state_bytes(state, &byte_count);
+    EXPECT(mica_state_check(bytes, byte_count) && mica_state_has_time(bytes, byte_count));
+    uint64_t hash = HASH_BASIS;
+    for (size_t i = 0; i < byte_count; ++i)
+        hash = hash_more(hash, (uint8_t)bytes[i], 1);
+    print_hash("state", 0, hash);
+    for (uint32_t order = MICA_BYTE_ORDER_LITTLE; order <= MICA_BYTE_ORDER_BIG; ++order) {
+        mica_blob blob;
+        EXPECT(mica_pack(world, &(mica_save_def){.byte_order = (mica_byte_order)order}, &blob) == MICA_OK);
+        mica_resource *saved =
+            mica_resource_open(blob.bytes, blob.byte_count, &(mica_resource_def){.any_byte_order = true}, NULL);
+        EXPECT(mica_resource_get_info(saved).has_state);
+        mica_world *other = open_jumping();
+        EXPECT(mica_spawn(other, saved, NULL) == MICA_OK && mica_world_hash(other) == mica_world_hash(world));
+        mica_step(other, 0.03f);
+        print_hash("resumed", order, mica_world_hash(other));
+        print_hash("resumed content", order, mica_world_hash_content(other));
+        mica_world_destroy(other);
+        mica_resource_free(saved);
+        mica_blob_free(&blob);
+    }
+    mica_world *empty = open_world();
+    mica_resume *resume = mica_resume_begin(empty, bytes, byte_count, NULL, 0);
+    EXPECT(resume);
+    mica_resume_cancel(resume);
+    EXPECT(mica_world_is_unused(empty));
+    resume = mica_resume_begin(empty, bytes, byte_count, NULL, 0);
+    EXPECT(resume && mica_resume_end(resume) == MICA_OK);
+    mica_world_destroy(empty);
+    mica_state_free(state);
+    mica_world_destroy(world);
 }
 
 static void check_saver(void)
@@ -210,6 +272,7 @@ void check_resources(void)
 {
     check_library();
     check_saving();
+    check_resuming();
     check_saver();
     check_reloading();
 }

@@ -226,12 +226,12 @@ START_TEST(work_that_has_no_place_in_the_order_links_nothing)
     mica_world *world = open_with_workers(2);
     foster = mica_create(world);
     mica_create(world, MICA_WITH(Number, {1}));
-    uint64_t before = mica_world_hash(world);
+    uint64_t before = mica_world_hash_content(world);
     ck_assert(mica_system_add(world, MICA_SYSTEM(link_in_pieces, MICA_READ(Number))).id);
     ck_assert_int_eq(mica_step(world, 0.1f), MICA_OK);
     expect_report(&heard, MICA_ERROR_REFUSED, "they would have no order");
     forget_reports(&heard);
-    ck_assert_uint_eq(mica_world_hash(world), before);
+    ck_assert_uint_eq(mica_world_hash_content(world), before);
     close_world(world, &heard);
 }
 END_TEST

@@ -220,6 +220,17 @@ micap_handle_count micap_commands_count_handles(const mica_world *world)
     return count;
 }
 
+bool micap_commands_set_stock(mica_commands *commands, const mica_entity *handles, uint32_t count, uint32_t taken_count)
+{
+    if (!MICAP_RESERVE(&commands->world->memory, commands->stock, &commands->stock_capacity, count))
+        return false;
+    if (count)
+        memcpy(commands->stock, handles, count * sizeof *handles);
+    commands->stock_count = count;
+    commands->taken_count = taken_count;
+    return true;
+}
+
 void micap_commands_restock(mica_commands *commands)
 {
     mica_world *world = commands->world;

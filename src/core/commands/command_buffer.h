@@ -67,6 +67,10 @@ typedef struct micap_handle_count {
 
 micap_handle_count micap_commands_count_handles(const mica_world *world);
 
+/* Gives a buffer without handles these reserved ones; false if memory is short. */
+bool micap_commands_set_stock(mica_commands *commands, const mica_entity *handles, uint32_t count,
+                              uint32_t taken_count);
+
 /* Reserves the handles that the buffer will need next, as many as it took last time. */
 void micap_commands_restock(mica_commands *commands);
 

@@ -170,6 +170,20 @@ static uint32_t commit_free(mica_world *world, micap_row spot, uint32_t count, m
     return run;
 }
 
+/* The handles of a world that is restored from a file. */
+static uint32_t commit_preset(mica_world *world, micap_row spot, uint32_t count, mica_entity *out)
+{
+    micap_entities *entities = &world->entities;
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = entities->preset[i];
+        *micap_record_at(entities, out[i].index) =
+            micap_record_pack(out[i].generation, spot.chunk->number, spot.row + i);
+    }
+    entities->preset += count;
+    entities->preset_count -= count;
+    return count;
+}
+
 /* Adds `count` rows of one chunk that were filled, with new handles, which were reserved. */
 static void commit_rows(mica_world *world, micap_row spot, uint32_t count)
 {
@@ -178,8 +192,9 @@ static void commit_rows(mica_world *world, micap_row spot, uint32_t count)
     micap_touch_rows(world, chunk, spot.row, count);
     for (uint32_t i = 0; i < count;) {
         micap_row rest = {chunk, spot.row + i};
-        uint32_t run = world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
-                                                  : commit_fresh(world, rest, count - i, entities + i);
+        uint32_t run = world->entities.preset       ? commit_preset(world, rest, count - i, entities + i)
+                       : world->entities.first_page ? commit_free(world, rest, count - i, entities + i)
+                                                    : commit_fresh(world, rest, count - i, entities + i);
         if (!run)
             micap_entities_next_run(world);
         i += run;

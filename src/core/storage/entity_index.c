@@ -181,6 +181,8 @@ bool micap_entities_next_run(mica_world *world)
 bool micap_entities_reserve(mica_world *world, uint64_t count)
 {
     micap_entities *entities = &world->entities;
+    if (entities->preset)
+        return entities->preset_count >= count;
     micap_entities_settle(world);
     uint64_t ready = entities->free_count + (entities->fresh_end - entities->fresh_next) +
                      (uint64_t)entities->hole_count * MICAP_ID_BLOCK;
@@ -296,6 +298,26 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
             link = &page->next;
         }
     }
+}
+
+bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row)
+{
+    if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
+        !micap_entities_reserve_at(world, entity.index))
+        return false;
+    uint64_t *record = micap_record_at(&world->entities, entity.index);
+    if (*record)
+        return false;
+    *record = micap_record_pack(entity.generation, chunk, row);
+    return true;
+}
+
+bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (!micap_entities_claim_unused(world, entities[i], MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED))
+            return false;
+    return true;
 }
 
 void micap_undo_save_record(const micap_entities *entities, uint32_t index)

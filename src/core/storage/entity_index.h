@@ -67,6 +67,8 @@ typedef struct micap_entities {
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
     micap_undo_logs *undo;
+    const mica_entity *preset; /* the handles that a batch gives out next, while a world is restored from a file; else NULL */
+    uint32_t preset_count;
 } micap_entities;
 
 static inline uint64_t micap_record_pack(uint32_t generation, uint32_t chunk, uint32_t row)
@@ -277,6 +279,11 @@ static inline void micap_entity_give_unused(micap_entities *entities, mica_entit
  * used, by rising index; their records say pending. Indices in between that were never used may be lost to others. */
 bool micap_entities_reserve_at(mica_world *world, uint32_t index);
 void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32_t count);
+
+/* Gives a slot that has no record one, in a world that is restored from a file; false if it has one, the handle is invalid, or memory
+ * is short. The other makes reserved handles of several. */
+bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row);
+bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count);
 
 /* Settles and changes the number of lanes, at the end: one for each buffer, and those of the systems that run. False when
  * memory is short; fewer lanes are always possible. For the owner. */

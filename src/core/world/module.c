@@ -48,11 +48,11 @@ void micap_modules_forgotten(mica_world *world, mica_entity entity)
             world->modules[id].ops->forgotten(world, world->modules[id].state, entity);
 }
 
-uint64_t micap_modules_hash(const mica_world *world)
+uint64_t micap_modules_hash(const mica_world *world, bool with_flow)
 {
     uint64_t sum = 0;
     for (uint32_t id = 0; id < MICAP_MODULES; ++id) {
-        if (!world->modules[id].ops || !world->modules[id].ops->hash)
+        if (!world->modules[id].ops || !world->modules[id].ops->hash || (id == MICAP_MODULE_FLOW && !with_flow))
             continue;
         micap_hasher hasher;
         micap_hasher_init(&hasher);

@@ -16,7 +16,9 @@ typedef enum micap_module_id {
     MICAP_MODULES,
 } micap_module_id;
 
+struct micap_bytes;
 struct micap_hasher;
+struct micap_reader;
 struct micap_undo_entry;
 
 typedef void (*micap_dependents_fn)(mica_world *world, const mica_entity *entities, uint32_t count, void *context);
@@ -52,6 +54,12 @@ typedef struct micap_module_ops {
     bool (*clone)(mica_world *to, const void *state);
     /* Saves the current bytes of an entry that is about to be restored. */
     void (*keep_again)(mica_world *world, void *state, const struct micap_undo_entry *kept);
+    /* Files: appends the state, which refers to things by name, to bytes; and makes of them what `save` returns, for `prepare`,
+     * `load` and `drop`. NULL if the bytes are invalid or memory is short. */
+    void (*write)(const mica_world *world, const void *state, struct micap_bytes *bytes);
+    void *(*read)(mica_world *world, void *state, struct micap_reader *reader);
+    /* Whether nothing has happened that a state from a file would overwrite. */
+    bool (*is_unused)(const mica_world *world, const void *state);
 } micap_module_ops;
 
 typedef struct micap_module {
@@ -72,7 +80,7 @@ void micap_modules_see_every_death(mica_world *world);
 void micap_modules_destroying(mica_world *world, const mica_entity *entities, uint32_t count);
 void micap_modules_each_dependent(mica_world *world, mica_entity entity, micap_dependents_fn fn, void *context);
 void micap_modules_forgotten(mica_world *world, mica_entity entity);
-uint64_t micap_modules_hash(const mica_world *world);
+uint64_t micap_modules_hash(const mica_world *world, bool with_flow);
 bool micap_modules_validate(mica_world *world);
 void micap_modules_trim(mica_world *world);
 void micap_modules_free(mica_world *world);

@@ -200,14 +200,26 @@ uint64_t micap_hash_names(const mica_world *world)
     return sum;
 }
 
-uint64_t mica_world_hash(const mica_world *world)
+static uint64_t hash_world(const mica_world *world, bool with_flow)
 {
-    if (MICAP_MISSING(NULL, world))
-        return 0;
     uint64_t sum = micap_entity_count(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         if (world->archetypes.by_id[i]->row_count)
             sum += hash_archetype(world->archetypes.by_id[i]);
     return micap_hash_mix(sum + 3 * hash_singletons(world) + 5 * micap_hash_names(world) +
-                          7 * micap_modules_hash(world) + 11 * hash_pools(world));
+                          7 * micap_modules_hash(world, with_flow) + 11 * hash_pools(world));
+}
+
+uint64_t mica_world_hash(const mica_world *world)
+{
+    if (MICAP_MISSING(NULL, world))
+        return 0;
+    return hash_world(world, true);
+}
+
+uint64_t mica_world_hash_content(const mica_world *world)
+{
+    if (MICAP_MISSING(NULL, world))
+        return 0;
+    return hash_world(world, false);
 }

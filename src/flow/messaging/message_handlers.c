@@ -1,10 +1,13 @@
 #include "flow/messaging/message_handlers.h"
 
 #include "base/argument.h"
+#include "base/bits.h"
 #include "core/storage/component.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
+#include "core/world/world_hash.h"
 #include "flow/messaging/mailbox.h"
+#include "flow/messaging/value_bytes.h"
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
@@ -477,12 +480,101 @@ static void load(mica_world *world, void *state, const void *saved)
     messages->is_awaited = false;
 }
 
+static void put_messages(micap_bytes *bytes, const char *begin, const char *end, const void *context)
+{
+    (void)context;
+    uint64_t count = 0;
+    for (const char *at = begin; at < end; at += ((const micap_queued_message *)(const void *)at)->bytes)
+        ++count;
+    micap_bytes_put_number(bytes, count);
+    for (const char *at = begin; at < end; at += ((const micap_queued_message *)(const void *)at)->bytes) {
+        const micap_queued_message *message = (const micap_queued_message *)(const void *)at;
+        const micap_type *type = micap_type_of(message->component);
+        micap_bytes_put64(bytes, type->name_hash);
+        micap_bytes_put64(bytes, type->layout_hash);
+        micap_bytes_put_number(bytes, message->kind);
+        micap_bytes_put32(bytes, message->entity.index);
+        micap_bytes_put32(bytes, message->entity.generation);
+        micap_value_put(bytes, &type->type, micap_message_data(message));
+    }
+}
+
+static const micap_message_kind *find_kind(const micap_messages *messages, uint64_t name_hash, uint64_t layout_hash)
+{
+    for (uint32_t id = 0; id < messages->kind_limit; ++id) {
+        const micap_type *type = messages->kinds[id] ? micap_type_of(id) : NULL;
+        if (type && type->name_hash == name_hash && type->layout_hash == layout_hash)
+            return messages->kinds[id];
+    }
+    return NULL;
+}
+
+/* All messages have handlers here, or the file is not accepted: without a description the next one is not found. */
+static bool take_messages(micap_reader *reader, micap_bytes *out, const void *context)
+{
+    uint64_t count = micap_reader_take_number(reader);
+    for (uint64_t i = 0; i < count && !reader->failed; ++i) {
+        uint64_t name_hash = micap_reader_take64(reader), layout_hash = micap_reader_take64(reader);
+        const micap_message_kind *kind = find_kind(context, name_hash, layout_hash);
+        if (!kind)
+            return false;
+        size_t head = micap_align_up(sizeof(micap_queued_message), MICAP_MESSAGE_ALIGNMENT);
+        size_t bytes = head + micap_align_up(kind->message_bytes, MICAP_MESSAGE_ALIGNMENT);
+        micap_queued_message message = {
+            .bytes = (uint32_t)bytes, .data_bytes = kind->message_bytes, .component = kind->id};
+        message.kind = (uint32_t)micap_reader_take_up_to(reader, MICAP_GENERATIONS_MAX);
+        message.entity.index = micap_reader_take32(reader);
+        message.entity.generation = micap_reader_take32(reader);
+        char *room = micap_bytes_grow(out, bytes);
+        if (!room)
+            return false;
+        memset(room, 0, bytes);
+        memcpy(room, &message, sizeof message);
+        micap_value_take(reader, &micap_type_of(kind->id)->type, room + head);
+    }
+    return !reader->failed;
+}
+
+static void write(const mica_world *world, const void *state, micap_bytes *bytes)
+{
+    (void)world;
+    micap_queue_codec codec = {put_messages, take_messages, 0, state};
+    micap_queue_write(&((const micap_messages *)state)->queue, bytes, &codec);
+}
+
+static void *read(mica_world *world, void *state, micap_reader *reader)
+{
+    (void)world;
+    const micap_messages *messages = state;
+    micap_queue_codec codec = {put_messages, take_messages, 0, messages};
+    return micap_queue_read(&messages->queue, reader, &codec);
+}
+
+static void hash(const mica_world *world, const void *state, micap_hasher *hasher)
+{
+    (void)world;
+    const micap_messages *messages = state;
+    for (const micap_queue_span *span = messages->queue.first; span; span = span->next)
+        for (const char *at = span->begin; at < span->end;) {
+            const micap_queued_message *message = (const micap_queued_message *)(const void *)at;
+            const micap_type *type = micap_type_of(message->component);
+            micap_hasher_integer(hasher, type->name_hash, 8);
+            micap_hasher_integer(hasher, message->kind, 4);
+            micap_hash_entity(hasher, message->entity);
+            micap_hash_values(hasher, type, micap_message_data(message), 1);
+            at += message->bytes;
+        }
+}
+
 static const micap_listener_ops listener = {
     .init = init,
     .save = save,
     .drop = drop,
     .prepare = prepare,
     .load = load,
+    .write = write,
+    .read = read,
+    .hash = hash,
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,

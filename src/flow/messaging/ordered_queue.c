@@ -317,3 +317,69 @@ void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved)
     queue->frame = saved->frame;
     queue->begin = saved->begin;
 }
+
+void micap_saved_queue_range(const micap_saved_queue *saved, uint64_t *out_begin, uint64_t *out_end)
+{
+    *out_begin = saved->begin;
+    *out_end = saved->first_position;
+    for (uint32_t i = 0; i < saved->span_count; ++i)
+        *out_end += saved->spans[i].bytes;
+}
+
+void micap_queue_write(const micap_queue *queue, micap_bytes *bytes, const micap_queue_codec *codec)
+{
+    uint32_t count = 0;
+    for (const micap_queue_span *span = queue->first; span; span = span->next)
+        ++count;
+    uint64_t first = queue->first ? queue->first->position : queue->end, unit = codec->entry_bytes;
+    micap_bytes_put_number(bytes, unit ? first / unit : 0);
+    micap_bytes_put_number(bytes, unit ? queue->begin / unit : 0);
+    micap_bytes_put_number(bytes, queue->frame);
+    micap_bytes_put_number(bytes, count);
+    for (const micap_queue_span *span = queue->first; span; span = span->next) {
+        micap_bytes_put_number(bytes, span->frame);
+        codec->put(bytes, span->begin, span->end, codec->context);
+    }
+}
+
+/* Reads the spans and their content. */
+static bool read_spans(micap_reader *reader, micap_bytes *spans, micap_bytes *content, const micap_queue_codec *codec)
+{
+    uint64_t count = micap_reader_take_up_to(reader, micap_reader_left(reader));
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t before = content->count;
+        saved_span span = {.frame = micap_reader_take_number(reader)};
+        if (reader->failed || !codec->take(reader, content, codec->context))
+            return false;
+        span.bytes = content->count - before;
+        if (!span.bytes)
+            return false;
+        micap_bytes_put(spans, &span, sizeof span);
+    }
+    return !reader->failed && !spans->failed && !content->failed;
+}
+
+micap_saved_queue *micap_queue_read(const micap_queue *queue, micap_reader *reader, const micap_queue_codec *codec)
+{
+    uint64_t limit = UINT64_MAX >> 24;
+    micap_saved_queue head = {0};
+    head.first_position = micap_reader_take_up_to(reader, limit) * codec->entry_bytes;
+    head.begin = micap_reader_take_up_to(reader, limit) * codec->entry_bytes;
+    head.frame = micap_reader_take_number(reader);
+    micap_bytes spans = {.memory = queue->memory}, content = {.memory = queue->memory};
+    bool fine = !reader->failed && read_spans(reader, &spans, &content, codec);
+    fine = fine && head.begin >= head.first_position && head.begin - head.first_position <= content.count;
+    head.bytes = sizeof head + spans.count + content.count;
+    head.span_count = spans.count / (uint32_t)sizeof(saved_span);
+    micap_saved_queue *saved = fine ? micap_allocate(queue->memory, head.bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (saved) {
+        *saved = head;
+        if (spans.count) {
+            memcpy(saved->spans, spans.data, spans.count);
+            memcpy(&saved->spans[head.span_count], content.data, content.count);
+        }
+    }
+    micap_bytes_free(&spans);
+    micap_bytes_free(&content);
+    return saved;
+}

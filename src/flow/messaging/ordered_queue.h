@@ -13,6 +13,7 @@
 #define MICAP_FLOW_MESSAGING_ORDERED_QUEUE_H
 
 #include "base/assert.h"
+#include "base/byte_stream.h"
 #include "base/memory.h"
 #include "flow/schedule/job_run.h"
 
@@ -108,6 +109,21 @@ micap_saved_queue *micap_queue_save(const micap_queue *queue);
 void micap_queue_drop_saved(micap_memory *memory, micap_saved_queue *saved);
 bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved);
 void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved);
+
+/* The same for files. Entries are written and read by functions, since they depend on the machine: `put` appends the number of entries
+ * of a span and the entries to bytes, `take` appends them to `out` as they lie in memory; false if they are invalid. */
+typedef struct micap_queue_codec {
+    void (*put)(micap_bytes *bytes, const char *begin, const char *end, const void *context);
+    bool (*take)(micap_reader *reader, micap_bytes *out, const void *context);
+    uint64_t entry_bytes; /* positions count entries; 0: positions do not matter */
+    const void *context;
+} micap_queue_codec;
+
+void micap_queue_write(const micap_queue *queue, micap_bytes *bytes, const micap_queue_codec *codec);
+/* NULL if the bytes are invalid or memory is short. */
+micap_saved_queue *micap_queue_read(const micap_queue *queue, micap_reader *reader, const micap_queue_codec *codec);
+/* The positions of what is saved: [begin, end). */
+void micap_saved_queue_range(const micap_saved_queue *saved, uint64_t *out_begin, uint64_t *out_end);
 
 static inline uint64_t micap_queue_span_end(const micap_queue_span *span)
 {

@@ -10,16 +10,10 @@
 #include "flow/schedule/system.h"
 #include "mica/request.h"
 
-/* A question in the stream; its data follows at question_offset. */
-typedef struct queued_question {
-    uint64_t key;
-    mica_entity asker;
-} queued_question;
-
 /* A question while groups are made. */
 typedef struct question_entry {
     uint64_t key;
-    const queued_question *question;
+    const micap_question_head *question;
     uint32_t order; /* in which it was asked */
 } question_entry;
 
@@ -220,7 +214,7 @@ static mica_result handle(mica_requests *requests)
     uint32_t count = 0, some;
     for (const char *at; (at = micap_stream_take(requests->questions, &some));)
         for (; some; --some, at += requests->questions->message_bytes, ++count) {
-            const queued_question *asked = (const queued_question *)(const void *)at;
+            const micap_question_head *asked = (const micap_question_head *)(const void *)at;
             requests->entries[count] = (question_entry){asked->key, asked, count};
         }
     uint32_t groups = make_groups(requests, count);
@@ -307,16 +301,19 @@ static bool is_valid(mica_world *world, const mica_requests_def *def)
 static bool create_streams(mica_requests *requests, const mica_requests_def *def, const char *name)
 {
     uint32_t alignment = requests->question->type.alignment;
-    alignment = alignment > _Alignof(queued_question) ? alignment : (uint32_t) _Alignof(queued_question);
-    requests->question_offset = (uint32_t)micap_align_up(sizeof(queued_question), requests->question->type.alignment);
+    alignment = alignment > _Alignof(micap_question_head) ? alignment : (uint32_t) _Alignof(micap_question_head);
+    requests->question_offset = (uint32_t)micap_align_up(sizeof(micap_question_head), requests->question->type.alignment);
     micap_stream_shape shape = {
         .name = name, .alignment = alignment, .application = true, .is_owned = true, .location = def->location};
     shape.message_bytes =
         (uint32_t)micap_align_up(requests->question_offset + (size_t)requests->question->type.size_bytes, alignment);
+    shape.question = requests->question;
+    shape.question_offset = requests->question_offset;
     requests->questions = micap_stream_create(requests->world, &shape);
     if (!requests->questions || !def->as_stream)
         return requests->questions != NULL;
     shape.type = requests->answer;
+    shape.question = NULL;
     shape.message_bytes = requests->answer->type.size_bytes;
     shape.alignment = requests->answer->type.alignment;
     shape.application = def->application;
@@ -396,10 +393,10 @@ bool mica_request_post_id(mica_requests *requests, uint64_t key, mica_entity ask
                    "requests %s: the question has no data, or another type", requests->questions->name);
         return false;
     }
-    queued_question *room = mica_stream_push_many_id(requests->questions, 1, location);
+    micap_question_head *room = mica_stream_push_many_id(requests->questions, 1, location);
     if (!room)
         return false;
-    *room = (queued_question){key, asker};
+    *room = (micap_question_head){key, asker};
     memcpy((char *)room + requests->question_offset, question.data, requests->question->type.size_bytes);
     return true;
 }

@@ -38,6 +38,8 @@ static bool fill(mica_stream *stream, const micap_stream_shape *shape)
     stream->location = shape->location;
     stream->is_owned = shape->is_owned;
     stream->type = shape->type;
+    stream->question = shape->question;
+    stream->question_offset = shape->question_offset;
     stream->message_bytes = shape->message_bytes;
     stream->keep_frames = shape->keep_frames;
     stream->capacity_bytes = (uint64_t)shape->capacity * shape->message_bytes;

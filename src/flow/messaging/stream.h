@@ -31,7 +31,9 @@ struct mica_stream {
     mica_location location;
     micap_queue queue;
     bool is_owned;          /* by requests */
-    const micap_type *type; /* of its messages; NULL: they are questions of requests */
+    const micap_type *type; /* of its messages; NULL: they are questions of requests: */
+    const micap_type *question; /* their type, and where it follows key and asker */
+    uint32_t question_offset;
     uint32_t message_bytes;
     uint32_t keep_frames;
     uint64_t capacity_bytes; /* 0: it grows */
@@ -42,10 +44,18 @@ struct mica_stream {
     _Atomic uint64_t missed; /* messages that were lost because memory was short */
 };
 
+/* What a question begins with. */
+typedef struct micap_question_head {
+    uint64_t key;
+    mica_entity asker;
+} micap_question_head;
+
 /* What a stream is created from. */
 typedef struct micap_stream_shape {
     const char *name;
-    const micap_type *type;
+    const micap_type *type; /* or */
+    const micap_type *question;
+    uint32_t question_offset;
     uint32_t message_bytes;
     uint32_t alignment;
     uint32_t capacity;

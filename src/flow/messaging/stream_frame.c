@@ -141,6 +141,16 @@ static void phase_end(mica_world *world, void *state)
     }
 }
 
+static void hash_questions(const mica_stream *stream, const char *begin, const char *end, micap_hasher *hasher)
+{
+    for (; begin < end; begin += stream->message_bytes) {
+        const micap_question_head *head = (const micap_question_head *)(const void *)begin;
+        micap_hasher_integer(hasher, head->key, 8);
+        micap_hash_entity(hasher, head->asker);
+        micap_hash_values(hasher, stream->question, begin + stream->question_offset, 1);
+    }
+}
+
 /* Hashes the messages, and how much each reader has not read. The age of messages counts if they are dropped by age. Where a
  * span ends does not count, because it depends on threads. */
 static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
@@ -154,14 +164,17 @@ static void hash_stream(const mica_stream *stream, micap_hasher *hasher)
         uint64_t position = stream->readers[i].position;
         micap_hasher_integer(hasher, queue->end - (position > queue->begin ? position : queue->begin), 8);
     }
-    for (const micap_queue_span *span = queue->first; span && stream->type; span = span->next) {
+    for (const micap_queue_span *span = queue->first; span; span = span->next) {
         if (micap_queue_span_end(span) <= queue->begin)
             continue;
         uint64_t skip = span->position < queue->begin ? queue->begin - span->position : 0;
         if (is_dropped_by_age && queue->frame - span->frame != age)
             micap_hasher_integer(hasher, age = queue->frame - span->frame, 8);
-        micap_hash_values(hasher, stream->type, span->begin + skip,
-                          (uint32_t)((size_t)(span->end - span->begin - (ptrdiff_t)skip) / stream->message_bytes));
+        if (stream->type)
+            micap_hash_values(hasher, stream->type, span->begin + skip,
+                              (uint32_t)((size_t)(span->end - span->begin - (ptrdiff_t)skip) / stream->message_bytes));
+        else
+            hash_questions(stream, span->begin + skip, span->end, hasher);
     }
 }
 
@@ -212,6 +225,8 @@ static const micap_listener_ops listener = {
     .drop = micap_streams_drop,
     .prepare = micap_streams_prepare,
     .load = micap_streams_load,
+    .write = micap_streams_write,
+    .read = micap_streams_read,
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
     .phase_end = phase_end,

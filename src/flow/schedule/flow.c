@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "flow/flow_state.h"
 #include "flow/schedule/dependency_graph.h"
 #include "flow/schedule/flow_snapshot.h"
 #include "flow/schedule/system.h"
@@ -43,9 +44,45 @@ static void free_flow(mica_world *world, void *state)
     micap_release(&world->memory, flow, sizeof *flow, MICAP_CACHE_LINE);
 }
 
+static void hash_seconds(micap_hasher *hasher, double seconds)
+{
+    uint64_t bits;
+    memcpy(&bits, &seconds, sizeof bits);
+    micap_hasher_integer(hasher, bits, 8);
+}
+
+/* Time, and clocks that run; nothing before the first frame. */
+static void hash_clocks(const micap_flow *flow, micap_hasher *hasher)
+{
+    if (flow->time.frame) {
+        hash_seconds(hasher, flow->time.seconds);
+        micap_hasher_integer(hasher, flow->time.frame, 8);
+        micap_hasher_integer(hasher, flow->time.step, 8);
+        hash_seconds(hasher, flow->time.dt);
+        hash_seconds(hasher, flow->time.alpha);
+    }
+    for (uint32_t i = 0; i < flow->phase_count; ++i) {
+        const micap_phase *phase = flow->phases[i];
+        if (!phase->tick && phase->waited_seconds == 0)
+            continue;
+        micap_hasher_bytes(hasher, phase->name, strlen(phase->name) + 1);
+        micap_hasher_integer(hasher, phase->tick, 8);
+        hash_seconds(hasher, phase->seconds);
+        hash_seconds(hasher, phase->waited_seconds);
+    }
+    for (uint32_t i = 0; i < flow->system_count; ++i) {
+        const micap_system *system = flow->systems[i];
+        if (!system->is_gated || system->seconds_waited == 0) /* the others do not look at it */
+            continue;
+        micap_hasher_bytes(hasher, system->def.name, strlen(system->def.name) + 1);
+        hash_seconds(hasher, system->seconds_waited);
+    }
+}
+
 static void hash(const mica_world *world, const void *state, micap_hasher *hasher)
 {
     (void)world;
+    hash_clocks(state, hasher);
     micap_listeners_hash(state, hasher);
 }
 
@@ -74,7 +111,10 @@ static const micap_module_ops module_ops = {.free = free_flow,
                                             .save = micap_flow_save,
                                             .drop = micap_flow_drop,
                                             .prepare = micap_flow_prepare,
-                                            .load = micap_flow_load};
+                                            .load = micap_flow_load,
+                                            .write = micap_flow_write,
+                                            .read = micap_flow_read,
+                                            .is_unused = micap_flow_is_unused};
 
 static uint32_t worker_count_of(const mica_flow_def *def)
 {

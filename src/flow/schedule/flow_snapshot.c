@@ -5,43 +5,25 @@
 #include "flow/schedule/fusion.h"
 #include "flow/schedule/system.h"
 
-typedef struct saved_phase {
-    mica_phase id;
-    bool is_enabled;
-    uint64_t tick;
-    double seconds;
-    double waited_seconds;
-} saved_phase;
-
-typedef struct saved_system {
-    uint32_t id;
-    bool is_enabled;
-    double seconds_waited;
-    mica_version last_version;
-} saved_system;
-
-typedef struct saved_flow {
-    mica_time time;
-    double scale;
-    bool is_paused;
-    bool is_let_through;
-    saved_phase *phases;
-    uint32_t phase_count;
-    saved_system *systems;
-    uint32_t system_count;
-    void *listeners[MICAP_LISTENERS]; /* NULL: not in use */
-} saved_flow;
+static void drop_buffers(mica_world *world, const micap_saved_system *saved)
+{
+    for (uint32_t i = 0; i < saved->buffer_count; ++i)
+        MICAP_RELEASE_ARRAY(&world->memory, saved->buffers[i].handles, saved->buffers[i].count);
+    MICAP_RELEASE_ARRAY(&world->memory, saved->buffers, saved->buffer_count);
+}
 
 void micap_flow_drop(mica_world *world, void *state, void *data)
 {
-    saved_flow *saved = data;
+    micap_saved_flow *saved = data;
     micap_listeners_drop(state, saved->listeners);
     MICAP_RELEASE_ARRAY(&world->memory, saved->phases, saved->phase_count);
+    for (uint32_t i = 0; i < saved->system_count; ++i)
+        drop_buffers(world, &saved->systems[i]);
     MICAP_RELEASE_ARRAY(&world->memory, saved->systems, saved->system_count);
     micap_release(&world->memory, saved, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
 }
 
-static bool save_phases(const micap_flow *flow, saved_flow *saved)
+static bool save_phases(const micap_flow *flow, micap_saved_flow *saved)
 {
     micap_memory *memory = &flow->world->memory;
     saved->phases = micap_allocate(memory, flow->phase_count * sizeof *saved->phases, MICAP_ARRAY_ALIGNMENT);
@@ -50,12 +32,12 @@ static bool save_phases(const micap_flow *flow, saved_flow *saved)
     for (; saved->phase_count < flow->phase_count; ++saved->phase_count) {
         const micap_phase *phase = flow->phases[saved->phase_count];
         saved->phases[saved->phase_count] =
-            (saved_phase){phase->id, phase->is_enabled, phase->tick, phase->seconds, phase->waited_seconds};
+            (micap_saved_phase){phase->id, phase->is_enabled, phase->tick, phase->seconds, phase->waited_seconds};
     }
     return true;
 }
 
-static bool save_systems(const micap_flow *flow, saved_flow *saved)
+static bool save_systems(const micap_flow *flow, micap_saved_flow *saved)
 {
     micap_memory *memory = &flow->world->memory;
     saved->systems = micap_allocate(memory, flow->system_count * sizeof *saved->systems, MICAP_ARRAY_ALIGNMENT);
@@ -64,7 +46,10 @@ static bool save_systems(const micap_flow *flow, saved_flow *saved)
     for (; saved->system_count < flow->system_count; ++saved->system_count) {
         const micap_system *system = flow->systems[saved->system_count];
         saved->systems[saved->system_count] =
-            (saved_system){system->id, system->is_enabled, system->seconds_waited, system->last_version};
+            (micap_saved_system){.id = system->id,
+                                 .is_enabled = system->is_enabled,
+                                 .seconds_waited = system->seconds_waited,
+                                 .last_version = system->last_version};
     }
     return true;
 }
@@ -72,10 +57,12 @@ static bool save_systems(const micap_flow *flow, saved_flow *saved)
 void *micap_flow_save(mica_world *world, void *state)
 {
     const micap_flow *flow = state;
-    saved_flow *saved = micap_allocate_zeroed(&world->memory, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
+    micap_saved_flow *saved = micap_allocate_zeroed(&world->memory, sizeof *saved, MICAP_ARRAY_ALIGNMENT);
     if (!saved)
         return NULL;
     saved->time = flow->time;
+    saved->asked_dt = flow->asked_dt;
+    saved->seed = flow->def.seed;
     saved->scale = flow->scale;
     saved->is_paused = flow->is_paused;
     saved->is_let_through = flow->is_let_through;
@@ -85,10 +72,32 @@ void *micap_flow_save(mica_world *world, void *state)
     return NULL;
 }
 
+/* Makes sure that a system has a command buffer, with room for handles. */
+static bool prepare_buffer(mica_world *world, micap_system *system, const micap_saved_buffer *saved)
+{
+    uint32_t before = system->buffer_capacity;
+    if (!MICAP_RESERVE(&world->memory, system->buffers, &system->buffer_capacity, (uint64_t)saved->index + 1))
+        return false;
+    for (uint32_t i = before; i < system->buffer_capacity; ++i)
+        system->buffers[i] = NULL;
+    mica_commands **commands = &system->buffers[saved->index];
+    if (!*commands && !(*commands = micap_system_buffer_create(world)))
+        return false;
+    if (!(*commands)->is_parked)
+        micap_commands_park(*commands);
+    return MICAP_RESERVE(&world->memory, (*commands)->stock, &(*commands)->stock_capacity, saved->count);
+}
+
 bool micap_flow_prepare(mica_world *world, void *state, const void *data)
 {
-    (void)world;
-    return micap_listeners_prepare(state, ((const saved_flow *)data)->listeners);
+    micap_flow *flow = state;
+    const micap_saved_flow *saved = data;
+    for (uint32_t i = 0; i < saved->system_count; ++i)
+        for (uint32_t k = 0; k < saved->systems[i].buffer_count; ++k)
+            if (!prepare_buffer(world, micap_system_find_id(flow, (mica_system){saved->systems[i].id}),
+                                &saved->systems[i].buffers[k]))
+                return false;
+    return micap_listeners_prepare(state, saved->listeners);
 }
 
 /* The jobs were planned for other rows. */
@@ -101,13 +110,13 @@ static void clear_plans(micap_phase *phase)
     }
 }
 
-static void load_phase(micap_phase *phase, const saved_flow *saved)
+static void load_phase(micap_phase *phase, const micap_saved_flow *saved)
 {
     clear_plans(phase);
     phase->tick = 0;
     phase->seconds = phase->waited_seconds = 0;
     for (uint32_t i = 0; saved && i < saved->phase_count; ++i) {
-        const saved_phase *old = &saved->phases[i];
+        const micap_saved_phase *old = &saved->phases[i];
         if (old->id != phase->id)
             continue;
         phase->is_enabled = old->is_enabled;
@@ -117,17 +126,20 @@ static void load_phase(micap_phase *phase, const saved_flow *saved)
     }
 }
 
-static void load_system(micap_system *system, const saved_flow *saved)
+static void load_system(micap_system *system, const micap_saved_flow *saved)
 {
     system->last_version = 0;
     system->seconds_waited = 0;
     for (uint32_t i = 0; saved && i < saved->system_count; ++i) {
-        const saved_system *old = &saved->systems[i];
+        const micap_saved_system *old = &saved->systems[i];
         if (old->id != system->id)
             continue;
         system->is_enabled = old->is_enabled;
         system->seconds_waited = old->seconds_waited;
         system->last_version = old->last_version;
+        for (uint32_t k = 0; k < old->buffer_count; ++k) /* there is room: see micap_flow_prepare */
+            micap_commands_set_stock(system->buffers[old->buffers[k].index], old->buffers[k].handles,
+                                     old->buffers[k].count, old->buffers[k].taken_count);
     }
 }
 
@@ -135,9 +147,11 @@ void micap_flow_load(mica_world *world, void *state, const void *data)
 {
     (void)world;
     micap_flow *flow = state;
-    const saved_flow *saved = data;
+    const micap_saved_flow *saved = data;
     flow->time = saved ? saved->time : (mica_time){0};
     flow->scale = saved ? saved->scale : 1;
+    flow->asked_dt = saved ? saved->asked_dt : 0;
+    flow->def.seed = saved ? saved->seed : flow->def.seed;
     flow->is_paused = saved && saved->is_paused;
     flow->is_let_through = saved && saved->is_let_through;
     flow->gates_stale = true;

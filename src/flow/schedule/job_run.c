@@ -49,13 +49,11 @@ mica_commands *micap_running_job_open_buffer(micap_thread_context *here)
     }
     mica_commands *commands = system->buffers[job->buffer_index];
     if (!commands) {
-        commands = micap_allocate_zeroed(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+        commands = micap_system_buffer_create(world);
         if (!commands) {
             micap_fail_memory(world, "command");
             return NULL;
         }
-        commands->world = world;
-        commands->is_of_system = true;
         system->buffers[job->buffer_index] = commands;
     }
     commands->label = system->def.name;

@@ -1,5 +1,7 @@
 #include "flow/schedule/listener.h"
 
+#include "base/byte_stream.h"
+
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "flow/schedule/flow.h"
@@ -172,4 +174,35 @@ void micap_listeners_load(const micap_flow *flow, void *const *saved)
 {
     EACH_LISTENER(flow, listener, load)
     listener->ops->load(flow->world, listener->state, saved ? saved[listener - flow->listeners] : NULL);
+}
+
+void micap_listeners_write(const micap_flow *flow, micap_bytes *bytes)
+{
+    EACH_LISTENER(flow, listener, write)
+    {
+        micap_bytes_put32(bytes, (uint32_t)(listener - flow->listeners));
+        micap_bytes_put32(bytes, 0);
+        uint32_t begin = bytes->count;
+        listener->ops->write(flow->world, listener->state, bytes);
+        uint32_t count = micap_little32(bytes->count - begin);
+        if (!bytes->failed)
+            memcpy(bytes->data + begin - sizeof count, &count, sizeof count);
+    }
+}
+
+bool micap_listeners_read(const micap_flow *flow, micap_reader *reader, void *saved[MICAP_LISTENERS])
+{
+    while (micap_reader_left(reader)) {
+        uint32_t id = micap_reader_take32(reader), count = micap_reader_take32(reader);
+        const char *begin = micap_reader_take(reader, count);
+        if (!begin)
+            return false;
+        const micap_listener *listener = id < MICAP_LISTENERS ? &flow->listeners[id] : NULL;
+        micap_reader content = {begin, begin, begin + count, false};
+        if (!listener || !listener->ops || !listener->ops->read || saved[id])
+            continue;
+        if (!(saved[id] = listener->ops->read(flow->world, listener->state, &content)))
+            return false;
+    }
+    return !reader->failed;
 }

@@ -6,7 +6,9 @@
 #include "base/hash.h"
 #include "mica/world.h"
 
+struct micap_bytes;
 struct micap_flow;
+struct micap_reader;
 struct micap_system;
 
 typedef enum micap_listener_id {
@@ -62,6 +64,9 @@ typedef struct micap_listener_ops {
     void (*drop)(mica_world *world, void *state, void *saved);
     bool (*prepare)(mica_world *world, void *state, const void *saved);
     void (*load)(mica_world *world, void *state, const void *saved);
+    /* For files, like those of a module. */
+    void (*write)(const mica_world *world, const void *state, struct micap_bytes *bytes);
+    void *(*read)(mica_world *world, void *state, struct micap_reader *reader);
     /* Frees what the state refers to. The flow frees states that micap_listener_require created. */
     void (*free)(mica_world *world, void *state);
 } micap_listener_ops;
@@ -103,5 +108,10 @@ bool micap_listeners_save(const struct micap_flow *flow, void *saved[MICAP_LISTE
 void micap_listeners_drop(const struct micap_flow *flow, void *const saved[MICAP_LISTENERS]);
 bool micap_listeners_prepare(const struct micap_flow *flow, void *const saved[MICAP_LISTENERS]);
 void micap_listeners_load(const struct micap_flow *flow, void *const *saved); /* NULL: the flow was not there */
+
+/* And for files: writes a record for each listener, and reads those of listeners that are in use. False if the bytes are invalid or
+ * memory is short; what was read is in `saved`. */
+void micap_listeners_write(const struct micap_flow *flow, struct micap_bytes *bytes);
+bool micap_listeners_read(const struct micap_flow *flow, struct micap_reader *reader, void *saved[MICAP_LISTENERS]);
 
 #endif

@@ -163,6 +163,16 @@ static void free_def(mica_world *world, mica_system_def *def)
         micap_release(&world->memory, (void *)def->uses, def->use_count * sizeof *def->uses, MICAP_ARRAY_ALIGNMENT);
 }
 
+mica_commands *micap_system_buffer_create(mica_world *world)
+{
+    mica_commands *commands = micap_allocate_zeroed(&world->memory, sizeof *commands, MICAP_ARRAY_ALIGNMENT);
+    if (commands) {
+        commands->world = world;
+        commands->is_of_system = true;
+    }
+    return commands;
+}
+
 void micap_system_free(micap_flow *flow, micap_system *system)
 {
     mica_world *world = flow->world;

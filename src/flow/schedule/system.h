@@ -58,6 +58,9 @@ mica_system micap_system_add(mica_world *world, const mica_system_def *def, mica
 mica_result micap_system_replace(mica_world *world, mica_system system, const mica_system_def *def);
 bool micap_system_remove(mica_world *world, mica_system system);
 
+/* Creates a command buffer of a system, which is not parked yet. NULL if memory is short. */
+mica_commands *micap_system_buffer_create(mica_world *world);
+
 /* Frees removed systems. Outside of frames. */
 void micap_systems_free_removed(struct micap_flow *flow);
 void micap_system_free(struct micap_flow *flow, micap_system *system);

@@ -18,6 +18,8 @@ static const char *const patterns[MICAP_SECTION_KINDS] = {
     [MICAP_SECTION_OWNERS] = "4",
     [MICAP_SECTION_DISABLED] = "4",
     [MICAP_SECTION_ASSETS] = "844",
+    [MICAP_SECTION_HANDLES] = "444",
+    [MICAP_SECTION_STATE] = "1", /* little-endian on every machine */
 };
 
 static void swap_fields(char *at, const char *pattern)

@@ -11,6 +11,7 @@ enum {
     MICAP_VERSION_MAJOR = 1,
     MICAP_VERSION_MINOR = 0,        /* as long as nothing in the file is newer: */
     MICAP_VERSION_MINOR_ASSETS = 1, /* of files with assets */
+    MICAP_VERSION_MINOR_STATE = 2,  /* of files with the state of a world */
     MICAP_MARK = 0x0A0B0C0D,
     MICAP_MARK_FOREIGN = 0x0D0C0B0A,
     MICAP_ALIGNMENT = 64,
@@ -49,6 +50,8 @@ typedef enum micap_section_kind {
     MICAP_SECTION_OWNERS,
     MICAP_SECTION_DISABLED,
     MICAP_SECTION_ASSETS,
+    MICAP_SECTION_HANDLES,
+    MICAP_SECTION_STATE,
     MICAP_SECTION_KINDS,
 } micap_section_kind;
 
@@ -134,11 +137,18 @@ typedef struct micap_asset_record {
     uint32_t reserved;
 } micap_asset_record;
 
+/* Entities that follow each other in the file, and whose indices did so in the world. */
+typedef struct micap_handles_record {
+    uint32_t index; /* of the first */
+    uint32_t generation;
+    uint32_t count;
+} micap_handles_record;
+
 _Static_assert(sizeof(micap_header) == 64 && sizeof(micap_section) == 48 && sizeof(micap_type_record) == 24 &&
                    sizeof(micap_field_record) == 24 && sizeof(micap_constant_record) == 16 &&
                    sizeof(micap_component_record) == 48 && sizeof(micap_group_record) == 16 &&
                    sizeof(micap_column_record) == 8 && sizeof(micap_name_record) == 8 &&
-                   sizeof(micap_asset_record) == 16,
+                   sizeof(micap_asset_record) == 16 && sizeof(micap_handles_record) == 12,
                "records have no padding");
 
 #endif

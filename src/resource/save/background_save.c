@@ -178,6 +178,7 @@ mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def)
     saver->world = world;
     saver->def = def ? *def : (mica_save_def){0};
     saver->def.entities = NULL;
+    saver->def.skip_state = true; /* that of the shadow is another one */
     pthread_mutex_init(&saver->lock, NULL);
     pthread_cond_init(&saver->changed, NULL);
     mica_world_def shadow = mica_world_def_default();

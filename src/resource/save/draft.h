@@ -57,6 +57,10 @@ struct mica_draft {
     /* The entity that a reference means, MICAP_NONE for nil; NULL: its index, as mica_draft_add says. */
     uint32_t (*find)(const void *context, mica_entity reference);
     const void *find_context;
+    /* Of a whole world: its state, and the handles of entities from one of the draft on, as many as are contiguous. */
+    const void *state;
+    size_t state_bytes;
+    const mica_entity *(*handles_of)(const void *context, uint32_t entity, uint32_t *out_count); /* with find_context */
     mica_resource_error error;
 };
 

@@ -119,17 +119,20 @@ bool micap_output_lay_out(micap_output *output, mica_draft *draft, const mica_dr
     for (uint32_t i = 0; def->compression && i < output->count; ++i)
         if (!compress(&output->sections[i], draft, def->compression))
             return false;
-    bool has_assets = false;
+    uint16_t minor = MICAP_VERSION_MINOR;
     uint64_t end = head_bytes(output);
     for (uint32_t i = 0; i < output->count; ++i) {
         micap_section *section = &output->sections[i].record;
         section->offset = micap_align_up(end, MICAP_ALIGNMENT);
         end = section->offset + section->stored_bytes;
-        has_assets |= section->kind == MICAP_SECTION_ASSETS;
+        if (section->kind == MICAP_SECTION_STATE)
+            minor = MICAP_VERSION_MINOR_STATE;
+        else if (section->kind == MICAP_SECTION_ASSETS && minor < MICAP_VERSION_MINOR_ASSETS)
+            minor = MICAP_VERSION_MINOR_ASSETS;
     }
     output->header = (micap_header){.mark = MICAP_MARK,
                                     .version_major = MICAP_VERSION_MAJOR,
-                                    .version_minor = has_assets ? MICAP_VERSION_MINOR_ASSETS : MICAP_VERSION_MINOR,
+                                    .version_minor = minor,
                                     .file_bytes = end,
                                     .header_bytes = sizeof(micap_header),
                                     .section_count = output->count,

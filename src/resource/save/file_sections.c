@@ -319,6 +319,76 @@ static bool write_assets(finishing *work)
     return record != NULL;
 }
 
+static int compare_stretches(const void *a, const void *b)
+{
+    const micap_stretch *first = *(const micap_stretch *const *)a, *second = *(const micap_stretch *const *)b;
+    return first->location < second->location ? -1 : first->location > second->location;
+}
+
+/* Lists the handles of entities of the draft that follow each other, as runs, the last of which may continue. Returns how many
+ * there are; `out` may be NULL. */
+static uint32_t list_handles(const mica_draft *draft, uint32_t first, uint32_t count, micap_handles_record *last,
+                             micap_handles_record *out, uint32_t run_count)
+{
+    const mica_entity *handles = NULL;
+    for (uint32_t i = 0, left = 0; i < count; ++i, --left) {
+        if (!left)
+            handles = draft->handles_of(draft->find_context, first + i, &left);
+        mica_entity handle = *handles++;
+        if (run_count && handle.generation == last->generation && handle.index == last->index + last->count) {
+            ++last->count;
+        } else {
+            *last = (micap_handles_record){handle.index, handle.generation, 1};
+            ++run_count;
+        }
+        if (out)
+            out[run_count - 1] = *last;
+    }
+    return run_count;
+}
+
+/* The same for all entities, in the order of the file. */
+static uint32_t list_all_handles(const finishing *work, const micap_stretch *const *sorted, micap_handles_record *out)
+{
+    const micap_grouping *grouping = &work->grouping;
+    micap_handles_record last = {0};
+    uint32_t run_count = 0;
+    for (uint32_t i = 0; i < grouping->stretch_count; ++i)
+        run_count = list_handles(work->draft, sorted[i]->first, sorted[i][1].first - sorted[i]->first, &last, out, run_count);
+    return run_count;
+}
+
+static bool write_handles(finishing *work)
+{
+    mica_draft *draft = work->draft;
+    const micap_grouping *grouping = &work->grouping;
+    const micap_stretch **sorted =
+        micap_allocate(&draft->memory, grouping->stretch_count * sizeof *sorted, MICAP_ARRAY_ALIGNMENT);
+    if (!sorted)
+        return micap_draft_refuse_memory(draft);
+    for (uint32_t i = 0; i < grouping->stretch_count; ++i)
+        sorted[i] = &grouping->stretches[i];
+    qsort(sorted, grouping->stretch_count, sizeof *sorted, compare_stretches);
+    micap_handles_record *records = micap_output_add(&work->output, draft, MICAP_SECTION_HANDLES,
+                                                     list_all_handles(work, sorted, NULL), sizeof *records);
+    if (records)
+        list_all_handles(work, sorted, records);
+    micap_release(&draft->memory, sorted, grouping->stretch_count * sizeof *sorted, MICAP_ARRAY_ALIGNMENT);
+    return records != NULL;
+}
+
+static bool write_state(finishing *work)
+{
+    mica_draft *draft = work->draft;
+    if (!draft->state)
+        return true;
+    char *state = micap_output_add(&work->output, draft, MICAP_SECTION_STATE, (uint32_t)draft->state_bytes, 1);
+    if (!state)
+        return false;
+    memcpy(state, draft->state, draft->state_bytes);
+    return !draft->entity_count || write_handles(work);
+}
+
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
@@ -334,7 +404,7 @@ static bool make(finishing *work, mica_draft *draft, const mica_draft_finish_def
 {
     return micap_grouping_make(&work->grouping, draft) && micap_asset_list_make(&work->assets, draft) &&
            write_types(work) && write_components(work) && write_parents(work) && write_names(work) &&
-           write_assets(work) && write_strings(work) && micap_output_lay_out(&work->output, draft, def);
+           write_assets(work) && write_state(work) && write_strings(work) && micap_output_lay_out(&work->output, draft, def);
 }
 
 static void release(finishing *work, mica_draft *draft)

@@ -4,6 +4,7 @@
 #include "mica/pool.h"
 #include "mica/singleton.h"
 #include "mica/split.h"
+#include "mica/state.h"
 #include "resource/save/file_sections.h"
 #include "resource/save/save.h"
 #include "resource/save/save_order.h"
@@ -365,9 +366,34 @@ static uint32_t find(const void *context, mica_entity reference)
     return micap_saving_find(context, reference);
 }
 
-static bool save_all(micap_saving *work)
+static const mica_entity *handles_of(const void *context, uint32_t entity, uint32_t *out_count)
 {
-    return micap_saving_order(work) && save_singletons(work) && save_entities(work) && save_pools(work);
+    const micap_saving *work = context;
+    *out_count = 1;
+    if (work->order)
+        return &work->entities[work->order[entity]];
+    const micap_saved_view *view = view_of(work, entity);
+    *out_count = view->first + view->count - entity;
+    return view->entities + (entity - view->first);
+}
+
+/* A whole world is saved with its state, if it is at rest. */
+static bool save_state(micap_saving *work, mica_state **out_state)
+{
+    if (work->def->entities || work->def->skip_state)
+        return true;
+    mica_result result = mica_state_take(work->world, out_state);
+    if (result != MICA_OK)
+        return result == MICA_ERROR_REFUSED || fail_memory(work);
+    work->draft->state = mica_state_bytes(*out_state, &work->draft->state_bytes);
+    work->draft->handles_of = handles_of;
+    return true;
+}
+
+static bool save_all(micap_saving *work, mica_state **out_state)
+{
+    return micap_saving_order(work) && save_singletons(work) && save_entities(work) && save_pools(work) &&
+           save_state(work, out_state);
 }
 
 /* Saves to a blob or, if it is NULL, to a file. */
@@ -382,8 +408,10 @@ static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *
     draft->find = find;
     draft->find_context = &work;
     mica_draft_finish_def finish = {def->byte_order, def->compression};
-    bool fine = save_all(&work) && (out_blob ? mica_draft_finish(draft, &finish, out_blob)
+    mica_state *state = NULL;
+    bool fine = save_all(&work, &state) && (out_blob ? mica_draft_finish(draft, &finish, out_blob)
                                              : micap_draft_finish_file(draft, &finish, path)) == MICA_OK;
+    mica_state_free(state);
     free_saving(&work);
     mica_result result = MICA_OK;
     if (!fine) {

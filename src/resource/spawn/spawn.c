@@ -5,11 +5,13 @@
 
 #include "base/argument.h"
 #include "mica/bulk.h"
+#include "mica/frame.h"
 #include "mica/hierarchy.h"
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/singleton.h"
 #include "resource/spawn/spawn_prepare.h"
+#include "resource/verify/verify_state.h"
 
 #include <string.h>
 
@@ -387,9 +389,38 @@ static bool arrange_entities(micap_spawning *work)
     return true;
 }
 
+/* Whether the file is a saved world that continues in this one. */
+static bool is_resumed(const micap_spawning *work)
+{
+    const mica_spawn_def *def = work->def;
+    return work->resource->single[MICAP_SECTION_STATE] && !def->skip_state && work->copies == 1 &&
+           mica_is_nil(def->parent) && mica_is_nil(def->scope) && def->names == MICA_SPAWN_NAMES_ALL &&
+           mica_world_is_unused(work->world);
+}
+
+static bool begin_resume(micap_spawning *work)
+{
+    const mica_resource *resource = work->resource;
+    const micap_part *state = resource->single[MICAP_SECTION_STATE];
+    uint32_t count = resource->header.entity_count;
+    if (!is_resumed(work))
+        return true;
+    work->handles = micap_allocate(&work->memory, count * sizeof *work->handles, MICAP_ARRAY_ALIGNMENT);
+    if (!work->handles)
+        return micap_spawn_fail_memory(work);
+    micap_resource_handles(resource, work->handles);
+    if (mica_state_has_time(state->data, state->record.bytes))
+        mica_time_set_scale(work->world, 1); /* so that there is a time to restore, also in a world without systems */
+    work->resume = mica_resume_begin(work->world, state->data, state->record.bytes, work->handles, count);
+    work->result = work->resume ? MICA_OK : MICA_ERROR_DATA;
+    return work->resume != NULL;
+}
+
 /* The batch, up to where it can still be taken back. */
 static bool create_entities(micap_spawning *work)
 {
+    if (!begin_resume(work))
+        return false;
     work->result = mica_batch_begin(work->world, work->groups, work->group_count, &work->batch);
     if (work->result != MICA_OK)
         return false;
@@ -403,6 +434,12 @@ static bool create_entities(micap_spawning *work)
     return fine;
 }
 
+static void take_all_back(micap_spawning *work)
+{
+    uint32_t count = work->resource->header.entity_count;
+    mica_destroy_many(work->world, work->handles ? work->handles : work->entities, count * work->copies);
+}
+
 static void finish_entities(micap_spawning *work)
 {
     mica_result committed = mica_batch_commit(work->batch, work->order, work->entry_count);
@@ -412,7 +449,7 @@ static void finish_entities(micap_spawning *work)
             fine = give_separate(work, &work->entries[i], copy);
     fine = fine && (micap_spawn_reserve_singletons(work) || micap_spawn_fail_memory(work));
     if (!fine) {
-        mica_destroy_many(work->world, work->entities, work->resource->header.entity_count * work->copies);
+        take_all_back(work);
         return;
     }
     for (uint32_t i = 0; i < work->entry_count; ++i) {
@@ -420,7 +457,11 @@ static void finish_entities(micap_spawning *work)
         for (uint32_t copy = 0; copy < work->copies; ++copy)
             switch_off(work, &work->entries[i], copy);
     }
-    work->result = committed;
+    mica_result resumed = work->resume ? mica_resume_end(work->resume) : MICA_OK;
+    work->resume = NULL;
+    work->result = resumed == MICA_OK ? committed : resumed;
+    if (resumed != MICA_OK)
+        take_all_back(work);
 }
 
 mica_result mica_spawn(mica_world *world, const mica_resource *resource, const mica_spawn_def *def)
@@ -432,6 +473,7 @@ mica_result mica_spawn(mica_world *world, const mica_resource *resource, const m
     micap_spawning work = {.world = world, .resource = resource, .def = def ? def : &defaults};
     if (micap_spawn_prepare(&work) && create_entities(&work))
         finish_entities(&work);
+    mica_resume_cancel(work.resume);
     micap_spawn_free(&work);
     return work.result;
 }

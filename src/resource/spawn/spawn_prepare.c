@@ -212,6 +212,8 @@ void micap_spawn_free(micap_spawning *work)
     micap_release(memory, work->order, work->resource->block_count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->groups, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->values, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
+    micap_release(memory, work->handles, work->resource->header.entity_count * sizeof *work->handles,
+                  MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->repeated, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
     micap_release(memory, work->kept, (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
                   MICAP_ARRAY_ALIGNMENT);

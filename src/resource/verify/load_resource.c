@@ -6,6 +6,7 @@
 #include "resource/verify/verify_components.h"
 #include "resource/verify/verify_entities.h"
 #include "resource/verify/verify_sections.h"
+#include "resource/verify/verify_state.h"
 #include "resource/verify/verify_types.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static mica_resource *verify(mica_resource *resource, mica_resource_error *out_e
 {
     bool fine = read_mark(resource) && copy_if_needed(resource) && micap_verify_sections(resource) &&
                 micap_verify_types(resource) && micap_verify_assets(resource) && micap_verify_components(resource) &&
-                micap_verify_entities(resource) && micap_verify_values(resource);
+                micap_verify_entities(resource) && micap_verify_values(resource) && micap_verify_state(resource);
     *out_error = resource->error;
     if (fine)
         return resource;

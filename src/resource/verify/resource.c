@@ -7,7 +7,7 @@
 
 static const char *const kind_names[MICAP_SECTION_KINDS] = {
     "unknown", "strings", "types", "fields",    "constants", "components", "groups", "columns",
-    "parents", "order",   "names", "instances", "owners",    "disabled",   "assets",
+    "parents", "order",   "names", "instances", "owners",    "disabled",   "assets",  "handles", "state",
 };
 
 uint32_t mica_resource_entity_count(const mica_resource *resource)
@@ -158,6 +158,7 @@ mica_resource_info mica_resource_get_info(const mica_resource *resource)
         .version_major = resource->header.version_major,
         .version_minor = resource->header.version_minor,
         .byte_order = resource->is_foreign != MICAP_IS_BIG_ENDIAN ? MICA_BYTE_ORDER_BIG : MICA_BYTE_ORDER_LITTLE,
+        .has_state = resource->single[MICAP_SECTION_STATE] != NULL,
     };
 }
 

@@ -3,6 +3,7 @@
  *
  *     load_resource.c    maps a file and runs the steps        verify_components.c   components, instances and their values
  *     verify_sections.c  header, bounds and checksums          verify_entities.c     groups, parents, order, names
+ *     verify_state.c     the state of a saved world
  *     verify_types.c     strings and descriptions of types     verify_assets.c       paths of other resources
  *     resource.c         the public functions that read it     load_error.c          why a file is not accepted */
 #ifndef MICAP_RESOURCE_VERIFY_RESOURCE_H

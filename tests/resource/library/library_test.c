@@ -294,7 +294,7 @@ START_TEST(a_save_names_what_it_refers_to_in_either_byte_order)
         ck_assert_int_eq(mica_pack(world, &def, &blob), MICA_OK);
         mica_resource *saved =
             mica_resource_open(blob.bytes, blob.byte_count, &(mica_resource_def){.any_byte_order = true}, NULL);
-        ck_assert_uint_eq(mica_resource_get_info(saved).version_minor, 1);
+        ck_assert_uint_eq(mica_resource_get_info(saved).version_minor, 2);
         ck_assert_uint_eq(mica_resource_asset_count(saved), 2);
         for (uint32_t i = 0; i < 2; ++i)
             ck_assert_ptr_nonnull(mica_library_find(library, mica_resource_asset_at(saved, i)));

@@ -190,13 +190,14 @@ static void expect_values(mica_world *world, const mica_blob *blob)
 
 START_TEST(random_worlds_are_saved_as_they_are)
 {
+    /* The first without a state: references to the dead become nil, and entities get new handles. */
     static const mica_save_def forms[] = {
-        {.compression = 0}, {.byte_order = MICA_BYTE_ORDER_BIG}, {.compression = 1}};
+        {.skip_state = true}, {.byte_order = MICA_BYTE_ORDER_BIG}, {.compression = 1}};
     for (uint32_t seed = 0; seed < 16; ++seed) {
         random_source random = {seed};
         mica_entity entities[CROWD];
         mica_world *world = make_world(&random, seed, entities);
-        mica_blob blob = pack(world, NULL);
+        mica_blob blob = pack(world, &forms[0]);
         expect_values(world, &blob);
         mica_blob_free(&blob);
         const mica_save_def *form = &forms[seed % COUNT_OF(forms)];

@@ -1,0 +1,209 @@
+/* Rows of pools in a world that is restored. */
+#include "core/state/resume.h"
+
+#include "core/storage/pool_lookup.h"
+#include "pool/pool_rows.h"
+
+/* What bytes say about one pool. */
+typedef struct saved_pool {
+    mica_pool *pool; /* NULL: not known here */
+    uint64_t probe_count;
+    uint64_t removed_count;
+    uint64_t row_count;   /* of a pool whose rows have an order */
+    micap_reader owners;  /* by row */
+    micap_reader numbers; /* of instances, by row; of a pool for many */
+    uint64_t row_limit;
+    uint64_t column_count;
+    micap_reader stamps;
+} saved_pool;
+
+static void skip_handles(micap_reader *reader, uint64_t count)
+{
+    while (count && !reader->failed) {
+        uint64_t run = micap_reader_take_up_to(reader, count);
+        micap_reader_take_number(reader);
+        micap_reader_take_number(reader);
+        reader->failed |= !run;
+        count -= run;
+    }
+}
+
+static void skip_numbers(micap_reader *reader, uint64_t count)
+{
+    while (count && !reader->failed) {
+        uint64_t run = micap_reader_take_up_to(reader, count);
+        micap_reader_take_number(reader);
+        reader->failed |= !run;
+        count -= run;
+    }
+}
+
+/* False if the bytes are invalid. */
+static bool take_pool(const mica_world *world, micap_reader *reader, saved_pool *out)
+{
+    const micap_type *type = micap_resume_find_type(world, micap_reader_take64(reader));
+    uint32_t count = micap_reader_take32(reader);
+    const char *begin = micap_reader_take(reader, count);
+    if (!begin)
+        return false;
+    micap_reader at = {begin, begin, begin + count, false};
+    out->pool = type && micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL;
+    out->probe_count = micap_reader_take_number(&at);
+    out->removed_count = micap_reader_take_number(&at);
+    out->row_count = micap_reader_take_up_to(&at, UINT32_MAX);
+    out->owners = at;
+    skip_handles(&at, out->row_count);
+    out->numbers = at;
+    if (out->pool && out->pool->next)
+        skip_numbers(&at, out->row_count);
+    out->row_limit = micap_reader_take_up_to(&at, UINT32_MAX);
+    out->column_count = micap_reader_take_number(&at);
+    out->stamps = at;
+    return !at.failed;
+}
+
+static bool has_order(const mica_pool *pool)
+{
+    return pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_HASH;
+}
+
+/* Adds the rows of dead entities that the saved pool still had. Nobody sees their values. */
+static bool add_dead_rows(mica_world *world, const saved_pool *saved)
+{
+    mica_pool *pool = saved->pool;
+    micap_handle_runs runs = {0};
+    micap_reader owners = saved->owners;
+    if (!pool->may_hold_dead || !has_order(pool) || pool->group)
+        return true;
+    for (uint64_t i = 0; i < saved->row_count; ++i) {
+        mica_entity owner = micap_handle_runs_take(&runs, &owners);
+        if (mica_is_nil(owner) || mica_is_alive(world, owner) ||
+            micap_pool_row_at(pool, owner.index) != MICAP_ROW_NONE)
+            continue;
+        if (!micap_pool_reserve_rows(pool, 1) || !micap_pool_reserve_entity(pool, owner.index) ||
+            !micap_pool_make_value(pool, micap_pool_next_row(pool, owner), NULL))
+            return false;
+        micap_pool_append(pool, owner, micap_version(world));
+        ++pool->dead_count;
+    }
+    return true;
+}
+
+bool micap_resume_prepare_pools(mica_world *world, micap_reader reader)
+{
+    micap_pools *pools = &world->pools;
+    if (!reader.begin)
+        return true;
+    uint64_t random_state = micap_reader_take64(&reader);
+    mica_entity *dead;
+    uint32_t dead_count;
+    if (!micap_state_take_handles(world, &reader, &dead, &dead_count))
+        return false;
+    bool fine = MICAP_RESERVE(&world->memory, pools->dead, &pools->dead_capacity,
+                              (uint64_t)pools->dead_count + dead_count);
+    for (uint32_t i = 0; fine && i < dead_count; ++i)
+        if (!mica_is_alive(world, dead[i]))
+            pools->dead[pools->dead_count++] = dead[i];
+    MICAP_RELEASE_ARRAY(&world->memory, dead, dead_count);
+    uint64_t count = micap_reader_take_number(&reader);
+    for (uint64_t i = 0; fine && i < count; ++i) {
+        saved_pool saved;
+        fine = take_pool(world, &reader, &saved) && (!saved.pool || add_dead_rows(world, &saved));
+    }
+    pools->random_state = random_state;
+    return fine;
+}
+
+/* The row of an instance of an entity, or MICAP_ROW_NONE. */
+static uint32_t find_row(const mica_pool *pool, mica_entity owner, uint64_t number)
+{
+    uint32_t row = micap_pool_row(pool, owner);
+    for (; number && row != MICAP_ROW_NONE; --number)
+        row = pool->next[row];
+    return row;
+}
+
+/* Whether the pool has the rows that bytes say, each once. */
+static bool fits(const saved_pool *saved)
+{
+    const mica_pool *pool = saved->pool;
+    micap_reader owners = saved->owners, numbers = saved->numbers;
+    micap_handle_runs handle_runs = {0};
+    micap_number_runs number_runs = {0};
+    if (!has_order(pool) || pool->row_limit != saved->row_count)
+        return false;
+    for (uint64_t i = 0; i < saved->row_count; ++i) {
+        mica_entity owner = micap_handle_runs_take(&handle_runs, &owners);
+        uint64_t number = pool->next ? micap_number_runs_take(&number_runs, &numbers) : 0;
+        if (find_row(pool, owner, number) == MICAP_ROW_NONE)
+            return false;
+    }
+    return true;
+}
+
+static void arrange(const saved_pool *saved, mica_version version)
+{
+    mica_pool *pool = saved->pool;
+    micap_reader owners = saved->owners, numbers = saved->numbers;
+    micap_handle_runs handle_runs = {0};
+    micap_number_runs number_runs = {0};
+    for (uint32_t row = 0; row < saved->row_count; ++row) {
+        mica_entity owner = micap_handle_runs_take(&handle_runs, &owners);
+        uint32_t from = find_row(pool, owner, pool->next ? micap_number_runs_take(&number_runs, &numbers) : 0);
+        if (from > row) /* an entity that invalid bytes name twice is there already */
+            micap_pool_swap_rows(pool, row, from, version);
+    }
+    ++pool->stamp;
+}
+
+/* Pools of a group have the same rows first: whether they do so in their saved order. */
+static bool keeps_group(const saved_pool *saved)
+{
+    const micap_pool_group *group = saved->pool->group;
+    micap_reader owners = saved->owners;
+    micap_handle_runs runs = {0};
+    for (uint32_t row = 0; group && row < group->count; ++row)
+        if (!mica_same(micap_handle_runs_take(&runs, &owners), group->pools[0]->owners[row]))
+            return false;
+    return true;
+}
+
+static void load_stamps(const saved_pool *saved, mica_version version)
+{
+    mica_pool *pool = saved->pool;
+    micap_reader reader = saved->stamps;
+    micap_number_runs runs = {0};
+    if (pool->kind == MICAP_POOL_TAG || pool->row_limit != saved->row_limit ||
+        pool->data_lane_count != saved->column_count)
+        return;
+    for (uint32_t row = 0; row < pool->row_limit; row += MICA_SLICE_ROWS)
+        for (uint32_t i = 0; i <= pool->data_lane_count; ++i) {
+            uint64_t age = micap_number_runs_take(&runs, &reader);
+            micap_pool_stamps(pool, row)[i] = age < version ? version - age : 0;
+        }
+    for (uint32_t row = 0; pool->added && row < pool->row_limit; ++row) {
+        uint64_t age = micap_number_runs_take(&runs, &reader);
+        pool->added[row] = age < version ? version - age : 0;
+    }
+}
+
+void micap_resume_arrange_pools(mica_world *world, micap_reader reader, mica_version version)
+{
+    if (!reader.begin)
+        return;
+    micap_reader_take64(&reader);
+    skip_handles(&reader, micap_reader_take_number(&reader));
+    uint64_t count = micap_reader_take_number(&reader);
+    for (uint64_t i = 0; i < count; ++i) {
+        saved_pool saved;
+        if (!take_pool(world, &reader, &saved))
+            return; /* it was read before */
+        if (!saved.pool)
+            continue;
+        saved.pool->probe_count = saved.probe_count;
+        saved.pool->removed_count = saved.removed_count;
+        if (fits(&saved) && keeps_group(&saved))
+            arrange(&saved, version);
+        load_stamps(&saved, version);
+    }
+}

@@ -1,0 +1,424 @@
+/* A saved world that is loaded into a new one continues exactly like the one it was saved from. Random worlds with everything that
+ * changes over time, saved at a random tick, loaded, and compared tick by tick. */
+#include "support/random.h"
+#include "support/reports.h"
+#include "support/require.h"
+#include "support/test.h"
+
+#include "mica/flow.h"
+#include "mica/hash.h"
+#include "mica/hierarchy.h"
+#include "mica/random.h"
+#include "mica/resource.h"
+#include "mica/transform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Position { float x, y; } Position;
+MICA_COMPONENT_WITH(Position, (.track_added = true), x, y)
+typedef struct Velocity { float x, y; } Velocity;
+MICA_COMPONENT_WITH(Velocity, (.toggle = true), x, y)
+typedef struct Target { mica_entity entity; uint32_t age; } Target;
+MICA_COMPONENT(Target, entity, age)
+typedef struct Hunter { mica_entity prey; float speed; } Hunter;
+MICA_COMPONENT_WITH(Hunter, (.split = true), prey, speed)
+typedef struct Burning { float seconds; mica_entity by; } Burning;
+MICA_POOL_WITH(Burning, (.track_added = true), seconds, by)
+typedef struct Item { uint32_t kind; } Item;
+MICA_POOL_WITH(Item, (.many = true), kind)
+typedef struct Ghost { uint32_t number; } Ghost;
+MICA_POOL_WITH(Ghost, (.dying = MICA_DYING_LAZILY), number)
+typedef struct Smoke { uint32_t number; } Smoke;
+MICA_POOL_WITH(Smoke, (.dying = MICA_DYING_AT_FLUSH), number)
+typedef struct Frozen { char unused; } Frozen;
+MICA_TAG(Frozen)
+typedef struct Score { uint64_t changed, added, read, answered, told, removed; mica_entity last; } Score;
+MICA_SINGLETON(Score, changed, added, read, answered, told, removed, last)
+typedef struct Hit { uint32_t strength; mica_entity by; } Hit;
+MICA_STRUCT(Hit, strength, by)
+typedef struct Ask { uint32_t number; } Ask;
+MICA_STRUCT(Ask, number)
+
+typedef struct game {
+    mica_world *world;
+    mica_stream *hits;
+    mica_stream *log;
+    mica_requests *asks;
+    mica_removals *removals;
+    mica_query *changed;
+    mica_commands *commands;
+} game;
+
+static uint32_t pick(mica_random *random, uint32_t limit)
+{
+    return (uint32_t)((uint64_t)mica_random_next(random) * limit >> 32);
+}
+
+static void scatter(mica_view *view)
+{
+    mica_random random = mica_random_of(view);
+    Position *position = mica_view_write(view, Position);
+    for (uint32_t i = 0; i < view->count; ++i)
+        if (pick(&random, 3))
+            position[i].x += mica_random_range(&random, -1, 1) * view->dt;
+}
+
+/* Creates, changes and destroys entities; what it does depends on random numbers and on handles. */
+static void live(mica_view *view)
+{
+    mica_random random = mica_random_of(view);
+    mica_world *world = view->world;
+    Target *target = mica_view_write(view, Target);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        mica_entity self = view->entities[i];
+        switch (pick(&random, 40)) {
+        case 0: target[i].entity = mica_create(world, MICA_WITH(Target, {self, 1}), MICA_WITH(Position, {1, 2})); break;
+        case 1: mica_create(world, MICA_WITH(Target, {self, 2}), MICA_WITH(Hunter, {self, 2}), MICA_WITH(Smoke, {3})); break;
+        case 2:
+        case 12:
+        case 13:
+        case 14:
+        case 15: mica_destroy(world, self); break;
+        case 3: mica_destroy(world, target[i].entity); break;
+        case 4: mica_add(world, self, Frozen); break;
+        case 5: mica_remove(world, self, Frozen); break;
+        case 6: mica_set(world, self, Burning, {view->dt, target[i].entity}); break;
+        case 7: mica_remove(world, self, Burning); break;
+        case 8: mica_set(world, self, Velocity, {1, 2}); break;
+        case 9: mica_remove(world, self, Position); break;
+        case 10: mica_set(world, self, Ghost, {self.index}); break;
+        case 11: mica_set(world, self, Position, {self.index, 0}); break;
+        default: target[i].age += 1; break;
+        }
+    }
+}
+
+static void hit(mica_view *view)
+{
+    mica_random random = mica_random_of(view);
+    game *game = view->frame->context;
+    for (uint32_t i = 0; i < view->count; ++i) {
+        if (pick(&random, 4) == 0)
+            mica_stream_push(game->hits, Hit, {pick(&random, 100), view->entities[i]});
+        if (pick(&random, 9) == 0)
+            mica_stream_push(game->log, Hit, {pick(&random, 100), view->entities[i]});
+        if (pick(&random, 9) == 0)
+            mica_request_post(game->asks, pick(&random, 5), view->entities[i], Ask, {pick(&random, 9)});
+        if (pick(&random, 9) == 0)
+            mica_send(view->world, view->entities[i], Hit, {pick(&random, 9), view->entities[i]});
+    }
+}
+
+static void count_changes(mica_view *view)
+{
+    mica_singleton_write(view->world, Score)->changed += view->count;
+}
+
+static void count_added(mica_view *view)
+{
+    mica_singleton_write(view->world, Score)->added += view->count;
+}
+
+static void read_hits(const mica_frame *frame)
+{
+    game *game = frame->context;
+    uint32_t count;
+    for (const Hit *hits; (hits = mica_stream_read(game->hits, Hit, &count));)
+        for (uint32_t i = 0; i < count; ++i) {
+            Score *score = mica_singleton_write(frame->world, Score);
+            score->read = score->read * 31 + hits[i].strength + hits[i].by.index;
+            score->last = hits[i].by;
+        }
+}
+
+static void seldom(const mica_frame *frame)
+{
+    mica_singleton_write(frame->world, Score)->told += (uint64_t)(frame->dt * 1000) + frame->tick;
+}
+
+static void answer(const mica_request_group *group)
+{
+    const Ask *asks = group->questions;
+    Velocity *answers = group->answers;
+    for (uint32_t i = 0; i < group->count; ++i)
+        answers[i] = (Velocity){(float)asks[i].number, (float)group->key};
+}
+
+static void target_is_hit(const mica_message *message)
+{
+    Target *target = message->values;
+    const Hit *hit = message->data;
+    for (uint32_t i = 0; i < message->count; ++i)
+        if ((target[i].age += hit->strength) % 7 == 0)
+            mica_create(message->world, MICA_WITH(Target, {mica_nil(), 1}));
+}
+
+static void ignore(const mica_report *report, void *context)
+{
+    (void)context;
+    if (getenv("MICA_TEST_REPORTS"))
+        fprintf(stderr, "%s\n", report->text);
+}
+
+static game make(uint32_t workers)
+{
+    mica_world_def def = mica_world_def_default();
+    def.dead_target = MICA_DEAD_TARGET_IGNORE;
+    def.report = ignore;
+    game game = {.world = mica_world_create(&def)};
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = workers;
+    flow.seed = 5;
+    mica_flow_configure(game.world, &flow);
+    return game;
+}
+
+/* What a program sets up before it creates or loads anything. */
+static void set_up(game *game)
+{
+    mica_world *world = game->world;
+    mica_define(world, Position);
+    mica_define(world, Velocity);
+    mica_define(world, Target);
+    mica_define(world, Hunter);
+    mica_define(world, Burning);
+    mica_define(world, Item);
+    mica_define(world, Ghost);
+    mica_define(world, Smoke);
+    mica_define(world, Frozen);
+    mica_define(world, Score);
+    game->hits = mica_stream_create(world, MICA_STREAM(Hit));
+    game->log = mica_stream_create(world, MICA_STREAM_WITH(Hit, (.keep_frames = 3, .application = true)));
+    game->asks = mica_requests_create(world, MICA_REQUESTS(Ask, Velocity, answer, NULL));
+    game->removals = mica_removals_create(world, Burning);
+    game->changed = mica_query_create(world, MICA_QUERY(MICA_CHANGED(Target)));
+    game->commands = mica_commands_create(world);
+    mica_handler_add(world, MICA_HANDLER(Target, Hit, target_is_hit));
+    mica_system_add(world, MICA_SYSTEM_WITH(scatter, (.phase = MICA_PHASE_FIXED), MICA_WRITE(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(live, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 64), MICA_WRITE(Target)));
+    mica_system_add(world, MICA_SYSTEM_WITH(hit, (.context = game, MICA_USES(MICA_USE_STREAM_WRITE(game->hits), MICA_USE_STREAM_WRITE(game->log), MICA_USE_STREAM_WRITE(mica_requests_stream(game->asks)))), MICA_READ(Target)));
+    mica_system_add(world, MICA_SYSTEM_WITH(count_changes, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))), MICA_CHANGED(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(count_added, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))), MICA_ADDED(Position)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(read_hits, (.context = game, .phase = MICA_PHASE_BEGIN, MICA_USES(MICA_USE_STREAM_READ(game->hits), MICA_USE_WRITE(Score)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(seldom, (.every_seconds = 0.3, MICA_USES(MICA_USE_WRITE(Score)))));
+}
+
+static void add_item(mica_world *world, mica_entity entity, uint32_t kind)
+{
+    mica_pool *pool = mica_pool_of(world, Item);
+    mica_instance_write(pool, mica_pool_add(pool, entity), Item)->kind = kind;
+}
+
+/* What a program does between frames. The random numbers are the same in both worlds. */
+static void play(game *game, random_source *random)
+{
+    mica_world *world = game->world;
+    mica_entity some[16];
+    uint32_t count = mica_removals_read(game->removals, some, random_below(random, 5));
+    Score *score = mica_singleton_write(world, Score);
+    for (uint32_t i = 0; i < count; ++i)
+        score->removed = score->removed * 31 + some[i].index;
+    if (random_one_in(random, 3))
+        for (mica_view view = mica_query_begin(game->changed); mica_view_next(&view);)
+            score->answered = score->answered * 3 + view.count;
+    uint32_t messages;
+    if (random_one_in(random, 4))
+        for (const Hit *log; (log = mica_stream_read(game->log, Hit, &messages));)
+            for (; messages; --messages) /* how many are contiguous depends on threads */
+                score->answered = score->answered * 3 + log++->strength;
+    if (random_one_in(random, 5))
+        mica_request_post(game->asks, 1, mica_nil(), Ask, {random_below(random, 7)});
+    if (random_one_in(random, 5))
+        mica_pool_gc(mica_pool_of(world, Ghost), 4);
+    for (uint32_t i = random_below(random, 4); i; --i) {
+        mica_entity entity = mica_create(world, MICA_WITH(Target, {mica_nil(), i}), MICA_WITH(Position, {1, 1}));
+        if (random_one_in(random, 2))
+            for (uint32_t k = random_below(random, 4); k; --k)
+                add_item(world, entity, k);
+        if (random_one_in(random, 4))
+            mica_name_set(world, entity, mica_nil(), (char[]){(char)('a' + random_below(random, 26)), 0});
+        if (random_one_in(random, 3) && !mica_is_nil(score->last) && mica_is_alive(world, score->last))
+            mica_set_parent(world, entity, score->last);
+    }
+    if (random_one_in(random, 4))
+        mica_command_create(game->commands, MICA_WITH(Target, {score->last, 3}));
+    mica_step(world, (float)random_below(random, 40) / 1000);
+}
+
+static void load(game *game, const mica_blob *blob)
+{
+    mica_resource *file = mica_resource_open(blob->bytes, blob->byte_count, NULL, NULL);
+    REQUIRE(file);
+    REQUIRE(mica_spawn(game->world, file, NULL) == MICA_OK);
+    mica_resource_free(file);
+    REQUIRE(mica_world_validate(game->world) == MICA_OK);
+}
+
+static void run(uint64_t seed, uint32_t ticks_after)
+{
+    random_source random = {seed};
+    static game first, second;
+    first = make(1);
+    set_up(&first);
+    for (uint32_t i = 10 + random_below(&random, 60); i; --i)
+        play(&first, &random);
+    mica_blob blob;
+    uint64_t before = mica_world_hash(first.world);
+    REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
+    REQUIRE(mica_world_hash(first.world) == before);
+    second = make(2);
+    set_up(&second);
+    load(&second, &blob);
+    mica_blob_free(&blob);
+    REQUIRE_SAYING(mica_world_hash(second.world) == before, "seed %llu", (unsigned long long)seed);
+    for (uint32_t i = 0; i < ticks_after; ++i) {
+        random_source same = random;
+        play(&first, &random);
+        play(&second, &same);
+        if (mica_world_hash(first.world) == mica_world_hash(second.world))
+            continue;
+        mica_difference difference;
+        mica_hash_diff(first.world, second.world, &difference);
+        ck_abort_msg("seed %llu, tick %u: %s", (unsigned long long)seed, i, difference.text);
+    }
+    mica_world_destroy(second.world);
+    mica_world_destroy(first.world);
+}
+
+START_TEST(random_worlds_continue_exactly)
+{
+    uint64_t seed = setting_from_environment("MICA_TEST_SEED", 1);
+    uint64_t rounds = setting_from_environment("MICA_TEST_ROUNDS", UNDER_SANITIZER ? 5 : 20);
+    for (uint64_t i = 0; i < rounds; ++i)
+        run(seed + i, 60);
+}
+END_TEST
+
+START_TEST(a_loaded_world_is_the_same_after_1000_ticks)
+{
+    run(1000, UNDER_SANITIZER ? 100 : 1000);
+}
+END_TEST
+
+/* Chunks of a large archetype were created one by one as it grew, and hold other rows than those of an archetype of that size. */
+START_TEST(large_archetypes_continue_exactly)
+{
+    static game first, second;
+    first = make(1);
+    set_up(&first);
+    for (uint32_t i = 0; i < 40000; ++i) {
+        mica_entity entity = mica_create(first.world, MICA_WITH(Position, {(float)i, 0}));
+        if (i % 3 == 0)
+            mica_set(first.world, entity, Burning, {1, entity});
+        if (i % 7 == 0)
+            mica_destroy(first.world, entity);
+    }
+    mica_step(first.world, 0.02f);
+    mica_blob blob;
+    REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
+    second = make(1);
+    set_up(&second);
+    load(&second, &blob);
+    mica_blob_free(&blob);
+    for (uint32_t i = 0; i < 10; ++i) {
+        ck_assert(mica_world_hash(first.world) == mica_world_hash(second.world));
+        mica_step(first.world, 0.02f);
+        mica_step(second.world, 0.02f);
+    }
+    mica_world_destroy(second.world);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
+/* The world says what it was given: an unused one continues, all others get new entities. */
+START_TEST(only_an_unused_world_continues)
+{
+    static game first, second;
+    first = make(1);
+    set_up(&first);
+    mica_entity entity = mica_create(first.world, MICA_WITH(Position, {1, 2}));
+    for (uint32_t i = 0; i < 3; ++i)
+        mica_step(first.world, 0.1f);
+    mica_blob blob;
+    REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
+    mica_resource *file = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    ck_assert_uint_eq(mica_resource_get_info(file).version_minor, 2);
+    for (uint32_t way = 0; way < 4; ++way) {
+        second = make(1);
+        set_up(&second);
+        ck_assert(mica_world_is_unused(second.world));
+        if (way == 1)
+            mica_create(second.world);
+        if (way == 2)
+            mica_step(second.world, 0.1f);
+        const mica_spawn_def skipping = {.skip_state = true};
+        ck_assert_int_eq(mica_spawn(second.world, file, way == 3 ? &skipping : NULL), MICA_OK);
+        ck_assert_uint_eq(mica_time_get(second.world).frame, way == 0 ? 3 : way == 2 ? 1 : 0);
+        ck_assert(way || mica_is_alive(second.world, entity));
+        ck_assert(!mica_world_is_unused(second.world));
+        ck_assert_int_eq(mica_world_validate(second.world), MICA_OK);
+        mica_world_destroy(second.world);
+    }
+    mica_resource_free(file);
+    mica_blob_free(&blob);
+    const mica_save_def skipping = {.skip_state = true};
+    REQUIRE(mica_pack(first.world, &skipping, &blob) == MICA_OK);
+    file = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    ck_assert_uint_eq(mica_resource_get_info(file).version_minor, 0);
+    mica_resource_free(file);
+    mica_blob_free(&blob);
+    mica_defer(first.world);
+    mica_create(first.world);
+    REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK); /* without a state: a change waits */
+    mica_flush(first.world);
+    file = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    ck_assert_uint_eq(mica_resource_get_info(file).version_minor, 0);
+    mica_resource_free(file);
+    mica_blob_free(&blob);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
+/* Bytes of a state, damaged in turn: the world is refused or valid, and never crashes. */
+START_TEST(a_damaged_state_is_refused_or_valid)
+{
+    random_source random = {7};
+    static game first, second;
+    first = make(1);
+    set_up(&first);
+    for (uint32_t i = 0; i < 20; ++i)
+        play(&first, &random);
+    mica_state *state;
+    REQUIRE(mica_state_take(first.world, &state) == MICA_OK);
+    size_t byte_count;
+    const char *bytes = mica_state_bytes(state, &byte_count);
+    mica_entity handles[4096];
+    uint32_t count = 0;
+    mica_query *all = mica_query_create(first.world, MICA_QUERY(MICA_MAYBE_READ(Position)));
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view); count += view.count)
+        memcpy(handles + count, view.entities, view.count * sizeof *handles);
+    char *damaged = malloc(byte_count);
+    for (size_t at = 0; at < byte_count; at += 1 + random_below(&random, UNDER_SANITIZER ? 60 : 12)) {
+        memcpy(damaged, bytes, byte_count);
+        damaged[at] = (char)(damaged[at] ^ (1 << random_below(&random, 8)));
+        second = make(1);
+        set_up(&second);
+        mica_resume *resume = mica_resume_begin(second.world, damaged, byte_count, handles, count);
+        if (resume)
+            mica_resume_end(resume);
+        else
+            ck_assert(mica_world_is_unused(second.world));
+        ck_assert_int_eq(mica_world_validate(second.world), MICA_OK);
+        mica_world_destroy(second.world);
+    }
+    ck_assert(!mica_state_check(bytes, byte_count - 1));
+    ck_assert(!mica_state_check(NULL, 0));
+    free(damaged);
+    mica_state_free(state);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
+TEST_SUITE(resource_resume, random_worlds_continue_exactly, a_loaded_world_is_the_same_after_1000_ticks,
+           large_archetypes_continue_exactly, only_an_unused_world_continues, a_damaged_state_is_refused_or_valid)
