@@ -253,7 +253,7 @@ END_TEST
 
 START_TEST(regions_grow_with_what_is_held_up_to_a_limit)
 {
-    const size_t expected[] = {FIRST_REGION, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB,    HUGE_REGION,
+    const size_t expected[] = {FIRST_REGION, 8 * KIB, 16 * KIB, 32 * KIB,    64 * KIB,   HUGE_REGION,
                                4 * MIB,      8 * MIB, 16 * MIB, LAST_REGION, LAST_REGION};
     micap_memory memory;
     micap_arena arena;
