@@ -67,7 +67,7 @@ static inline const void *mica_private_view_read_at(const mica_view *view, uint3
 MICA_END
 
 #if !defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define mica_view_read_at(view, term) mica_private_view_read_at((view), (term))
+#    define mica_view_read_at mica_private_view_read_at
 #endif
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_view_read_id(view, ...) mica_view_read_id(MICA_AT_(view), __VA_ARGS__)
