@@ -60,7 +60,7 @@ static void follow(client *client, const ENetPacket *packet)
             MICA_OK &&
         mica_replica_version(client->replica) != version) {
         ++client->delta_count;
-        client->wrong_hashes += mica_world_hash(client->world) != message.hash;
+        client->wrong_hashes += mica_world_hash_content(client->world) != message.hash;
         client->is_over |= message.is_over;
     }
     client->ship = message.ship;

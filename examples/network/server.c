@@ -114,7 +114,7 @@ static void blow(server *server)
 
 static void tell(server *server, bool is_over)
 {
-    server_message message = {.hash = mica_world_hash(server->world), .is_over = is_over};
+    server_message message = {.hash = mica_world_hash_content(server->world), .is_over = is_over};
     for (uint32_t i = 0; i < server->client_count; ++i) {
         client *client = &server->clients[i];
         mica_delta delta;

@@ -198,7 +198,7 @@ typedef struct mica_spawn_def {
     uint32_t rule_count;
     bool skip_unknown;    /* skip components that the world does not know; otherwise they are an error */
     bool skip_singletons; /* do not change singletons of the world */
-    bool skip_state;      /* do not restore the state of a saved world: its entities get new handles, time goes on */
+    bool skip_state; /* do not restore the state of a saved world: its entities get new handles, and time continues */
     mica_spawn_names names;
     mica_entity
         scope; /* the scope of root names; nil is the top level. Children are named in the scope of their parents */

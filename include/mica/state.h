@@ -10,7 +10,7 @@
  *
  * The state has: which handles are in use, free and used next; the order of archetypes, rows and chunks, and of rows in pools; what
  * queries and systems consider changed; time, pause and scale; ticks and fixed steps of phases; whether systems and phases are
- * enabled, and how long systems have waited; messages in streams and who has read them, waiting messages and requests; lists of
+ * enabled, and how long systems have waited; messages in streams and the positions of their readers, waiting messages and requests; lists of
  * removals. It refers to components, phases, systems and streams by name: what the other world does not have is left out.
  * Numbers are little-endian on every machine. docs/format.md describes the bytes.
  */

@@ -74,6 +74,10 @@ static void run_segment(frame_run *run, micap_segment *segment, float dt, float 
     segment->seconds = phase->fixed_seconds > 0 ? phase->seconds : run->flow->time.seconds;
     choose_systems(run, segment);
     add_result(run, micap_segment_run(segment));
+    /* Systems that had no rows were not started, which depends on how jobs are run: their clocks start again, too. */
+    for (uint32_t i = 0; segment->has_gates && segment->has_run && i < segment->system_count; ++i)
+        if (segment->systems[i]->is_active)
+            segment->systems[i]->seconds_waited = 0;
 }
 
 static void run_phase(frame_run *run, micap_phase *phase, float dt, float alpha)

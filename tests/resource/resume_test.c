@@ -74,7 +74,9 @@ static void live(mica_view *view)
         mica_entity self = view->entities[i];
         switch (pick(&random, 40)) {
         case 0: target[i].entity = mica_create(world, MICA_WITH(Target, {self, 1}), MICA_WITH(Position, {1, 2})); break;
-        case 1: mica_create(world, MICA_WITH(Target, {self, 2}), MICA_WITH(Hunter, {self, 2}), MICA_WITH(Smoke, {3})); break;
+        case 1:
+            mica_create(world, MICA_WITH(Target, {self, 2}), MICA_WITH(Hunter, {self, 2}), MICA_WITH(Smoke, {3}));
+            break;
         case 2:
         case 12:
         case 13:
@@ -196,11 +198,21 @@ static void set_up(game *game)
     game->commands = mica_commands_create(world);
     mica_handler_add(world, MICA_HANDLER(Target, Hit, target_is_hit));
     mica_system_add(world, MICA_SYSTEM_WITH(scatter, (.phase = MICA_PHASE_FIXED), MICA_WRITE(Position)));
-    mica_system_add(world, MICA_SYSTEM_WITH(live, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 64), MICA_WRITE(Target)));
-    mica_system_add(world, MICA_SYSTEM_WITH(hit, (.context = game, MICA_USES(MICA_USE_STREAM_WRITE(game->hits), MICA_USE_STREAM_WRITE(game->log), MICA_USE_STREAM_WRITE(mica_requests_stream(game->asks)))), MICA_READ(Target)));
-    mica_system_add(world, MICA_SYSTEM_WITH(count_changes, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))), MICA_CHANGED(Position)));
-    mica_system_add(world, MICA_SYSTEM_WITH(count_added, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))), MICA_ADDED(Position)));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(read_hits, (.context = game, .phase = MICA_PHASE_BEGIN, MICA_USES(MICA_USE_STREAM_READ(game->hits), MICA_USE_WRITE(Score)))));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(live, (.parallel = MICA_PARALLEL_EVERY, .parallel_rows = 64), MICA_WRITE(Target)));
+    mica_system_add(world,
+                    MICA_SYSTEM_WITH(
+                        hit,
+                        (.context = game, MICA_USES(MICA_USE_STREAM_WRITE(game->hits), MICA_USE_STREAM_WRITE(game->log),
+                                                    MICA_USE_STREAM_WRITE(mica_requests_stream(game->asks)))),
+                        MICA_READ(Target)));
+    mica_system_add(world, MICA_SYSTEM_WITH(count_changes, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))),
+                                            MICA_CHANGED(Position)));
+    mica_system_add(world, MICA_SYSTEM_WITH(count_added, (.phase = MICA_PHASE_END, MICA_USES(MICA_USE_WRITE(Score))),
+                                            MICA_ADDED(Position)));
+    mica_system_add(
+        world, MICA_SYSTEM_ONCE_WITH(read_hits, (.context = game, .phase = MICA_PHASE_BEGIN,
+                                                 MICA_USES(MICA_USE_STREAM_READ(game->hits), MICA_USE_WRITE(Score)))));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(seldom, (.every_seconds = 0.3, MICA_USES(MICA_USE_WRITE(Score)))));
 }
 

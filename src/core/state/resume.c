@@ -148,13 +148,23 @@ static bool prepare_modules(mica_resume *resume)
     return true;
 }
 
+/* Handles that no batch took are free. */
+static void free_preset(mica_world *world)
+{
+    micap_entities *entities = &world->entities;
+    for (uint32_t i = 0; i < entities->preset_count; ++i)
+        micap_entity_give_unused(entities, entities->preset[i]);
+    entities->preset = NULL;
+    entities->preset_count = 0;
+}
+
 mica_result mica_resume_end(mica_resume *resume)
 {
     if (MICAP_MISSING(NULL, resume))
         return MICA_ERROR_INVALID;
     mica_world *world = resume->world;
     const micap_reader *records = resume->records;
-    world->entities.preset = NULL;
+    free_preset(world);
     /* Modules that were not in use before the entities were created are read now. */
     bool fine = !world->undo.before && read_modules(resume) && prepare_modules(resume) &&
                 micap_resume_prepare_pools(world, records[MICAP_STATE_POOLS]) &&

@@ -84,7 +84,8 @@ bool micap_resume_read_index(mica_world *world, micap_reader *reader, const mica
          entities->fresh_next >> MICAP_PAGE_SHIFT != (entities->fresh_end - 1) >> MICAP_PAGE_SHIFT))
         return false;
     for (uint32_t i = 0; i < count; ++i)
-        if (handles[i].index >= entities->high_water || !micap_entities_claim_unused(world, handles[i], MICAP_CHUNK_PENDING, 0))
+        if (handles[i].index >= entities->high_water ||
+            !micap_entities_claim_unused(world, handles[i], MICAP_CHUNK_PENDING, 0))
             return false;
     if (!read_holes(world, reader) || !read_spare(world, reader))
         return false;
@@ -165,8 +166,8 @@ static void free_handles_of_page(micap_entities *entities, uint32_t page)
     for (uint32_t slot = 0; slot < MICAP_PAGE_RECORDS; ++slot) {
         uint64_t record = entities->pages[page].records[slot];
         if (micap_record_is_reserved(record) || micap_record_chunk(record) == MICAP_CHUNK_PENDING)
-            micap_entity_give_unused(
-                entities, (mica_entity){page << MICAP_PAGE_SHIFT | slot, micap_record_generation(record)});
+            micap_entity_give_unused(entities,
+                                     (mica_entity){page << MICAP_PAGE_SHIFT | slot, micap_record_generation(record)});
     }
 }
 
@@ -186,8 +187,8 @@ bool micap_resume_read_buffers(mica_world *world, micap_reader *reader)
         uint32_t taken_count = (uint32_t)micap_reader_take_up_to(reader, UINT32_MAX);
         mica_entity *stock;
         uint32_t count;
-        bool fine =
-            micap_state_take_handles(world, reader, &stock, &count) && micap_entities_claim_reserved(world, stock, count);
+        bool fine = micap_state_take_handles(world, reader, &stock, &count) &&
+                    micap_entities_claim_reserved(world, stock, count);
         if (fine && commands)
             fine = micap_commands_set_stock(commands, stock, count, taken_count);
         for (uint32_t i = 0; fine && !commands && i < count; ++i)

@@ -67,7 +67,7 @@ static bool has_order(const mica_pool *pool)
     return pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_HASH;
 }
 
-/* Adds the rows of dead entities that the saved pool still had. Nobody sees their values. */
+/* Adds the rows of dead entities that the saved pool still had. Their values are not visible. */
 static bool add_dead_rows(mica_world *world, const saved_pool *saved)
 {
     mica_pool *pool = saved->pool;
@@ -77,8 +77,7 @@ static bool add_dead_rows(mica_world *world, const saved_pool *saved)
         return true;
     for (uint64_t i = 0; i < saved->row_count; ++i) {
         mica_entity owner = micap_handle_runs_take(&runs, &owners);
-        if (mica_is_nil(owner) || mica_is_alive(world, owner) ||
-            micap_pool_row_at(pool, owner.index) != MICAP_ROW_NONE)
+        if (mica_is_nil(owner) || mica_is_alive(world, owner) || micap_pool_row_at(pool, owner.index) != MICAP_ROW_NONE)
             continue;
         if (!micap_pool_reserve_rows(pool, 1) || !micap_pool_reserve_entity(pool, owner.index) ||
             !micap_pool_make_value(pool, micap_pool_next_row(pool, owner), NULL))
@@ -99,8 +98,8 @@ bool micap_resume_prepare_pools(mica_world *world, micap_reader reader)
     uint32_t dead_count;
     if (!micap_state_take_handles(world, &reader, &dead, &dead_count))
         return false;
-    bool fine = MICAP_RESERVE(&world->memory, pools->dead, &pools->dead_capacity,
-                              (uint64_t)pools->dead_count + dead_count);
+    bool fine =
+        MICAP_RESERVE(&world->memory, pools->dead, &pools->dead_capacity, (uint64_t)pools->dead_count + dead_count);
     for (uint32_t i = 0; fine && i < dead_count; ++i)
         if (!mica_is_alive(world, dead[i]))
             pools->dead[pools->dead_count++] = dead[i];

@@ -138,8 +138,7 @@ static bool is_arranged(saved_archetype saved)
             return false;
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            if (!mica_same(micap_chunk_entities(archetype->chunks[i])[row],
-                           micap_handle_runs_take(&runs, &saved.rows)))
+            if (!mica_same(micap_chunk_entities(archetype->chunks[i])[row], micap_handle_runs_take(&runs, &saved.rows)))
                 return false;
     return true;
 }

@@ -60,8 +60,7 @@ static void write_stale(const mica_world *world, value_owner owner, const refere
     }
 }
 
-static void write_column(const mica_world *world, const micap_archetype *archetype, uint32_t column,
-                         micap_bytes *bytes)
+static void write_column(const mica_world *world, const micap_archetype *archetype, uint32_t column, micap_bytes *bytes)
 {
     reference_list references = {.count = 0};
     const micap_column *about = &archetype->columns[column];

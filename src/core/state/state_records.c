@@ -18,7 +18,8 @@ bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_enti
             reader->failed = true;
     }
     mica_entity *fitted = NULL;
-    if (!reader->failed && count && (fitted = micap_allocate(&world->memory, count * sizeof *fitted, MICAP_ARRAY_ALIGNMENT)))
+    if (!reader->failed && count &&
+        (fitted = micap_allocate(&world->memory, count * sizeof *fitted, MICAP_ARRAY_ALIGNMENT)))
         memcpy(fitted, entities, count * sizeof *fitted);
     MICAP_RELEASE_ARRAY(&world->memory, entities, capacity);
     *out_entities = fitted;

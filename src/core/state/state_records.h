@@ -123,7 +123,6 @@ static inline mica_entity micap_handle_runs_take(micap_handle_runs *runs, micap_
 
 /* The next handles of a record, preceded by their number: allocates an array of them. False if the bytes are invalid or memory is
  * short: then there is no array. */
-bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_entity **out_entities,
-                              uint32_t *out_count);
+bool micap_state_take_handles(mica_world *world, micap_reader *reader, mica_entity **out_entities, uint32_t *out_count);
 
 #endif

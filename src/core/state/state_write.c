@@ -46,8 +46,8 @@ static void write_free_slots(const micap_page *page, uint32_t page_index, micap_
         ++count;
     micap_bytes_put_number(bytes, count);
     for (uint32_t slot = page->first_free; slot != MICAP_SLOT_END; slot = micap_record_row(page->records[slot]))
-        micap_handle_runs_put(&runs, (mica_entity){page_index << MICAP_PAGE_SHIFT | slot,
-                                                   micap_record_generation(page->records[slot])});
+        micap_handle_runs_put(
+            &runs, (mica_entity){page_index << MICAP_PAGE_SHIFT | slot, micap_record_generation(page->records[slot])});
     micap_handle_runs_end(&runs);
 }
 
@@ -228,10 +228,10 @@ static void write_core(const mica_world *world, micap_bytes *bytes)
     static const struct {
         micap_state_kind kind;
         void (*write)(const mica_world *world, micap_bytes *bytes);
-    } records[] = {{MICAP_STATE_WORLD, write_world},       {MICAP_STATE_INDEX, write_index},
+    } records[] = {{MICAP_STATE_WORLD, write_world},           {MICAP_STATE_INDEX, write_index},
                    {MICAP_STATE_ARCHETYPES, write_archetypes}, {MICAP_STATE_POOLS, write_pools},
-                   {MICAP_STATE_BUFFERS, write_buffers},   {MICAP_STATE_MARKS, write_marks},
-                   {MICAP_STATE_REMOVALS, write_removals}, {MICAP_STATE_REFERENCES, micap_stale_references_write}};
+                   {MICAP_STATE_BUFFERS, write_buffers},       {MICAP_STATE_MARKS, write_marks},
+                   {MICAP_STATE_REMOVALS, write_removals},     {MICAP_STATE_REFERENCES, micap_stale_references_write}};
     for (uint32_t i = 0; i < sizeof records / sizeof *records; ++i) {
         uint32_t begin = begin_record(bytes, records[i].kind);
         records[i].write(world, bytes);

@@ -67,7 +67,8 @@ typedef struct micap_entities {
     micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
     pthread_mutex_t lock; /* for pages, when a buffer overflows */
     micap_undo_logs *undo;
-    const mica_entity *preset; /* the handles that a batch gives out next, while a world is restored from a file; else NULL */
+    const mica_entity
+        *preset; /* the handles that a batch gives out next, while a world is restored from a file; else NULL */
     uint32_t preset_count;
 } micap_entities;
 

@@ -111,7 +111,7 @@ bool micap_queue_prepare_load(micap_queue *queue, const micap_saved_queue *saved
 void micap_queue_load(micap_queue *queue, const micap_saved_queue *saved);
 
 /* The same for files. Entries are written and read by functions, since they depend on the machine: `put` appends the number of entries
- * of a span and the entries to bytes, `take` appends them to `out` as they lie in memory; false if they are invalid. */
+ * of a span and the entries to bytes, `take` appends them to `out` in their form in memory; false if they are invalid. */
 typedef struct micap_queue_codec {
     void (*put)(micap_bytes *bytes, const char *begin, const char *end, const void *context);
     bool (*take)(micap_reader *reader, micap_bytes *out, const void *context);

@@ -302,7 +302,8 @@ static bool create_streams(mica_requests *requests, const mica_requests_def *def
 {
     uint32_t alignment = requests->question->type.alignment;
     alignment = alignment > _Alignof(micap_question_head) ? alignment : (uint32_t) _Alignof(micap_question_head);
-    requests->question_offset = (uint32_t)micap_align_up(sizeof(micap_question_head), requests->question->type.alignment);
+    requests->question_offset =
+        (uint32_t)micap_align_up(sizeof(micap_question_head), requests->question->type.alignment);
     micap_stream_shape shape = {
         .name = name, .alignment = alignment, .application = true, .is_owned = true, .location = def->location};
     shape.message_bytes =

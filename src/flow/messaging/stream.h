@@ -30,8 +30,8 @@ struct mica_stream {
     size_t name_bytes;
     mica_location location;
     micap_queue queue;
-    bool is_owned;          /* by requests */
-    const micap_type *type; /* of its messages; NULL: they are questions of requests: */
+    bool is_owned;              /* by requests */
+    const micap_type *type;     /* of its messages; NULL: they are questions of requests: */
     const micap_type *question; /* their type, and where it follows key and asker */
     uint32_t question_offset;
     uint32_t message_bytes;

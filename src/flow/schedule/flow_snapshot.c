@@ -45,11 +45,10 @@ static bool save_systems(const micap_flow *flow, micap_saved_flow *saved)
         return false;
     for (; saved->system_count < flow->system_count; ++saved->system_count) {
         const micap_system *system = flow->systems[saved->system_count];
-        saved->systems[saved->system_count] =
-            (micap_saved_system){.id = system->id,
-                                 .is_enabled = system->is_enabled,
-                                 .seconds_waited = system->seconds_waited,
-                                 .last_version = system->last_version};
+        saved->systems[saved->system_count] = (micap_saved_system){.id = system->id,
+                                                                   .is_enabled = system->is_enabled,
+                                                                   .seconds_waited = system->seconds_waited,
+                                                                   .last_version = system->last_version};
     }
     return true;
 }

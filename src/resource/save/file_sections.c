@@ -354,7 +354,8 @@ static uint32_t list_all_handles(const finishing *work, const micap_stretch *con
     micap_handles_record last = {0};
     uint32_t run_count = 0;
     for (uint32_t i = 0; i < grouping->stretch_count; ++i)
-        run_count = list_handles(work->draft, sorted[i]->first, sorted[i][1].first - sorted[i]->first, &last, out, run_count);
+        run_count =
+            list_handles(work->draft, sorted[i]->first, sorted[i][1].first - sorted[i]->first, &last, out, run_count);
     return run_count;
 }
 
@@ -404,7 +405,8 @@ static bool make(finishing *work, mica_draft *draft, const mica_draft_finish_def
 {
     return micap_grouping_make(&work->grouping, draft) && micap_asset_list_make(&work->assets, draft) &&
            write_types(work) && write_components(work) && write_parents(work) && write_names(work) &&
-           write_assets(work) && write_state(work) && write_strings(work) && micap_output_lay_out(&work->output, draft, def);
+           write_assets(work) && write_state(work) && write_strings(work) &&
+           micap_output_lay_out(&work->output, draft, def);
 }
 
 static void release(finishing *work, mica_draft *draft)

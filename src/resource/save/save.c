@@ -410,7 +410,7 @@ static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *
     mica_draft_finish_def finish = {def->byte_order, def->compression};
     mica_state *state = NULL;
     bool fine = save_all(&work, &state) && (out_blob ? mica_draft_finish(draft, &finish, out_blob)
-                                             : micap_draft_finish_file(draft, &finish, path)) == MICA_OK;
+                                                     : micap_draft_finish_file(draft, &finish, path)) == MICA_OK;
     mica_state_free(state);
     free_saving(&work);
     mica_result result = MICA_OK;

@@ -43,8 +43,8 @@ typedef struct micap_spawning {
     uint32_t copies;
     const mica_entity *entities; /* by index in the file, copy after copy; NULL when they are not needed */
     mica_entity *kept;           /* owned, unless the caller gave room */
-    mica_resume *resume;  /* of a saved world that continues; else NULL */
-    mica_entity *handles; /* that its entities had */
+    mica_resume *resume;         /* of a saved world that continues; else NULL */
+    mica_entity *handles;        /* that its entities had */
     mica_result result;
 } micap_spawning;
 

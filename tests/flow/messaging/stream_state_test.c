@@ -37,7 +37,8 @@ START_TEST(messages_that_are_kept_are_part_of_the_hash_of_the_world)
     mica_stream_push(unread, Note, {.call = 7});
     uint64_t fresh = mica_world_hash(world), old;
     mica_step(world, 1);
-    ck_assert((old = mica_world_hash(world)) != fresh && old != hash_without_messages(3)); /* without readers, age counts */
+    ck_assert((old = mica_world_hash(world)) != fresh &&
+              old != hash_without_messages(3)); /* without readers, age counts */
     mica_step(world, 1);
     ck_assert(mica_world_hash(world) == hash_without_messages(4));
     ck_assert(!mica_stream_push(unread, Number, {1}));

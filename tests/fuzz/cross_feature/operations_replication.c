@@ -61,7 +61,8 @@ static bool is_carried_whole(struct scene *scene)
 
 static void expect_same(program *program, scene *scene, struct scene *from)
 {
-    if (scene->is_mapped || !is_carried_whole(from) || mica_world_hash_content(scene->world) == mica_world_hash_content(from->world))
+    if (scene->is_mapped || !is_carried_whole(from) ||
+        mica_world_hash_content(scene->world) == mica_world_hash_content(from->world))
         return;
     mica_difference difference = {0};
     mica_hash_diff(from->world, scene->world, &difference);
