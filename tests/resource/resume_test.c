@@ -1,5 +1,6 @@
 /* A saved world that is loaded into a new one continues exactly like the one it was saved from. Random worlds with everything that
  * changes over time, saved at a random tick, loaded, and compared tick by tick. */
+#include "support/faulty_allocator.h"
 #include "support/random.h"
 #include "support/reports.h"
 #include "support/require.h"
@@ -163,9 +164,12 @@ static void ignore(const mica_report *report, void *context)
         fprintf(stderr, "%s\n", report->text);
 }
 
+static mica_allocator allocator; /* of worlds; zero: malloc */
+
 static game make(uint32_t workers)
 {
     mica_world_def def = mica_world_def_default();
+    def.allocator = allocator;
     def.dead_target = MICA_DEAD_TARGET_IGNORE;
     def.report = ignore;
     game game = {.world = mica_world_create(&def)};
@@ -392,6 +396,46 @@ START_TEST(only_an_unused_world_continues)
 }
 END_TEST
 
+START_TEST(loading_fails_cleanly_at_every_allocation)
+{
+    static faulty_allocator faulty;
+    random_source random = {3};
+    static game first, second;
+    first = make(1);
+    set_up(&first);
+    for (uint32_t i = 0; i < 12; ++i)
+        play(&first, &random);
+    mica_blob blob;
+    REQUIRE(mica_pack(first.world, NULL, &blob) == MICA_OK);
+    mica_resource *file = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    faulty_allocator_init(&faulty);
+    allocator = faulty_allocator_interface(&faulty);
+    uint64_t k = 1;
+    for (bool reached = true; reached; k += UNDER_SANITIZER ? 7 : 1) {
+        second = make(1);
+        set_up(&second);
+        faulty_allocator_fail_at(&faulty, k, k % 2);
+        mica_result result = mica_spawn(second.world, file, NULL);
+        reached = faulty.failures > 0;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        REQUIRE_SAYING(mica_world_validate(second.world) == MICA_OK, "allocation %llu", (unsigned long long)k);
+        REQUIRE(result == MICA_OK || (reached && mica_world_get_stats(second.world).entity_count == 0));
+        bool is_exact = result == MICA_OK || mica_world_is_unused(second.world);
+        if (result != MICA_OK)
+            REQUIRE(mica_spawn(second.world, file, NULL) == MICA_OK);
+        REQUIRE_SAYING(!is_exact || mica_world_hash(first.world) == mica_world_hash(second.world), "allocation %llu",
+                       (unsigned long long)k);
+        mica_world_destroy(second.world);
+    }
+    ck_assert_uint_gt(k, 60);
+    allocator = (mica_allocator){0};
+    faulty_allocator_free(&faulty);
+    mica_resource_free(file);
+    mica_blob_free(&blob);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
 /* Bytes of a state, damaged in turn: the world is refused or valid, and never crashes. */
 START_TEST(a_damaged_state_is_refused_or_valid)
 {
@@ -433,4 +477,5 @@ START_TEST(a_damaged_state_is_refused_or_valid)
 END_TEST
 
 TEST_SUITE(resource_resume, random_worlds_continue_exactly, a_loaded_world_is_the_same_after_1000_ticks,
-           large_archetypes_continue_exactly, only_an_unused_world_continues, a_damaged_state_is_refused_or_valid)
+           large_archetypes_continue_exactly, only_an_unused_world_continues, a_damaged_state_is_refused_or_valid,
+           loading_fails_cleanly_at_every_allocation)
