@@ -50,10 +50,10 @@ typedef struct cache {
     struct {
         free_block *first;
         uint32_t count;
-    } shelves[MICAP_BLOCK_SMALL_SIZES];
+    } shelves[MICAP_HEAP_BLOCK_SMALL_SIZES];
 } cache;
 
-static shelf shelves[MICAP_BLOCK_SMALL_SIZES];
+static shelf shelves[MICAP_HEAP_BLOCK_SMALL_SIZES];
 static atomic_size_t span_bytes;
 static _Atomic int64_t blocks_left = INT64_MAX;
 
@@ -61,30 +61,30 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t cache_key; /* gives the blocks of a thread back when it ends */
 static _Thread_local cache *cache_of_thread;
 
-uint32_t micap_block_size_of(size_t bytes)
+uint32_t micap_heap_block_size_of(size_t bytes)
 {
     if (bytes <= 64)
         return bytes <= 16 ? 0 : (uint32_t)(bytes + 7) / 8 - 2;
     uint32_t power = 63 - (uint32_t)__builtin_clzll(bytes - 1);
     if (power >= 15)
-        return MICAP_BLOCK_SMALL_SIZES + power - 15;
+        return MICAP_HEAP_BLOCK_SMALL_SIZES + power - 15;
     uint32_t quarter = (uint32_t)((bytes - 1 - ((size_t)1 << power)) >> (power - 2));
     return 7 + (power - 6) * 4 + quarter;
 }
 
-size_t micap_block_size_bytes(uint32_t size)
+size_t micap_heap_block_size_bytes(uint32_t size)
 {
     if (size < 7)
         return 16 + 8 * (size_t)size;
-    if (size >= MICAP_BLOCK_SMALL_SIZES)
-        return (size_t)1 << (size - MICAP_BLOCK_SMALL_SIZES + 16);
+    if (size >= MICAP_HEAP_BLOCK_SMALL_SIZES)
+        return (size_t)1 << (size - MICAP_HEAP_BLOCK_SMALL_SIZES + 16);
     uint32_t power = 6 + (size - 7) / 4;
     return ((size_t)1 << power) + ((size_t)((size - 7) % 4 + 1) << (power - 2));
 }
 
 static uint32_t cache_limit(uint32_t size)
 {
-    uint32_t fits = CACHE_BYTES / (uint32_t)micap_block_size_bytes(size);
+    uint32_t fits = CACHE_BYTES / (uint32_t)micap_heap_block_size_bytes(size);
     return fits > CACHE_BLOCKS ? CACHE_BLOCKS : fits < 2 ? 2 : fits;
 }
 
@@ -105,7 +105,7 @@ static void give_back(cache *of, uint32_t size, uint32_t left)
 
 static void empty_cache(cache *of)
 {
-    for (uint32_t size = 0; size < MICAP_BLOCK_SMALL_SIZES; ++size)
+    for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         if (of->shelves[size].count)
             give_back(of, size, 0);
 }
@@ -119,7 +119,7 @@ static void end_of_thread(void *of)
 
 static void begin(void)
 {
-    for (uint32_t size = 0; size < MICAP_BLOCK_SMALL_SIZES; ++size)
+    for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         pthread_mutex_init(&shelves[size].lock, NULL);
     pthread_key_create(&cache_key, end_of_thread);
 }
@@ -163,7 +163,7 @@ static free_block *cut(shelf *from, size_t bytes)
 static MICAP_COLD void *refill(cache *to, uint32_t size)
 {
     shelf *from = &shelves[size];
-    size_t bytes = micap_block_size_bytes(size);
+    size_t bytes = micap_heap_block_size_bytes(size);
     pthread_mutex_lock(&from->lock);
     free_block *block = NULL;
     for (uint32_t i = 0; i <= cache_limit(size) / 2; ++i) {
@@ -183,12 +183,12 @@ static MICAP_COLD void *refill(cache *to, uint32_t size)
     return block;
 }
 
-void *micap_block_allocate(uint32_t size)
+void *micap_heap_block_allocate(uint32_t size)
 {
     if (is_short())
         return NULL;
-    if (IS_SANITIZED || size >= MICAP_BLOCK_SMALL_SIZES)
-        return malloc(micap_block_size_bytes(size));
+    if (IS_SANITIZED || size >= MICAP_HEAP_BLOCK_SMALL_SIZES)
+        return malloc(micap_heap_block_size_bytes(size));
     cache *of = cache_of_thread ? cache_of_thread : make_cache();
     free_block *block = of ? of->shelves[size].first : NULL;
     if (MICAP_UNLIKELY(!block))
@@ -208,9 +208,9 @@ static MICAP_COLD void free_without_cache(free_block *block, uint32_t size)
     pthread_mutex_unlock(&to->lock);
 }
 
-void micap_block_free(void *block, uint32_t size)
+void micap_heap_block_free(void *block, uint32_t size)
 {
-    if (IS_SANITIZED || size >= MICAP_BLOCK_SMALL_SIZES) {
+    if (IS_SANITIZED || size >= MICAP_HEAP_BLOCK_SMALL_SIZES) {
         free(block);
         return;
     }
@@ -225,15 +225,15 @@ void micap_block_free(void *block, uint32_t size)
         give_back(of, size, cache_limit(size) / 2);
 }
 
-void *micap_block_grow(void *block, uint32_t size, uint32_t larger)
+void *micap_heap_block_grow(void *block, uint32_t size, uint32_t larger)
 {
-    if (size >= MICAP_BLOCK_SMALL_SIZES)
-        return is_short() ? NULL : realloc(block, micap_block_size_bytes(larger));
-    void *fresh = micap_block_allocate(larger);
+    if (size >= MICAP_HEAP_BLOCK_SMALL_SIZES)
+        return is_short() ? NULL : realloc(block, micap_heap_block_size_bytes(larger));
+    void *fresh = micap_heap_block_allocate(larger);
     if (!fresh)
         return NULL;
-    memcpy(fresh, block, micap_block_size_bytes(size));
-    micap_block_free(block, size);
+    memcpy(fresh, block, micap_heap_block_size_bytes(size));
+    micap_heap_block_free(block, size);
     return fresh;
 }
 
@@ -277,23 +277,23 @@ static size_t trim_shelf(shelf *of, size_t bytes)
     return released;
 }
 
-size_t micap_block_heap_trim(void)
+size_t micap_heap_trim(void)
 {
     cache *of = cache_of_thread ? cache_of_thread : make_cache();
     if (of)
         empty_cache(of);
     size_t released = 0;
-    for (uint32_t size = 0; size < MICAP_BLOCK_SMALL_SIZES; ++size)
-        released += trim_shelf(&shelves[size], micap_block_size_bytes(size));
+    for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
+        released += trim_shelf(&shelves[size], micap_heap_block_size_bytes(size));
     return released;
 }
 
-size_t micap_block_heap_bytes(void)
+size_t micap_heap_bytes(void)
 {
     return atomic_load_explicit(&span_bytes, memory_order_relaxed);
 }
 
-void micap_block_heap_limit(int64_t blocks)
+void micap_heap_limit(int64_t blocks)
 {
     atomic_store_explicit(&blocks_left, blocks, memory_order_relaxed);
 }

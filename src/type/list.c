@@ -3,41 +3,41 @@
 #include "base/argument.h"
 #include "type/owned.h"
 
-static micap_block *block_of(const mica_list *list)
+static micap_heap_block *block_of(const mica_list *list)
 {
-    return list->private_.items ? micap_block_of(list->private_.items) : NULL;
+    return list->private_.items ? micap_heap_block_of(list->private_.items) : NULL;
 }
 
-static void set_block(mica_list *list, micap_block *block)
+static void set_block(mica_list *list, micap_heap_block *block)
 {
     *list = (mica_list){0};
-    list->private_.items = block ? micap_block_elements(block) : NULL;
+    list->private_.items = block ? micap_heap_block_elements(block) : NULL;
 }
 
 static uint32_t element_form(const mica_type *element)
 {
-    return element->size_bytes < MICAP_BLOCK_ELEMENT_MAX ? element->size_bytes : MICAP_BLOCK_ELEMENT_MAX;
+    return element->size_bytes < MICAP_HEAP_BLOCK_ELEMENT_MAX ? element->size_bytes : MICAP_HEAP_BLOCK_ELEMENT_MAX;
 }
 
-static bool owns(const micap_block *block)
+static bool owns(const micap_heap_block *block)
 {
-    return micap_block_form(block) & MICAP_BLOCK_OWNS;
+    return micap_heap_block_form(block) & MICAP_HEAP_BLOCK_OWNS;
 }
 
-static char *element_at(micap_block *block, const mica_type *element, uint32_t position)
+static char *element_at(micap_heap_block *block, const mica_type *element, uint32_t position)
 {
-    return (char *)micap_block_elements(block) + (size_t)position * element->size_bytes;
+    return (char *)micap_heap_block_elements(block) + (size_t)position * element->size_bytes;
 }
 
 /* A block without elements that has room for so many. NULL if memory is short. */
-static micap_block *make_block(const mica_type *element, uint32_t capacity)
+static micap_heap_block *make_block(const mica_type *element, uint32_t capacity)
 {
-    uint32_t form = element_form(element) | (micap_type_owns(element) ? MICAP_BLOCK_OWNS : 0);
-    return micap_block_create((size_t)capacity * element->size_bytes, form);
+    uint32_t form = element_form(element) | (micap_type_owns(element) ? MICAP_HEAP_BLOCK_OWNS : 0);
+    return micap_heap_block_create((size_t)capacity * element->size_bytes, form);
 }
 
 /* Puts copies of values where the block has room. False if memory is short. */
-static bool copy_into(micap_block *block, const mica_type *element, uint32_t position, const void *values,
+static bool copy_into(micap_heap_block *block, const mica_type *element, uint32_t position, const void *values,
                       uint32_t count)
 {
     if (count)
@@ -46,47 +46,47 @@ static bool copy_into(micap_block *block, const mica_type *element, uint32_t pos
 }
 
 /* A block with copies of values. NULL if memory is short. */
-static micap_block *copy_block(const mica_type *element, const void *values, uint32_t count, uint32_t capacity)
+static micap_heap_block *copy_block(const mica_type *element, const void *values, uint32_t count, uint32_t capacity)
 {
-    micap_block *block = make_block(element, capacity);
+    micap_heap_block *block = make_block(element, capacity);
     if (!block || copy_into(block, element, 0, values, count)) {
         if (block)
-            micap_block_set_count(block, count);
+            micap_heap_block_set_count(block, count);
         return block;
     }
-    micap_block_destroy(block);
+    micap_heap_block_destroy(block);
     return NULL;
 }
 
 void micap_list_release(mica_list *list, const mica_type *element)
 {
-    micap_block *block = block_of(list);
-    if (!block || !micap_block_leave(block))
+    micap_heap_block *block = block_of(list);
+    if (!block || !micap_heap_block_leave(block))
         return;
     if (owns(block))
-        micap_owned_release(element, list->private_.items, micap_block_count(block));
-    micap_block_destroy(block);
+        micap_owned_release(element, list->private_.items, micap_heap_block_count(block));
+    micap_heap_block_destroy(block);
 }
 
 bool micap_list_retain(mica_list *list, const mica_type *element)
 {
-    micap_block *block = block_of(list);
-    if (!block || micap_block_share(block))
+    micap_heap_block *block = block_of(list);
+    if (!block || micap_heap_block_share(block))
         return true;
-    uint32_t count = micap_block_count(block);
-    micap_block *fresh = copy_block(element, list->private_.items, count, count);
+    uint32_t count = micap_heap_block_count(block);
+    micap_heap_block *fresh = copy_block(element, list->private_.items, count, count);
     set_block(list, fresh);
     return fresh != NULL;
 }
 
 const char *micap_list_problem(const mica_list *list, const mica_type *element)
 {
-    micap_block *block = block_of(list);
+    micap_heap_block *block = block_of(list);
     if (!block)
         return NULL;
-    uint32_t count = micap_block_count(block);
+    uint32_t count = micap_heap_block_count(block);
     if (!count || owns(block) != micap_type_owns(element) ||
-        (micap_block_form(block) & MICAP_BLOCK_ELEMENT_MAX) != element_form(element))
+        (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element))
         return "the block of a list has elements of the described type";
     const char *problem = NULL;
     for (uint32_t i = 0; !problem && owns(block) && i < count; ++i)
@@ -95,15 +95,15 @@ const char *micap_list_problem(const mica_list *list, const mica_type *element)
 }
 
 /* Makes the list the only owner of a block with room for so many elements. NULL if memory is short: the list stays as it is. */
-static micap_block *own(mica_list *list, const mica_type *element, uint32_t capacity)
+static micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t capacity)
 {
-    micap_block *block = block_of(list), *fresh;
+    micap_heap_block *block = block_of(list), *fresh;
     if (!block) {
         fresh = make_block(element, capacity);
-    } else if (!micap_block_is_shared(block)) {
-        fresh = micap_block_reserve(block, (size_t)capacity * element->size_bytes);
+    } else if (!micap_heap_block_is_shared(block)) {
+        fresh = micap_heap_block_reserve(block, (size_t)capacity * element->size_bytes);
     } else {
-        fresh = copy_block(element, list->private_.items, micap_block_count(block), capacity);
+        fresh = copy_block(element, list->private_.items, micap_heap_block_count(block), capacity);
         if (fresh)
             micap_list_release(list, element);
     }
@@ -120,9 +120,9 @@ static bool fits(const char *function, const mica_list *list, const mica_type *e
         MICAP_INVALID_IN_(NULL, function, !element->size_bytes || element->alignment > 8, "element",
                           "must have a size, and an alignment of at most 8"))
         return false;
-    const micap_block *block = block_of(list);
+    const micap_heap_block *block = block_of(list);
     return !MICAP_INVALID_IN_(NULL, function,
-                              block && (micap_block_form(block) & MICAP_BLOCK_ELEMENT_MAX) != element_form(element),
+                              block && (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element),
                               "element", "has another size than the elements of the list");
 }
 
@@ -157,25 +157,25 @@ static char *open_gap(mica_list *list, const mica_type *element, uint32_t positi
 {
     uint32_t before = mica_list_count(list);
     bool is_full = !list->private_.items ||
-                   sizeof(micap_block) + (size_t)(before + count) * element->size_bytes >
-                       micap_block_size_bytes(micap_block_size(block_of(list)));
-    micap_block *block = own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
+                   sizeof(micap_heap_block) + (size_t)(before + count) * element->size_bytes >
+                       micap_heap_block_size_bytes(micap_heap_block_size(block_of(list)));
+    micap_heap_block *block = own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
     if (!block)
         return NULL;
     char *gap = element_at(block, element, position);
     memmove(gap + (size_t)count * element->size_bytes, gap, (size_t)(before - position) * element->size_bytes);
-    micap_block_set_count(block, before + count);
+    micap_heap_block_set_count(block, before + count);
     return gap;
 }
 
 /* Removes elements that own nothing, but not all, from a block with one owner. */
 static void close_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
-    micap_block *block = block_of(list);
-    uint32_t after = micap_block_count(block) - count;
+    micap_heap_block *block = block_of(list);
+    uint32_t after = micap_heap_block_count(block) - count;
     char *gap = element_at(block, element, position);
     memmove(gap, gap + (size_t)count * element->size_bytes, (size_t)(after - position) * element->size_bytes);
-    micap_block_set_count(block, after);
+    micap_heap_block_set_count(block, after);
 }
 
 void *mica_list_insert_type(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
@@ -183,8 +183,9 @@ void *mica_list_insert_type(mica_list *list, const mica_type *element, uint32_t 
     uint32_t before = mica_list_count(list);
     position = position == UINT32_MAX ? before : position;
     if (!fits(__func__, list, element) ||
-        MICAP_INVALID(NULL, position > before, position, "must not be greater than the number of elements") || !count ||
-        is_too_long(element, (uint64_t)before + count))
+        MICAP_INVALID(NULL, position > before, position, "must not be greater than the number of elements") ||
+        MICAP_INVALID(NULL, !count || is_too_long(element, (uint64_t)before + count), count,
+                      "must not be 0, nor more than a list can have"))
         return NULL;
     char *gap = open_gap(list, element, position, count);
     return gap ? memset(gap, 0, (size_t)count * element->size_bytes) : NULL;
@@ -199,7 +200,7 @@ static bool is_inside(const mica_list *list, const mica_type *element, const voi
 
 static mica_result assign(mica_list *list, const mica_type *element, const void *values, uint32_t count)
 {
-    micap_block *block = count ? copy_block(element, values, count, count) : NULL;
+    micap_heap_block *block = count ? copy_block(element, values, count, count) : NULL;
     if (count && !block)
         return MICA_ERROR_MEMORY;
     micap_list_release(list, element);
@@ -236,7 +237,8 @@ mica_result mica_list_replace_type(mica_list *list, const mica_type *element, ui
     removed = removed == UINT32_MAX ? before - position : removed;
     if (MICAP_INVALID(NULL, removed > before - position, removed, "must not be greater than the number of elements"))
         return MICA_ERROR_INVALID;
-    if (is_too_long(element, (uint64_t)before - removed + count))
+    if (MICAP_INVALID(NULL, is_too_long(element, (uint64_t)before - removed + count), count,
+                      "is more than a list can have"))
         return MICA_ERROR_LIMIT;
     if (removed == before)
         return assign(list, element, values, count);
@@ -264,7 +266,7 @@ mica_result mica_list_resize_type(mica_list *list, const mica_type *element, uin
     uint32_t before = mica_list_count(list);
     if (!fits(__func__, list, element))
         return MICA_ERROR_INVALID;
-    if (is_too_long(element, count))
+    if (MICAP_INVALID(NULL, is_too_long(element, count), count, "is more than a list can have"))
         return MICA_ERROR_LIMIT;
     if (count <= before)
         return mica_list_remove_type(list, element, count, before - count);

@@ -21,43 +21,43 @@ static mica_text long_text(const char *bytes, uint32_t length, uint8_t form)
     return text;
 }
 
-static void finish(micap_block *block, uint32_t length)
+static void finish(micap_heap_block *block, uint32_t length)
 {
-    ((char *)micap_block_elements(block))[length] = 0;
-    micap_block_set_count(block, length);
+    ((char *)micap_heap_block_elements(block))[length] = 0;
+    micap_heap_block_set_count(block, length);
 }
 
 /* A block with room for `capacity` bytes that contains `length` bytes. NULL if memory is short. */
-static micap_block *make_block(const char *bytes, uint32_t length, size_t capacity)
+static micap_heap_block *make_block(const char *bytes, uint32_t length, size_t capacity)
 {
-    micap_block *block = micap_block_create(capacity + 1, 1);
+    micap_heap_block *block = micap_heap_block_create(capacity + 1, 1);
     if (!block)
         return NULL;
-    memcpy(micap_block_elements(block), bytes, length);
+    memcpy(micap_heap_block_elements(block), bytes, length);
     finish(block, length);
     return block;
 }
 
-static micap_block *block_of(const mica_text *text)
+static micap_heap_block *block_of(const mica_text *text)
 {
-    return micap_block_of(mica_text_get(text));
+    return micap_heap_block_of(mica_text_get(text));
 }
 
 void micap_text_release(mica_text *text)
 {
-    if (micap_text_has_block(text) && micap_block_leave(block_of(text)))
-        micap_block_destroy(block_of(text));
+    if (micap_text_has_block(text) && micap_heap_block_leave(block_of(text)))
+        micap_heap_block_destroy(block_of(text));
 }
 
 bool micap_text_retain(mica_text *text)
 {
     uint8_t form = micap_text_form(text);
-    if (form <= MICA_TEXT_IN_PLACE || (form == MICA_PRIVATE_TEXT_BLOCK && micap_block_share(block_of(text))))
+    if (form <= MICA_TEXT_IN_PLACE || (form == MICA_PRIVATE_TEXT_BLOCK && micap_heap_block_share(block_of(text))))
         return true;
     uint32_t length = mica_text_length(text);
-    micap_block *block = make_block(mica_text_get(text), length, length);
+    micap_heap_block *block = make_block(mica_text_get(text), length, length);
     if (block)
-        *text = long_text(micap_block_elements(block), length, MICA_PRIVATE_TEXT_BLOCK);
+        *text = long_text(micap_heap_block_elements(block), length, MICA_PRIVATE_TEXT_BLOCK);
     return block != NULL;
 }
 
@@ -69,7 +69,7 @@ const char *micap_text_problem(const mica_text *text)
     if (form != MICA_PRIVATE_TEXT_BLOCK)
         return "a text of a world has its own memory";
     uint32_t length = mica_text_length(text);
-    if (length <= MICA_TEXT_IN_PLACE || length != micap_block_count(block_of(text)) || mica_text_get(text)[length])
+    if (length <= MICA_TEXT_IN_PLACE || length != micap_heap_block_count(block_of(text)) || mica_text_get(text)[length])
         return "a long text has its length in its block, and ends with zero";
     return NULL;
 }
@@ -87,15 +87,15 @@ mica_text mica_text_of(const char *characters)
 /* Whether the text has a block that no other text shares and that has room. */
 static bool can_write(const mica_text *text, size_t length)
 {
-    return micap_text_has_block(text) && !micap_block_is_shared(block_of(text)) &&
-           sizeof(micap_block) + length + 1 <= micap_block_size_bytes(micap_block_size(block_of(text)));
+    return micap_text_has_block(text) && !micap_heap_block_is_shared(block_of(text)) &&
+           sizeof(micap_heap_block) + length + 1 <= micap_heap_block_size_bytes(micap_heap_block_size(block_of(text)));
 }
 
 mica_result mica_text_set_bytes(mica_text *text, const char *bytes, size_t length)
 {
     if (MICAP_MISSING(NULL, text) || MICAP_MISSING_ARRAY(NULL, bytes, length))
         return MICA_ERROR_INVALID;
-    if (length > MICA_TEXT_BYTES_MAX)
+    if (MICAP_INVALID(NULL, length > MICA_TEXT_BYTES_MAX, length, "must not be more than MICA_TEXT_BYTES_MAX"))
         return MICA_ERROR_LIMIT;
     if (length <= MICA_TEXT_IN_PLACE) {
         mica_text fresh = short_text(bytes, length);
@@ -104,17 +104,17 @@ mica_result mica_text_set_bytes(mica_text *text, const char *bytes, size_t lengt
         return MICA_OK;
     }
     if (can_write(text, length)) {
-        micap_block *block = block_of(text);
-        memmove(micap_block_elements(block), bytes, length);
+        micap_heap_block *block = block_of(text);
+        memmove(micap_heap_block_elements(block), bytes, length);
         finish(block, (uint32_t)length);
-        *text = long_text(micap_block_elements(block), (uint32_t)length, MICA_PRIVATE_TEXT_BLOCK);
+        *text = long_text(micap_heap_block_elements(block), (uint32_t)length, MICA_PRIVATE_TEXT_BLOCK);
         return MICA_OK;
     }
-    micap_block *block = make_block(bytes, (uint32_t)length, length);
+    micap_heap_block *block = make_block(bytes, (uint32_t)length, length);
     if (!block)
         return MICA_ERROR_MEMORY;
     micap_text_release(text);
-    *text = long_text(micap_block_elements(block), (uint32_t)length, MICA_PRIVATE_TEXT_BLOCK);
+    *text = long_text(micap_heap_block_elements(block), (uint32_t)length, MICA_PRIVATE_TEXT_BLOCK);
     return MICA_OK;
 }
 
@@ -131,7 +131,7 @@ mica_result mica_text_append_bytes(mica_text *text, const char *bytes, size_t le
     if (MICAP_MISSING(NULL, text) || MICAP_MISSING_ARRAY(NULL, bytes, length))
         return MICA_ERROR_INVALID;
     uint32_t before = mica_text_length(text);
-    if (length > MICA_TEXT_BYTES_MAX - before)
+    if (MICAP_INVALID(NULL, length > MICA_TEXT_BYTES_MAX - before, length, "must not be more than there is room for"))
         return MICA_ERROR_LIMIT;
     uint32_t after = before + (uint32_t)length;
     if (!length)
@@ -144,15 +144,15 @@ mica_result mica_text_append_bytes(mica_text *text, const char *bytes, size_t le
         return MICA_OK;
     }
     bool in_place = can_write(text, after);
-    micap_block *block =
+    micap_heap_block *block =
         in_place ? block_of(text) : make_block(mica_text_get(text), before, after > 2 * before ? after : 2 * before);
     if (!block)
         return MICA_ERROR_MEMORY;
-    memmove((char *)micap_block_elements(block) + before, bytes, length);
+    memmove((char *)micap_heap_block_elements(block) + before, bytes, length);
     finish(block, after);
     if (!in_place)
         micap_text_release(text);
-    *text = long_text(micap_block_elements(block), after, MICA_PRIVATE_TEXT_BLOCK);
+    *text = long_text(micap_heap_block_elements(block), after, MICA_PRIVATE_TEXT_BLOCK);
     return MICA_OK;
 }
 
