@@ -292,11 +292,8 @@ MICA_END
 #    define MICA_ELEMENT_(T, kind_)                                                                                    \
         MICA_UNUSED_ static const mica_type mica_type_of_##T = {                                                       \
             .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = kind_};
-#    define MICA_ELEMENT_BOOL_(T, name_, kind_)                                                                       \
-        MICA_UNUSED_ static const mica_type mica_type_of_##name_ = {                                                   \
-            .name = "bool", .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = kind_};
-MICA_ELEMENT_BOOL_(_Bool, bool, MICA_KIND_BOOL)
-MICA_ELEMENT_BOOL_(_Bool, _Bool, MICA_KIND_BOOL)
+MICA_ELEMENT_(bool, MICA_KIND_BOOL)
+MICA_ELEMENT_(_Bool, MICA_KIND_BOOL) /* which bool is a macro for, until C23 */
 MICA_ELEMENT_(char, MICA_KIND_CHAR)
 MICA_ELEMENT_(int8_t, MICA_KIND_I8)
 MICA_ELEMENT_(uint8_t, MICA_KIND_U8)

@@ -40,7 +40,8 @@ enum { MICA_LIST_BYTES_MAX = 256 << 20 };
 /* An array of any length. */
 typedef struct mica_list {
     union {
-        void *items;   /* NULL: empty. Four bytes before it contain the number of elements, and what the allocator needs. */
+        void *
+            items; /* NULL: empty. Four bytes before it contain the number of elements, and what the allocator needs. */
         uint64_t bits; /* eight bytes on every machine */
     } private_;
 } mica_list;
@@ -59,17 +60,18 @@ static inline uint32_t mica_list_count(const mica_list *list)
 MICA_API const void *mica_list_items_type(const mica_list *list, const struct mica_type *element);
 
 /* Returns all elements to write; NULL if there are none, or if memory runs out while they are copied because another list shares them.
- * Threads: one per list, as for all functions that write. */
+ * Threads: one per list. */
 #define mica_list_write(list, T) ((T *)mica_list_write_type((list), &mica_type_of_##T))
 MICA_API void *mica_list_write_type(mica_list *list, const struct mica_type *element);
 
 /* Inserts a new element, which is zero, at the end or before `position`, and returns it. Returns NULL if memory runs out, the position is
- * greater than the count, or the list is full; the list is unchanged then. */
+ * greater than the count, or the list is full; the list is unchanged then. Threads: one per list, as for all below. */
 #define mica_list_append(list, T) ((T *)mica_list_insert_type((list), &mica_type_of_##T, UINT32_MAX, 1))
 #define mica_list_insert(list, T, position) ((T *)mica_list_insert_type((list), &mica_type_of_##T, (position), 1))
 
-/* The same for several elements. A position of UINT32_MAX is the end. */
-MICA_API void *mica_list_insert_type(mica_list *list, const struct mica_type *element, uint32_t position, uint32_t count);
+/* The same for several elements. A position of UINT32_MAX is the end. Threads: one per list. */
+MICA_API void *mica_list_insert_type(mica_list *list, const struct mica_type *element, uint32_t position,
+                                     uint32_t count);
 
 /* Appends copies of values: mica_list_add(&scores, float, 7.5f, 8), mica_list_add(&points, Vec3, {1, 2, 3}). Returns what
  * mica_list_assign returns. */
@@ -83,25 +85,27 @@ MICA_API void *mica_list_insert_type(mica_list *list, const struct mica_type *el
     mica_list_replace_type((list), &mica_type_of_##T, 0, UINT32_MAX, (const T *){(values)}, (count))
 
 /* Replaces `removed` elements from `position` by copies of `count` values. A position of UINT32_MAX is the end; a `removed` of UINT32_MAX
- * is all from there on. Returns what mica_list_assign returns. */
+ * is all from there on. Returns what mica_list_assign returns. Threads: one per list. */
 MICA_API mica_result mica_list_replace_type(mica_list *list, const struct mica_type *element, uint32_t position,
                                             uint32_t removed, const void *values, uint32_t count);
 
 /* Removes the element at a position; the order of the others stays. Returns what mica_list_assign returns, and MICA_ERROR_INVALID if
  * there is no such element. */
 #define mica_list_remove(list, T, position) mica_list_remove_type((list), &mica_type_of_##T, (position), 1)
-/* The same for several elements. */
-MICA_API mica_result mica_list_remove_type(mica_list *list, const struct mica_type *element, uint32_t position, uint32_t count);
+/* The same for several elements. Threads: one per list. */
+MICA_API mica_result mica_list_remove_type(mica_list *list, const struct mica_type *element, uint32_t position,
+                                           uint32_t count);
 
-/* Removes elements from the end, or appends new ones, which are zero. Returns what mica_list_assign returns. */
+/* Removes elements from the end, or appends new ones, which are zero. Returns what mica_list_assign returns. Threads: one per list. */
 #define mica_list_resize(list, T, count) mica_list_resize_type((list), &mica_type_of_##T, (count))
 MICA_API mica_result mica_list_resize_type(mica_list *list, const struct mica_type *element, uint32_t count);
 
-/* Makes `list` a copy of another, which costs the same for any length. Returns what mica_list_assign returns. */
+/* Makes `list` a copy of another, which costs the same for any length. Returns what mica_list_assign returns. Threads: one per
+ * list. */
 #define mica_list_copy(list, T, from) mica_list_copy_type((list), &mica_type_of_##T, (from))
 MICA_API mica_result mica_list_copy_type(mica_list *list, const struct mica_type *element, const mica_list *from);
 
-/* Removes all elements, and frees what the list has. NULL is a no-op. */
+/* Removes all elements, and frees what the list has. NULL is a no-op. Threads: one per list. */
 #define mica_list_clear(list, T) mica_list_clear_type((list), &mica_type_of_##T)
 MICA_API void mica_list_clear_type(mica_list *list, const struct mica_type *element);
 

@@ -32,8 +32,9 @@ enum {
 /* Text of any length. */
 typedef struct mica_text {
     union {
-        char bytes[16];    /* in place: the text and zero; the last byte is its length */
-        uint64_t words[2]; /* else: a pointer to the text, and its length in four bytes; the last byte is one of the following */
+        char bytes[16]; /* in place: the text and zero; the last byte is its length */
+        uint64_t words
+            [2]; /* else: a pointer to the text, and its length in four bytes; the last byte is one of the following */
     } private_;
 } mica_text;
 

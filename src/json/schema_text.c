@@ -64,10 +64,8 @@ static bool read_list(reading *work, const micap_step_in *path, const char *elem
         type = type->next;
     mica_kind kind = micap_kind_of_name(element);
     field->type = type ? &type->type : NULL;
-    if (!type && bytes_of_kind(kind)) {
-        mica_type *plain = micap_json_allocate(work->compiler, sizeof *plain);
-        if (!plain)
-            return false;
+    mica_type *plain = !type && bytes_of_kind(kind) ? micap_json_allocate(work->compiler, sizeof *plain) : NULL;
+    if (plain) {
         *plain = (mica_type){.name = micap_kind_name(kind),
                              .size_bytes = bytes_of_kind(kind),
                              .alignment = alignment_of_kind(kind),
@@ -76,7 +74,9 @@ static bool read_list(reading *work, const micap_step_in *path, const char *elem
     }
     field->kind = MICA_KIND_LIST;
     field->element_bytes = sizeof(mica_list);
-    return field->type || fail(work, path, "the elements of a \"list\" have a kind, such as \"f32\", or a type that was described before");
+    return field->type ||
+           fail(work, path,
+                "the elements of a \"list\" have a kind, such as \"f32\", or a type that was described before");
 }
 
 static bool read_kind(reading *work, const micap_step_in *path, const json_t *json, mica_field *field,

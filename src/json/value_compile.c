@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"none", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
-                                         "i64",  "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset",
-                                         "text", "list"};
+static const char *const kind_names[] = {"none",   "bool", "char",  "i8",    "u8",   "i16", "u16",
+                                         "i32",    "u32",  "i64",   "u64",   "f32",  "f64", "entity",
+                                         "struct", "enum", "flags", "asset", "text", "list"};
 
 const char *micap_kind_name(mica_kind kind)
 {

@@ -124,8 +124,7 @@ static void name_part(mica_member left, mica_member right, char *path, size_t ca
     bool is_list = left.count || left.kind == MICA_KIND_LIST;
     uint32_t left_count = mica_member_count(left), right_count = mica_member_count(right), at = 0;
     uint32_t common = left_count < right_count ? left_count : right_count;
-    while (at < common &&
-           hash_of_member(mica_member_at(left, at)) == hash_of_member(mica_member_at(right, at)))
+    while (at < common && hash_of_member(mica_member_at(left, at)) == hash_of_member(mica_member_at(right, at)))
         ++at;
     if (at == common && left_count == right_count)
         return;

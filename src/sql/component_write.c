@@ -152,9 +152,8 @@ static int update_component(row *row, mica_entity entity)
     const mica_type *type = row->table->type;
     uint32_t count;
     bool switched, on;
-    bool has_value =
-        type->copy ? take_value(row, mica_get_id(row->world, entity, row->table->component))
-                   : mica_get_value_id(row->world, entity, row->table->component, row->value);
+    bool has_value = type->copy ? take_value(row, mica_get_id(row->world, entity, row->table->component))
+                                : mica_get_value_id(row->world, entity, row->table->component, row->value);
     if (!has_value)
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);

@@ -112,10 +112,8 @@ static void append_element(sqlite3_str *text, const mica_field *field, const cha
 static void append_list(sqlite3_str *text, const mica_type *element, const mica_list *list)
 {
     bool is_described = element->field_count || element->constant_count;
-    mica_field field = {.type = is_described ? element : NULL,
-                        .element_bytes = element->size_bytes,
-                        .count = 1,
-                        .kind = element->kind};
+    mica_field field = {
+        .type = is_described ? element : NULL, .element_bytes = element->size_bytes, .count = 1, .kind = element->kind};
     const char *items = mica_list_items_type(list, element);
     sqlite3_str_appendchar(text, 1, '[');
     for (uint32_t i = 0; i < mica_list_count(list); ++i) {

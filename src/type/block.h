@@ -1,7 +1,7 @@
 /* Blocks of text and lists: eight bytes, then the elements. Values point to the elements.
  *
- * A block is shared by all copies of a value. The number of owners rises with every copy; who is not the only owner copies the block before
- * a write. A thread that finds itself the only owner sees everything that the former owners did, by the acquire of that check and the
+ * A block is shared by all copies of a value. The number of owners rises with every copy; an owner that is not the only one copies the block
+ * before a write. A thread that finds itself the only owner sees everything that the former owners did, by the acquire of that check and the
  * release of theirs. Nothing that a program can observe depends on how many owners there are. */
 #ifndef MICAP_TYPE_BLOCK_H
 #define MICAP_TYPE_BLOCK_H
@@ -19,10 +19,10 @@ typedef struct micap_heap_block {
 } micap_heap_block;
 
 enum {
-    MICAP_HEAP_BLOCK_OWNER = 1 << 14,                  /* one owner */
-    MICAP_HEAP_BLOCK_OWNERS_MAX = 200000,              /* the next copy gets a block of its own; far from what fits */
-    MICAP_HEAP_BLOCK_OWNS = 1 << 13,                   /* the elements have text or lists */
-    MICAP_HEAP_BLOCK_ELEMENT_MAX = (1 << 13) - 1,      /* bytes of an element, or more */
+    MICAP_HEAP_BLOCK_OWNER = 1 << 14,             /* one owner */
+    MICAP_HEAP_BLOCK_OWNERS_MAX = 200000,         /* the next copy gets a block of its own; far from what fits */
+    MICAP_HEAP_BLOCK_OWNS = 1 << 13,              /* the elements have text or lists */
+    MICAP_HEAP_BLOCK_ELEMENT_MAX = (1 << 13) - 1, /* bytes of an element, or more */
     MICAP_HEAP_BLOCK_SIZE_SHIFT = 26,
 };
 
@@ -68,18 +68,20 @@ static inline bool micap_heap_block_is_shared(const micap_heap_block *block)
 /* Adds an owner; false if there are too many. */
 static inline bool micap_heap_block_share(micap_heap_block *block)
 {
-    if (atomic_load_explicit(&block->owners, memory_order_relaxed) / MICAP_HEAP_BLOCK_OWNER >= MICAP_HEAP_BLOCK_OWNERS_MAX)
+    if (atomic_load_explicit(&block->owners, memory_order_relaxed) / MICAP_HEAP_BLOCK_OWNER >=
+        MICAP_HEAP_BLOCK_OWNERS_MAX)
         return false;
     atomic_fetch_add_explicit(&block->owners, MICAP_HEAP_BLOCK_OWNER, memory_order_relaxed);
     return true;
 }
 
-/* Removes an owner; true if it was the last, who then frees the block. */
+/* Removes an owner; true if it was the last, which then frees the block. */
 static inline bool micap_heap_block_leave(micap_heap_block *block)
 {
     if (!micap_heap_block_is_shared(block))
         return true;
-    return atomic_fetch_sub_explicit(&block->owners, MICAP_HEAP_BLOCK_OWNER, memory_order_acq_rel) < 2 * MICAP_HEAP_BLOCK_OWNER;
+    return atomic_fetch_sub_explicit(&block->owners, MICAP_HEAP_BLOCK_OWNER, memory_order_acq_rel) <
+           2 * MICAP_HEAP_BLOCK_OWNER;
 }
 
 /* A block with room for so many bytes of elements, one owner and no elements. NULL if memory is short. */

@@ -28,8 +28,7 @@ static const char *element_problem(const mica_type *type, uint32_t depth)
         return "a list has no type of elements";
     if (type->alignment > 8 || type->size_bytes > MICA_LIST_BYTES_MAX)
         return "the elements of a list have an alignment of at most 8, and at most 256 MiB";
-    bool is_described =
-        type->kind == MICA_KIND_STRUCT || type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    bool is_described = type->kind == MICA_KIND_STRUCT || type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
     if (is_described || type->kind == MICA_KIND_LIST)
         return problem_of(type, depth);
     return type->name && *type->name && type->size_bytes && micap_kind_bytes(type->kind) == type->size_bytes

@@ -121,9 +121,9 @@ static bool fits(const char *function, const mica_list *list, const mica_type *e
                           "must have a size, and an alignment of at most 8"))
         return false;
     const micap_heap_block *block = block_of(list);
-    return !MICAP_INVALID_IN_(NULL, function,
-                              block && (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element),
-                              "element", "has another size than the elements of the list");
+    return !MICAP_INVALID_IN_(
+        NULL, function, block && (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element),
+        "element", "has another size than the elements of the list");
 }
 
 /* The elements that a list of `count` gets room for when it needs `needed`: twice as many, if there were some. */
@@ -156,10 +156,10 @@ void *mica_list_write_type(mica_list *list, const mica_type *element)
 static char *open_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
-    bool is_full = !list->private_.items ||
-                   sizeof(micap_heap_block) + (size_t)(before + count) * element->size_bytes >
-                       micap_heap_block_size_bytes(micap_heap_block_size(block_of(list)));
-    micap_heap_block *block = own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
+    bool is_full = !list->private_.items || sizeof(micap_heap_block) + (size_t)(before + count) * element->size_bytes >
+                                                micap_heap_block_size_bytes(micap_heap_block_size(block_of(list)));
+    micap_heap_block *block =
+        own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
     if (!block)
         return NULL;
     char *gap = element_at(block, element, position);

@@ -35,10 +35,8 @@ mica_member micap_member_of_element(const mica_type *element, void *at)
 {
     bool has_type = element->field_count || element->constant_count || element->kind == MICA_KIND_STRUCT ||
                     element->kind == MICA_KIND_ENUM || element->kind == MICA_KIND_FLAGS;
-    return (mica_member){.data = at,
-                         .type = has_type ? element : NULL,
-                         .kind = element->kind,
-                         .element_bytes = element->size_bytes};
+    return (mica_member){
+        .data = at, .type = has_type ? element : NULL, .kind = element->kind, .element_bytes = element->size_bytes};
 }
 
 const mica_type *micap_member_owner(mica_member member, mica_field *field, mica_type *type)
@@ -47,10 +45,8 @@ const mica_type *micap_member_owner(mica_member member, mica_field *field, mica_
                           .element_bytes = member.element_bytes,
                           .count = member.count ? member.count : 1,
                           .kind = member.kind};
-    *type = (mica_type){.fields = field,
-                        .field_count = 1,
-                        .size_bytes = field->element_bytes * field->count,
-                        .kind = MICA_KIND_STRUCT};
+    *type = (mica_type){
+        .fields = field, .field_count = 1, .size_bytes = field->element_bytes * field->count, .kind = MICA_KIND_STRUCT};
     return micap_type_owns(type) ? type : NULL;
 }
 
@@ -127,8 +123,8 @@ static mica_member step_to_element(mica_member member, const char *path, const c
         return (mica_member){0};
     }
     if (!is_array || position >= count) {
-        micap_value_fail(error, (size_t)(*at - path),
-                         is_array ? "there are only %u elements" : "this is not an array", count);
+        micap_value_fail(error, (size_t)(*at - path), is_array ? "there are only %u elements" : "this is not an array",
+                         count);
         return (mica_member){0};
     }
     mica_list *list = writes ? micap_member_list(member) : NULL;

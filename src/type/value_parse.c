@@ -625,7 +625,8 @@ mica_result mica_value_parse(mica_member member, const char *text, mica_value_er
     if (!member.data)
         return micap_value_fail(out_error, 0, "there is no value");
     if (member.is_read_only)
-        return micap_value_fail(out_error, 0, "the value is in a list that others share: find it with mica_member_write");
+        return micap_value_fail(out_error, 0,
+                                "the value is in a list that others share: find it with mica_member_write");
     parser check = {.text = text, .at = text, .error = out_error};
     if (!parse_all(&check, member))
         return MICA_ERROR_INVALID;

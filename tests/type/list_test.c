@@ -237,6 +237,15 @@ START_TEST(more_copies_than_a_block_counts_get_another_block)
 }
 END_TEST
 
+static void expect_texts(const mica_list *list, char (*mirror)[64], uint32_t count)
+{
+    ck_assert_uint_eq(mica_list_count(list), count);
+    ck_assert_ptr_null(micap_list_problem(list, &mica_type_of_mica_text));
+    const mica_text *texts = mica_list_items(list, mica_text);
+    for (uint32_t i = 0; i < count; ++i)
+        ck_assert_str_eq(mica_text_get(&texts[i]), mirror[i]);
+}
+
 /* Some lists of texts, and as many arrays. */
 START_TEST(random_operations_do_what_they_do_to_an_array)
 {
@@ -300,15 +309,9 @@ START_TEST(random_operations_do_what_they_do_to_an_array)
                 counts[at] = count;
             }
             break;
-        default:
-            if (random_one_in(&random, 20))
-                mica_list_clear(&lists[at], mica_text), counts[at] = 0;
+        default: counts[at] = random_one_in(&random, 20) ? mica_list_clear(&lists[at], mica_text), 0 : counts[at];
         }
-        ck_assert_uint_eq(mica_list_count(&lists[at]), counts[at]);
-        ck_assert_ptr_null(micap_list_problem(&lists[at], &mica_type_of_mica_text));
-        const mica_text *texts = mica_list_items(&lists[at], mica_text);
-        for (uint32_t i = 0; i < counts[at]; ++i)
-            ck_assert_str_eq(mica_text_get(&texts[i]), mirror[i]);
+        expect_texts(&lists[at], mirror, counts[at]);
     }
     for (uint32_t i = 0; i < LISTS; ++i)
         mica_list_clear(&lists[i], mica_text);

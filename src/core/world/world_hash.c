@@ -45,10 +45,8 @@ static void hash_list(micap_hasher *hasher, const mica_type *element, const char
 {
     mica_list list;
     memcpy(&list, value, sizeof list);
-    mica_field elements = {.type = element,
-                           .element_bytes = element->size_bytes,
-                           .count = mica_list_count(&list),
-                           .kind = element->kind};
+    mica_field elements = {
+        .type = element, .element_bytes = element->size_bytes, .count = mica_list_count(&list), .kind = element->kind};
     micap_hasher_integer(hasher, elements.count, 4);
     micap_hash_field(hasher, &elements, list.private_.items);
 }
