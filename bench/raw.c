@@ -1,6 +1,10 @@
+#define _DEFAULT_SOURCE /* for madvise, which strict C17 hides */
 #include "raw.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 raw_world raw_world_make(void)
 {
@@ -20,11 +24,24 @@ void raw_world_free(raw_world *world)
 }
 
 /* Takes the address of the array's pointer, whatever it points to. False, and all as before, when memory is short. */
-static bool resize(void *address_of_array, uint32_t capacity, size_t element_bytes)
+static bool resize(const raw_world *world, void *address_of_array, uint32_t before, uint32_t capacity,
+                   size_t element_bytes)
 {
     void *array;
     memcpy(&array, address_of_array, sizeof array);
-    array = realloc(array, capacity * element_bytes);
+    if (world->on_huge_pages && capacity * element_bytes >= HUGE_PAGE_BYTES) {
+        size_t bytes = (capacity * element_bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        void *larger = aligned_alloc(HUGE_PAGE_BYTES, bytes);
+        if (larger == NULL)
+            return false;
+        madvise(larger, bytes, MADV_HUGEPAGE);
+        if (before)
+            memcpy(larger, array, before * element_bytes);
+        free(array);
+        array = larger;
+    } else {
+        array = realloc(array, capacity * element_bytes);
+    }
     if (array == NULL)
         return false;
     memcpy(address_of_array, &array, sizeof array);
@@ -42,8 +59,9 @@ static uint32_t doubled(uint32_t capacity, uint32_t needed)
 static bool grow_rows(raw_world *world, uint32_t needed)
 {
     uint32_t capacity = doubled(world->capacity, needed);
-    if (!resize(&world->position, capacity, sizeof(Position)) ||
-        !resize(&world->velocity, capacity, sizeof(Velocity)) || !resize(&world->owner, capacity, sizeof(raw_id)))
+    if (!resize(world, &world->position, world->capacity, capacity, sizeof(Position)) ||
+        !resize(world, &world->velocity, world->capacity, capacity, sizeof(Velocity)) ||
+        !resize(world, &world->owner, world->capacity, capacity, sizeof(raw_id)))
         return false;
     world->capacity = capacity;
     return true;
@@ -52,7 +70,7 @@ static bool grow_rows(raw_world *world, uint32_t needed)
 static bool grow_slots(raw_world *world, uint32_t needed)
 {
     uint32_t capacity = doubled(world->slot_capacity, needed);
-    if (!resize(&world->slots, capacity, sizeof(raw_slot)))
+    if (!resize(world, &world->slots, world->slot_capacity, capacity, sizeof(raw_slot)))
         return false;
     world->slot_capacity = capacity;
     return true;
@@ -198,7 +216,7 @@ void raw_world_clear(raw_world *world)
 static bool grow_mass_index(raw_world *world)
 {
     uint32_t capacity = world->slot_capacity;
-    if (!resize(&world->mass_row, capacity, sizeof(uint32_t)))
+    if (!resize(world, &world->mass_row, world->mass_row_capacity, capacity, sizeof(uint32_t)))
         return false;
     for (uint32_t i = world->mass_row_capacity; i < capacity; ++i)
         world->mass_row[i] = RAW_NONE;
@@ -209,7 +227,8 @@ static bool grow_mass_index(raw_world *world)
 static bool grow_mass(raw_world *world)
 {
     uint32_t capacity = doubled(world->mass_capacity, world->mass_count + 1);
-    if (!resize(&world->mass, capacity, sizeof(Mass)) || !resize(&world->mass_owner, capacity, sizeof(uint32_t)))
+    if (!resize(world, &world->mass, world->mass_capacity, capacity, sizeof(Mass)) ||
+        !resize(world, &world->mass_owner, world->mass_capacity, capacity, sizeof(uint32_t)))
         return false;
     world->mass_capacity = capacity;
     return true;
@@ -247,7 +266,7 @@ static bool queue_push(raw_queue *queue, raw_change change)
 {
     if (queue->count == queue->capacity) {
         uint32_t capacity = doubled(queue->capacity, queue->count + 1);
-        if (!resize(&queue->changes, capacity, sizeof(raw_change)))
+        if (!resize(&(raw_world){0}, &queue->changes, queue->capacity, capacity, sizeof(raw_change)))
             return false;
         queue->capacity = capacity;
     }

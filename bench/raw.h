@@ -47,6 +47,7 @@ struct raw_world {
     Mass *mass;
     uint32_t *mass_owner;
 
+    bool on_huge_pages; /* large arrays, as Mica asks for them */
     raw_on_add_fn on_add;
     void *on_add_context;
 };

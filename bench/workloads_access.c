@@ -144,10 +144,10 @@ static measurement ref_random_mica(uint32_t n)
 }
 
 const workload access_workloads[] = {
-    {"get_random_1M", 1000000, get_random_mica, get_random_raw, 1.1, UNIT_RATIO},
-    {"get_random_10k", 10000, get_random_mica, get_random_raw, 1.5, UNIT_RATIO},
+    {"get_random_1M", 1000000, get_random_mica, get_random_raw, 1.0, UNIT_RATIO},
+    {"get_random_10k", 10000, get_random_mica, get_random_raw, 1.3, UNIT_RATIO},
     {"get_many_1M", 1000000, get_many_mica, get_random_raw, 0.7, UNIT_RATIO},
     {"ref_random_1M", 1000000, ref_random_mica, get_random_raw, 1.2, UNIT_RATIO},
-    {"has_random_1M", 1000000, has_random_mica, has_random_raw, 1.0, UNIT_RATIO},
+    {"has_random_1M", 1000000, has_random_mica, has_random_raw, 0.7, UNIT_RATIO},
     {0},
 };

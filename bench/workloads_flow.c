@@ -102,35 +102,54 @@ static void small_system(mica_view *view)
     double_data(mica_view_write_at(view, 0), view->count);
 }
 
-/* A hundred components, so that each system has rows of its own. */
-static mica_component component_of(mica_world *world, uint32_t number)
+static void small_columns_system(uint32_t count, void *const *columns)
 {
-    char name[16] = {'D', (char)('0' + number / 10), (char)('0' + number % 10)};
+    double_data(columns[0], count);
+}
+
+/* A hundred components, so that each system has rows of its own. */
+static mica_component component_in(mica_world *world, uint32_t number, mica_storage storage)
+{
+    char name[16] = {storage == MICA_STORAGE_POOL ? 'P' : 'D', (char)('0' + number / 10), (char)('0' + number % 10)};
     static const mica_field field = {.name = "value", .element_bytes = 4, .count = 1, .kind = MICA_KIND_F32};
     mica_component component = mica_component_define(world, &(mica_type){.name = name,
                                                                          .fields = &field,
                                                                          .field_count = 1,
                                                                          .size_bytes = sizeof(Data),
                                                                          .alignment = _Alignof(Data),
+                                                                         .storage = storage,
                                                                          .kind = MICA_KIND_STRUCT});
     require(component != 0, "a component can't be made");
     return component;
 }
 
-static measurement small_frames_mica(bool populated)
+static mica_component component_of(mica_world *world, uint32_t number)
+{
+    return component_in(world, number, MICA_STORAGE_CHUNK);
+}
+
+typedef struct small_frames {
+    bool populated;
+    bool with_columns; /* systems get columns instead of views */
+    mica_storage storage;
+} small_frames;
+
+static measurement small_frames_mica(small_frames shape)
 {
     mica_world *world = make_world(1);
     for (uint32_t i = 0; i < SMALL_SYSTEMS; ++i) {
         char name[16] = {'s', (char)('0' + i / 10), (char)('0' + i % 10)};
-        mica_component component = component_of(world, i);
+        mica_component component = component_in(world, i, shape.storage);
         Data data = {0};
-        if (populated)
+        if (shape.populated)
             mica_create_id(world, &(mica_value){component, sizeof data, &data}, 1);
         mica_term term = {component, MICA_ACCESS_WRITE};
-        require(mica_system_add(world,
-                                &(mica_system_def){.name = name, .view = small_system, .terms = &term, .term_count = 1})
-                        .id != 0,
-                "a system can't be made");
+        mica_system_def def = {.name = name, .terms = &term, .term_count = 1};
+        if (shape.with_columns)
+            def.columns = small_columns_system;
+        else
+            def.view = small_system;
+        require(mica_system_add(world, &def).id != 0, "a system can't be made");
     }
     mica_step(world, seconds);
     double start = now_ns();
@@ -166,7 +185,7 @@ static measurement small_frames_raw(uint32_t count)
 static measurement empty_frame_mica(uint32_t n)
 {
     (void)n;
-    return small_frames_mica(false);
+    return small_frames_mica((small_frames){.populated = false});
 }
 
 static measurement empty_frame_raw(uint32_t n)
@@ -178,7 +197,19 @@ static measurement empty_frame_raw(uint32_t n)
 static measurement one_each_mica(uint32_t n)
 {
     (void)n;
-    return small_frames_mica(true);
+    return small_frames_mica((small_frames){.populated = true});
+}
+
+static measurement one_each_columns_mica(uint32_t n)
+{
+    (void)n;
+    return small_frames_mica((small_frames){.populated = true, .with_columns = true});
+}
+
+static measurement one_each_pools_mica(uint32_t n)
+{
+    (void)n;
+    return small_frames_mica((small_frames){.populated = true, .storage = MICA_STORAGE_POOL});
 }
 
 static measurement one_each_raw(uint32_t n)
@@ -313,11 +344,13 @@ static measurement wake_raw(uint32_t n)
 }
 
 const workload flow_workloads[] = {
-    {"frame_3sys_1M", 1000000, frame_1, frame_raw, 1.05, UNIT_RATIO},
+    {"frame_3sys_1M", 1000000, frame_1, frame_raw, 1.03, UNIT_RATIO},
     {"frame_3sys_8M", 8000000, frame_1, frame_raw, 0.75, UNIT_RATIO},
     {"frame_3sys_1M_2_to_1", 1000000, frame_2, frame_1, 0.55, UNIT_RATIO},
     {"empty_frame_100", SMALL_SYSTEMS, empty_frame_mica, empty_frame_raw, 2, UNIT_RATIO},
-    {"one_each_frame_100", SMALL_SYSTEMS, one_each_mica, one_each_raw, 3, UNIT_RATIO},
+    {"one_each_frame_100", SMALL_SYSTEMS, one_each_mica, one_each_raw, 2.5, UNIT_RATIO},
+    {"one_each_columns_100", SMALL_SYSTEMS, one_each_columns_mica, one_each_raw, 2.5, UNIT_RATIO},
+    {"one_each_pools_100", SMALL_SYSTEMS, one_each_pools_mica, one_each_raw, 2.5, UNIT_RATIO},
     {"flush_2_to_1", 200000, flush_2, flush_1, 1, UNIT_RATIO},
     {"parallel_for_1000", 1000, parallel_for_mica, parallel_for_raw, 20, UNIT_RATIO},
     {"wake_worker", 500, wake_mica, wake_raw, 1, UNIT_RATIO},

@@ -256,8 +256,8 @@ static measurement transform_neighbours_raw(uint32_t n)
 }
 
 const workload hierarchy_workloads[] = {
-    {"hier_create_100k", 100000, hier_create_mica, hier_create_raw, 3.0, UNIT_RATIO},
-    {"hier_delete_100k", 100000, hier_delete_mica, hier_delete_raw, 2.0, UNIT_RATIO},
+    {"hier_create_100k", 100000, hier_create_mica, hier_create_raw, 1.3, UNIT_RATIO},
+    {"hier_delete_100k", 100000, hier_delete_mica, hier_delete_raw, 1.0, UNIT_RATIO},
     {"transform_all_100k", 100000, transform_all_mica, transform_all_raw, 2.0, UNIT_RATIO},
     {"transform_1pct_100k", 100000, transform_scattered_mica, transform_scattered_raw, 3.0, UNIT_RATIO},
     {"transform_1pct_near_100k", 100000, transform_neighbours_mica, transform_neighbours_raw, 1.5, UNIT_RATIO},

@@ -295,11 +295,11 @@ static measurement mixed_tenth_raw(uint32_t n)
 
 /* The mixed rows have no target of their own: they are there to be compared with other libraries. */
 const workload pool_workloads[] = {
-    {"pool_add_remove_100k", 100000, pool_add_remove_mica, add_remove_raw, 0.5, UNIT_RATIO},
-    {"pool_add_remove_tag_100k", 100000, pool_add_remove_tag_mica, pool_add_remove_tag_raw, 0.5, UNIT_RATIO},
-    {"deferred_pool_100k", 100000, deferred_pool_mica, deferred_add_remove_raw, 1.0, UNIT_RATIO},
-    {"pool_get_direct_1M", 1000000, get_direct_mica, get_random_raw, 0.45, UNIT_RATIO},
-    {"pool_get_map_1M", 1000000, get_map_mica, get_random_raw, 0.8, UNIT_RATIO},
+    {"pool_add_remove_100k", 100000, pool_add_remove_mica, add_remove_raw, 1.6, UNIT_RATIO},
+    {"pool_add_remove_tag_100k", 100000, pool_add_remove_tag_mica, pool_add_remove_tag_raw, 1.0, UNIT_RATIO},
+    {"deferred_pool_100k", 100000, deferred_pool_mica, deferred_add_remove_raw, 2.0, UNIT_RATIO},
+    {"pool_get_direct_1M", 1000000, get_direct_mica, get_random_raw, 0.6, UNIT_RATIO},
+    {"pool_get_map_1M", 1000000, get_map_mica, get_random_raw, 1.2, UNIT_RATIO},
     {"pool_get_hash_1M", 1000000, get_hash_mica, get_random_raw, 3.0, UNIT_RATIO},
     {"pool_iter1_1M", 1000000, iter1_mica, iter1_raw, 1.03, UNIT_RATIO},
     {"pool_group_iter2_1M", 1000000, group_iter2_mica, iter2_raw, 1.03, UNIT_RATIO},

@@ -152,7 +152,41 @@ static measurement change_iter_raw(uint32_t n)
     return (measurement){time / ROUNDS, sum};
 }
 
+/* A query that is created, used for one loop and destroyed. */
+static measurement query_once_mica(uint32_t n)
+{
+    mica_world *world = mica_world_create(NULL);
+    free(populate_mica(world, n, NULL));
+    uint64_t rows = 0;
+    double start = now_ns();
+    for (uint32_t i = 0; i < QUERIES; ++i) {
+        mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Position), MICA_READ(Velocity)));
+        for (mica_view view = mica_query_begin(query); mica_view_next(&view);)
+            rows += view.count;
+        mica_query_destroy(query);
+    }
+    double time = (now_ns() - start) / QUERIES;
+    mica_world_destroy(world);
+    return (measurement){time, rows};
+}
+
+/* By hand: what a query keeps is found and allocated. */
+static measurement query_once_raw(uint32_t n)
+{
+    const uint64_t masks[] = {3};
+    uint64_t rows = 0;
+    double start = now_ns();
+    for (uint32_t i = 0; i < QUERIES; ++i) {
+        raw_matches matches = find_matches(masks, 1, 3);
+        for (uint32_t k = 0; k < matches.count; ++k)
+            rows += n;
+        free(matches.archetypes);
+    }
+    return (measurement){(now_ns() - start) / QUERIES, rows};
+}
+
 const workload query_workloads[] = {
+    {"query_once", 100, query_once_mica, query_once_raw, 20.0, UNIT_RATIO},
     {"query_new_cached_1024", TAG_SETS, query_new_cached_mica, query_new_cached_raw, 3.0, UNIT_RATIO},
     {"change_iter", 1000000, change_iter_mica, change_iter_raw, 1.5, UNIT_RATIO},
     {0},

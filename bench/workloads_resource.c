@@ -305,11 +305,11 @@ static measurement load_raw(uint32_t n)
 const workload resource_workloads[] = {
     {"spawn_10k", 10000, spawn_mica, spawn_raw, 2.0, UNIT_RATIO},
     {"spawn_1M", 1000000, spawn_mica, spawn_raw, 2.0, UNIT_RATIO},
-    {"respawn_10k", 10000, respawn_mica, respawn_raw, 4.0, UNIT_RATIO},
-    {"spawn_prefab_100k", 100000, spawn_prefab_mica, spawn_prefab_raw, 0.5, UNIT_RATIO},
+    {"respawn_10k", 10000, respawn_mica, respawn_raw, 3.0, UNIT_RATIO},
+    {"spawn_prefab_100k", 100000, spawn_prefab_mica, spawn_prefab_raw, 1.0, UNIT_RATIO},
     {"verify_1M", 1000000, verify_mica, verify_raw, 1.0, UNIT_RATIO},
-    {"save_1M", 1000000, save_mica, save_raw, 1.0, UNIT_RATIO},
-    {"load_1M", 1000000, load_mica, load_raw, 0.35, UNIT_RATIO},
+    {"save_1M", 1000000, save_mica, save_raw, 1.4, UNIT_RATIO},
+    {"load_1M", 1000000, load_mica, load_raw, 1.5, UNIT_RATIO},
     {"compile_10k", 10000, compile_mica, compile_raw, 2.0, UNIT_RATIO},
     {0},
 };

@@ -192,7 +192,7 @@ static measurement restore_raw(uint32_t n)
 const workload snapshot_workloads[] = {
     {"snapshot_take_1M", 1000000, take_mica, copy_world, 0.001, UNIT_RATIO},
     {"snapshot_first_frame_1M", 1000000, first_frame_mica, first_frame_raw, 2.0, UNIT_RATIO},
-    {"history_60_1pct_1M", 1000000, ring_mica, ring_raw, 1.1, UNIT_RATIO},
-    {"snapshot_restore_1pct_1M", 1000000, restore_mica, restore_raw, 1.5, UNIT_RATIO},
+    {"history_60_1pct_1M", 1000000, ring_mica, ring_raw, 1.05, UNIT_RATIO},
+    {"snapshot_restore_1pct_1M", 1000000, restore_mica, restore_raw, 1.3, UNIT_RATIO},
     {0},
 };

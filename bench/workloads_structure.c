@@ -118,7 +118,7 @@ measurement deferred_add_remove_raw(uint32_t n)
 }
 
 const workload structure_workloads[] = {
-    {"add_remove_100k", 100000, add_remove_mica, add_remove_raw, 1.3, UNIT_RATIO},
-    {"deferred_add_remove_100k", 100000, deferred_add_remove_mica, deferred_add_remove_raw, 1.5, UNIT_RATIO},
+    {"add_remove_100k", 100000, add_remove_mica, add_remove_raw, 3.5, UNIT_RATIO},
+    {"deferred_add_remove_100k", 100000, deferred_add_remove_mica, deferred_add_remove_raw, 2.0, UNIT_RATIO},
     {0},
 };

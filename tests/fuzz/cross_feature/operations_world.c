@@ -79,13 +79,13 @@ typedef struct population {
     size_t memory_bytes[WORLDS_MAX];
 } population;
 
-/* Rows that die at the flush wait for one, except in a replica, which may never be flushed. */
+/* Rows that die at the flush wait for one, unless a delta kills them: a world that only follows need never be flushed. */
 static population count_population(program *program)
 {
     population population = {.may_grow = program->defers_in_bodies || program->used_faults};
     for (uint32_t i = 0; i < program->scene_count; ++i) {
         scene *scene = &program->scenes[i];
-        if (!scene->replica)
+        if (!scene->replica || !scene->only_follows)
             mica_flush(scene->world);
         mica_world_stats stats = mica_world_get_stats(scene->world);
         population.may_grow = population.may_grow || may_grow(scene);
