@@ -102,10 +102,10 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
         return NULL;
     }
     if (def->type->copy || def->type->destruct || def->type->move || micap_type_owns(def->type)) {
-        micap_fail(
-            world, MICA_ERROR_INVALID, location,
-            "stream_create: messages are copied as bytes, but %s has text or lists, or has a copy, move or destruct function",
-            def->type->name);
+        micap_fail(world, MICA_ERROR_INVALID, location,
+                   "stream_create: messages are copied as bytes, but %s has text or lists, or has a copy, move or "
+                   "destruct function",
+                   def->type->name);
         return NULL;
     }
     if (is_refused(world, location, "stream_create"))
