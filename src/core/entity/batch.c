@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "core/events/hooks.h"
+#include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
@@ -104,7 +105,7 @@ static bool reserve(mica_batch *batch)
     bool fine = true;
     for (uint32_t i = 0; fine && i < batch->group_count; ++i) {
         batch_group *group = &batch->groups[i];
-        group->what.archetype = micap_archetype_of_values(world, group->what.values, group->what.value_count);
+        group->what.archetype = micap_create_plan_archetype(world, group->what.values, group->what.value_count);
         fine = group->what.archetype && check_pools(world, group);
         if (fine)
             group->what.archetype->incoming += group->count;
