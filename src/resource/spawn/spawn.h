@@ -43,6 +43,8 @@ typedef struct micap_spawning {
     const mica_entity *entities; /* by index in the file, copy after copy; NULL when they are not needed */
     mica_entity *kept;           /* owned, unless the caller gave room */
     mica_result result;
+    size_t room_used;
+    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[1024]; /* so that a small resource needs no allocation; not zeroed */
 } micap_spawning;
 
 /* References in values that were copied without conversion become handles. */
