@@ -36,9 +36,8 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts,
             whole_bytes += micap_align_up(micap_type_of(components[i])->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
     size_t values_bytes = parts->count * sizeof *parts->values;
     parts->bytes = values_bytes + whole_bytes + parts->count;
-    parts->values = parts->bytes <= ROOM_BYTES
-                        ? (mica_value *)(void *)room
-                        : micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
+    parts->values = parts->bytes <= ROOM_BYTES ? (mica_value *)(void *)room
+                                               : micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
     if (parts->values) {
         parts->whole = (char *)parts->values + values_bytes;
         parts->off = (bool *)(parts->whole + whole_bytes);

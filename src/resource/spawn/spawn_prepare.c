@@ -139,10 +139,14 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
     micap_memory_init(&work->memory, work->resource->memory.allocator);
     work->copies = work->def->copies ? work->def->copies : 1;
     uint32_t count = work->resource->block_count;
-    work->entries = take_zeroed(work, count * sizeof *work->entries);
+    work->entries = take_room(work, count * sizeof *work->entries);
     work->order = take_zeroed(work, count * sizeof *work->order);
     if (!work->entries || !work->order)
         return micap_spawn_fail_memory(work);
+    for (uint32_t i = 0; i < count; ++i) { /* all of it except the text of a problem */
+        memset(&work->entries[i], 0, offsetof(micap_entry, migration.problem));
+        work->entries[i].migration.problem[0] = 0;
+    }
     work->entry_count = count;
     for (uint32_t i = 0; i < count; ++i) {
         work->entries[i].block = &work->resource->blocks[i];
