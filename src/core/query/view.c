@@ -305,6 +305,7 @@ static inline void *write_pooled(mica_view *view, uint32_t term)
 {
     const mica_query *query = view->private_.query;
     const mica_pool *pool = micap_pool_of(view->world, query->terms[term].component);
+    MICAP_ASSERT(pool, "it has the rows that the view shows");
     char *value = view->private_.columns[term];
     uint64_t row = (uint64_t)(value - pool->values) / query->pool_steps[term];
     if (!micap_touch_without_copy(view->world, &micap_pool_stamps(pool, (uint32_t)row)[1], micap_view_version(view)))

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "base/block_heap.h"
 #include "core/entity/create_plan.h"
 #include "core/events/hooks.h"
 #include "core/query/query.h"
@@ -22,6 +23,19 @@ typedef struct world_block {
 mica_world_def mica_world_def_default(void)
 {
     return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
+}
+
+/* The def with the defaults in place of zeros. */
+static mica_world_def complete(const mica_world_def *def)
+{
+    mica_world_def standard = mica_world_def_default(), chosen = def ? *def : standard;
+    if (!chosen.chunk_bytes_first)
+        chosen.chunk_bytes_first = standard.chunk_bytes_first;
+    if (!chosen.chunk_bytes_last)
+        chosen.chunk_bytes_last = standard.chunk_bytes_last;
+    if (!chosen.seed)
+        chosen.seed = standard.seed;
+    return chosen;
 }
 
 static bool is_sane(const mica_world_def *def)
@@ -57,7 +71,7 @@ static void release(mica_world *world)
 
 mica_world *mica_world_create(const mica_world_def *def)
 {
-    mica_world_def chosen = def ? *def : mica_world_def_default();
+    mica_world_def chosen = complete(def);
     micap_memory memory;
     if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
         micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID,
@@ -173,6 +187,7 @@ size_t mica_world_trim(mica_world *world)
     micap_flush_free(world);
     micap_commands_trim(world);
     micap_arena_trim(&world->arena);
+    micap_heap_trim(); /* of all worlds: text and lists are not allocated by the world's allocator */
     return before - atomic_load(&world->memory.bytes);
 }
 
