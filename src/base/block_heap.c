@@ -23,8 +23,6 @@
 enum {
     SPAN_BYTES = 256 << 10,
     SPAN_HEADER_BYTES = 64,
-    CACHE_BYTES = 16 << 10, /* of free blocks of one size, in the cache of a thread */
-    CACHE_BLOCKS = 64,
 };
 
 /* A free block. */
@@ -72,20 +70,22 @@ uint32_t micap_heap_block_size_of(size_t bytes)
     return 7 + (power - 6) * 4 + quarter;
 }
 
-size_t micap_heap_block_size_bytes(uint32_t size)
-{
-    if (size < 7)
-        return 16 + 8 * (size_t)size;
-    if (size >= MICAP_HEAP_BLOCK_SMALL_SIZES)
-        return (size_t)1 << (size - MICAP_HEAP_BLOCK_SMALL_SIZES + 16);
-    uint32_t power = 6 + (size - 7) / 4;
-    return ((size_t)1 << power) + ((size_t)((size - 7) % 4 + 1) << (power - 2));
-}
+const uint32_t micap_heap_block_bytes[MICAP_HEAP_BLOCK_SIZES] = {
+    16,      24,      32,      40,       48,       56,       64,        80,        96,        112,    128,    160,
+    192,     224,     256,     320,      384,      448,      512,       640,       768,       896,    1024,   1280,
+    1536,    1792,    2048,    2560,     3072,     3584,     4096,      5120,      6144,      7168,   8192,   10240,
+    12288,   14336,   16384,   20480,    24576,    28672,    32768,     65536,     131072,    262144, 524288, 1048576,
+    2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456, 536870912,
+};
 
+/* How many free blocks of a size the cache of a thread has at most: 16 KiB of them, but at least 2 and at most 64. */
 static uint32_t cache_limit(uint32_t size)
 {
-    uint32_t fits = CACHE_BYTES / (uint32_t)micap_heap_block_size_bytes(size);
-    return fits > CACHE_BLOCKS ? CACHE_BLOCKS : fits < 2 ? 2 : fits;
+    static const uint8_t limits[MICAP_HEAP_BLOCK_SMALL_SIZES] = {
+        64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 51, 42, 36, 32, 25, 21, 18,
+        16, 12, 10, 9,  8,  6,  5,  4,  4,  3,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,  2,
+    };
+    return limits[size];
 }
 
 /* Moves blocks of a cache to the shelf until `left` of them remain. */
@@ -140,7 +140,7 @@ static MICAP_COLD cache *make_cache(void)
 
 static span *add_span(shelf *to)
 {
-    span *fresh = micap_pages_allocate(SPAN_BYTES, SPAN_BYTES);
+    span *fresh = is_short() ? NULL : micap_pages_allocate(SPAN_BYTES, SPAN_BYTES);
     if (!fresh)
         return NULL;
     *fresh = (span){.next = to->spans, .cut = SPAN_HEADER_BYTES};
@@ -159,25 +159,28 @@ static free_block *cut(shelf *from, size_t bytes)
     return block;
 }
 
-/* Takes half of what a cache may have from the shelf, and returns one block more. NULL if memory is short. */
+static free_block *take_block(shelf *from, size_t bytes)
+{
+    free_block *block = from->first;
+    if (!block)
+        return cut(from, bytes);
+    from->first = block->next;
+    return block;
+}
+
+/* Takes half of what an empty cache may have from the shelf, and returns one block more. NULL if memory is short. */
 static MICAP_COLD void *refill(cache *to, uint32_t size)
 {
     shelf *from = &shelves[size];
     size_t bytes = micap_heap_block_size_bytes(size);
     pthread_mutex_lock(&from->lock);
-    free_block *block = NULL;
-    for (uint32_t i = 0; i <= cache_limit(size) / 2; ++i) {
-        free_block *next = from->first;
-        if (next)
-            from->first = next->next;
-        else if (!(next = cut(from, bytes)))
-            break;
-        if (block) {
-            block->next = to->shelves[size].first;
-            to->shelves[size].first = block;
-            ++to->shelves[size].count;
-        }
-        block = next;
+    free_block *block = take_block(from, bytes), *next, **end = &to->shelves[size].first;
+    /* In order of addresses, in which they are mostly visited. */
+    for (uint32_t i = 0; block && i < cache_limit(size) / 2 && (next = take_block(from, bytes)) != NULL; ++i) {
+        next->next = NULL;
+        *end = next;
+        end = &next->next;
+        ++to->shelves[size].count;
     }
     pthread_mutex_unlock(&from->lock);
     return block;

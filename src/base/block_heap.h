@@ -16,7 +16,11 @@ enum {
 
 /* The number of the smallest size that has room, and the bytes of a size. */
 uint32_t micap_heap_block_size_of(size_t bytes);
-size_t micap_heap_block_size_bytes(uint32_t size);
+extern const uint32_t micap_heap_block_bytes[MICAP_HEAP_BLOCK_SIZES];
+static inline size_t micap_heap_block_size_bytes(uint32_t size)
+{
+    return micap_heap_block_bytes[size];
+}
 
 /* A block of a size, aligned to 8 bytes and not zeroed. NULL if memory is short. */
 void *micap_heap_block_allocate(uint32_t size);

@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "type/owned.h"
+#include "type/values.h"
 
 static micap_heap_block *block_of(const mica_list *list)
 {
@@ -178,17 +179,45 @@ static void close_gap(mica_list *list, const mica_type *element, uint32_t positi
     micap_heap_block_set_count(block, after);
 }
 
-void *mica_list_insert_type(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
+/* Appends one element to a block with one owner and room for it; NULL if that is not so. */
+static inline void *append_fast(mica_list *list, const mica_type *element)
+{
+    if (MICAP_UNLIKELY(!list || !element || !list->private_.items))
+        return NULL;
+    micap_heap_block *block = micap_heap_block_of(list->private_.items);
+    uint32_t owners = atomic_load_explicit(&block->owners, memory_order_acquire),
+             before = micap_heap_block_count(block);
+    uint64_t bytes = element->size_bytes, end = bytes * before + bytes;
+    bool is_other = (owners & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element);
+    if (MICAP_UNLIKELY(is_other || owners >= 2 * MICAP_HEAP_BLOCK_OWNER || before == MICA_LIST_COUNT_MAX ||
+                       sizeof *block + end > micap_heap_block_size_bytes(micap_heap_block_size(block))))
+        return NULL;
+    ++block->count;
+    char *fresh = (char *)list->private_.items + (end - bytes);
+    micap_zero_trivial(fresh, bytes);
+    return fresh;
+}
+
+/* All other cases, in a function of its own, so that the common one needs no stack frame. */
+static __attribute__((noinline)) void *insert(mica_list *list, const mica_type *element, uint32_t position,
+                                              uint32_t count)
 {
     uint32_t before = mica_list_count(list);
     position = position == UINT32_MAX ? before : position;
-    if (!fits(__func__, list, element) ||
-        MICAP_INVALID(NULL, position > before, position, "must not be greater than the number of elements") ||
-        MICAP_INVALID(NULL, !count || is_too_long(element, (uint64_t)before + count), count,
-                      "must not be 0, nor more than a list can have"))
+    if (!fits("mica_list_insert_type", list, element) ||
+        MICAP_INVALID_IN_(NULL, "mica_list_insert_type", position > before, "position",
+                          "must not be greater than the number of elements") ||
+        MICAP_INVALID_IN_(NULL, "mica_list_insert_type", !count || is_too_long(element, (uint64_t)before + count),
+                          "count", "must not be 0, nor more than a list can have"))
         return NULL;
     char *gap = open_gap(list, element, position, count);
     return gap ? memset(gap, 0, (size_t)count * element->size_bytes) : NULL;
+}
+
+void *mica_list_insert_type(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
+{
+    void *appended = position == UINT32_MAX && count == 1 ? append_fast(list, element) : NULL;
+    return MICAP_LIKELY(appended != NULL) ? appended : insert(list, element, position, count);
 }
 
 /* Whether values lie in the block of a list, which may move. */

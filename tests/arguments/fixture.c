@@ -436,20 +436,43 @@ mica_state *valid_state(void)
     return state;
 }
 
-/* Of a world of its own, which has no entities. */
+/* A world without entities, another one each time. */
+mica_world *unused_world(void)
+{
+    static mica_world *worlds[256];
+    static uint32_t count;
+    REQUIRE(count < 256);
+    return worlds[count++] = mica_world_create(valid_world_def());
+}
+
+/* The state of a world that has time and no entities. */
+static mica_state *empty_state(void)
+{
+    static mica_state *state;
+    if (!state) {
+        mica_world *world = unused_world();
+        mica_time_set_scale(world, 1);
+        REQUIRE(mica_state_take(world, &state) == MICA_OK);
+    }
+    return state;
+}
+
+const void *valid_state_bytes(void)
+{
+    size_t byte_count;
+    return mica_state_bytes(empty_state(), &byte_count);
+}
+
+size_t valid_state_byte_count(void)
+{
+    size_t byte_count;
+    mica_state_bytes(empty_state(), &byte_count);
+    return byte_count;
+}
+
 mica_resume *valid_resume(void)
 {
-    static mica_world *world;
-    static mica_state *state;
-    if (world) {
-        mica_state_free(state);
-        mica_world_destroy(world);
-    }
-    world = mica_world_create(NULL);
-    REQUIRE(mica_state_take(world, &state) == MICA_OK);
-    size_t byte_count;
-    const void *bytes = mica_state_bytes(state, &byte_count);
-    mica_resume *resume = mica_resume_begin(world, bytes, byte_count, NULL, 0);
+    mica_resume *resume = mica_resume_begin(unused_world(), valid_state_bytes(), valid_state_byte_count(), NULL, 0);
     REQUIRE(resume);
     return resume;
 }

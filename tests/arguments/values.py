@@ -231,6 +231,15 @@ FIELDS = {}
 # Valid arguments that depend on the function.
 VALID = {
     ("mica_hash_diff", "b"): "other_world()",
+    ("mica_state_check", "bytes"): "valid_state_bytes()",
+    ("mica_state_check", "byte_count"): "valid_state_byte_count()",
+    ("mica_state_has_time", "bytes"): "valid_state_bytes()",
+    ("mica_state_has_time", "byte_count"): "valid_state_byte_count()",
+    ("mica_world_is_unused", "world"): "unused_world()",
+    ("mica_resume_begin", "world"): "unused_world()",
+    ("mica_resume_begin", "bytes"): "valid_state_bytes()",
+    ("mica_resume_begin", "byte_count"): "valid_state_byte_count()",
+    ("mica_resume_begin", "entity_count"): "0",
     ("mica_hash_tree_diff", "b"): "other_hash_tree()",
     ("mica_recording_diff", "b"): "valid_recording()",
     ("mica_singleton_get_id", "component"): "MICA_ID(Clock)",
@@ -445,6 +454,7 @@ EXPECTED = {
     ("mica_member_of_type", "value", "NULL"): (QUIET, "a value that was not found is no member"),
     ("mica_member_of_type", "type", "NULL"): (QUIET, "a type that was not found has no members"),
     ("mica_member_of", "component", "a singleton"): (ANY, "it has a value too"),
+    ("mica_resume_begin", "entities", "NULL"): (ANY, "a state without entities needs none"),
 }
 
 # The same for a label of any parameter: (function, label): (expectation, reason).
@@ -476,6 +486,8 @@ FUNCTIONS = {
     ("mica_saver_destroy", "NULL"): IS_FINE,
     ("mica_schema_destroy", "NULL"): IS_FINE,
     ("mica_text_clear", "NULL"): IS_FINE,
+    ("mica_state_free", "NULL"): IS_FINE,
+    ("mica_resume_cancel", "NULL"): IS_FINE,
 }
 
 # The entity that a question is about may die before the answer, which is dropped then.

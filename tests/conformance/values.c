@@ -22,18 +22,22 @@ MICA_COMPONENT(Machine, name, (parts, Part), (numbers, int64_t), marks)
 static void check_dynamic_values(void)
 {
     mica_world *world = open_world();
-    mica_entity engine = mica_create(world, MICA_WITH(Machine, {.name = mica_text_of("a machine with quite a long name")}));
+    mica_entity engine =
+        mica_create(world, MICA_WITH(Machine, {.name = mica_text_of("a machine with quite a long name")}));
     Machine *machine = mica_write(world, engine, Machine);
     EXPECT(mica_list_add(&machine->numbers, int64_t, 1, -2, INT64_MIN) == MICA_OK);
     EXPECT(mica_list_remove(&machine->numbers, int64_t, 1) == MICA_OK && mica_list_count(&machine->numbers) == 2);
     EXPECT(mica_list_resize(&machine->numbers, int64_t, 4) == MICA_OK);
     for (uint32_t i = 0; i < 5; ++i) {
         Part *part = i % 2 ? mica_list_append(&machine->parts, Part) : mica_list_insert(&machine->parts, Part, 0);
-        EXPECT(mica_text_set(&part->name, "wheel") == MICA_OK && mica_text_append_bytes(&part->name, "0123456789", i + 6) == MICA_OK);
+        EXPECT(mica_text_set(&part->name, "wheel") == MICA_OK &&
+               mica_text_append_bytes(&part->name, "0123456789", i + 6) == MICA_OK);
         part->weight = (float)i;
     }
-    EXPECT(mica_text_set_bytes(&machine->marks[1], "ab\0cd", 5) == MICA_OK && mica_text_length(&machine->marks[1]) == 5);
-    EXPECT(mica_text_append(&machine->name, "!") == MICA_OK && mica_text_copy(&machine->marks[0], &machine->name) == MICA_OK);
+    EXPECT(mica_text_set_bytes(&machine->marks[1], "ab\0cd", 5) == MICA_OK &&
+           mica_text_length(&machine->marks[1]) == 5);
+    EXPECT(mica_text_append(&machine->name, "!") == MICA_OK &&
+           mica_text_copy(&machine->marks[0], &machine->name) == MICA_OK);
     EXPECT(mica_text_is(&machine->marks[0], "a machine with quite a long name!"));
     EXPECT(mica_text_compare(&machine->marks[0], &machine->name) == 0 && mica_text_get(&machine->name)[2] == 'm');
     print_hash("dynamic", 0, mica_world_hash(world));
@@ -50,7 +54,8 @@ static void check_dynamic_values(void)
     char text[1000];
     mica_value_error error;
     mica_member whole = mica_member_of(MICA_ID(Machine), machine);
-    EXPECT(mica_value_parse(mica_member_write(whole, "parts[1].name", &error), "\"a \\u00e4 that does not lie in place\"", &error) == MICA_OK);
+    EXPECT(mica_value_parse(mica_member_write(whole, "parts[1].name", &error),
+                            "\"a \\u00e4 that does not lie in place\"", &error) == MICA_OK);
     EXPECT(mica_value_write(whole, text, sizeof text) == strlen(text));
     print_hash("dynamic", 1, hash_text(text));
     EXPECT(mica_value_parse(whole, text, &error) == MICA_OK);

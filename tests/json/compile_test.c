@@ -439,9 +439,12 @@ START_TEST(a_schema_has_text_and_lists)
     mica_blob_free(&same);
 
     static const char *const wrong[] = {
-        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": \"Nothing\"}]}]}",
-        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": \"list\"}]}]}",
-        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": \"f32\", \"kind\": \"f32\"}]}]}",
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": "
+        "\"Nothing\"}]}]}",
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": "
+        "\"list\"}]}]}",
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": \"f32\", "
+        "\"kind\": \"f32\"}]}]}",
     };
     for (uint32_t i = 0; i < COUNT_OF(wrong); ++i) {
         mica_write_file(scratch("wrong.json"), wrong[i], strlen(wrong[i]), &error);
@@ -474,9 +477,9 @@ START_TEST(saving_text_and_lists_is_refused)
 }
 END_TEST
 
-TEST_SUITE(compile, a_schema_has_text_and_lists, saving_text_and_lists_is_refused, a_level_is_compiled_and_spawned, references_are_paths_seen_from_the_entity,
-           integers_keep_all_their_bits, prefabs_are_laid_out_and_overridden_at_every_level,
-           every_file_that_was_read_is_a_dependency, paths_of_resources_are_seen_from_the_root,
-           a_prefab_sees_resources_beside_itself, a_compile_function_sees_its_value_with_overrides_laid_over,
-           compiling_what_was_dumped_gives_the_same_bytes, awkward_values_survive_dumping,
-           the_target_decides_on_the_byte_order)
+TEST_SUITE(compile, a_schema_has_text_and_lists, saving_text_and_lists_is_refused, a_level_is_compiled_and_spawned,
+           references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
+           prefabs_are_laid_out_and_overridden_at_every_level, every_file_that_was_read_is_a_dependency,
+           paths_of_resources_are_seen_from_the_root, a_prefab_sees_resources_beside_itself,
+           a_compile_function_sees_its_value_with_overrides_laid_over, compiling_what_was_dumped_gives_the_same_bytes,
+           awkward_values_survive_dumping, the_target_decides_on_the_byte_order)

@@ -372,7 +372,8 @@ END_TEST
 START_TEST(text_is_text_and_lists_are_json)
 {
     mica_world *world = open_world(&heard);
-    mica_entity entity = mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
+    mica_entity entity =
+        mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
     mica_list_add(&mica_write(world, entity, Person)->scores, float, 1, 2.5f);
     mica_pool_add(mica_pool_of(world, Letters), entity);
     mica_text_set(&mica_singleton_write(world, Archive)->path, "a path that does not lie in place");
@@ -421,7 +422,8 @@ START_TEST(without_memory_for_text_nothing_is_written)
         "update Letters set numbers = '[1, 2, 3]'",
     };
     mica_world *world = open_world(&heard);
-    mica_entity entity = mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
+    mica_entity entity =
+        mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
     mica_pool_add(mica_pool_of(world, Letters), entity);
     mica_singleton_write(world, Archive);
     sqlite3 *database = mica_sql_open(world, NULL);
@@ -439,7 +441,8 @@ START_TEST(without_memory_for_text_nothing_is_written)
 }
 END_TEST
 
-TEST_SUITE(write, text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written, every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
+TEST_SUITE(write, text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written,
+           every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
            statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
            a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
            a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)

@@ -33,7 +33,7 @@ typedef enum sample_kind {
     SAMPLE_POOL_MANY_OWNER,   /* hash, dies at once; toggled and tracked */
     SAMPLE_POOL_MANY_SPLIT,   /* map, dies at the flush */
 
-    SAMPLE_POOL_TEXT,         /* hash, dies lazily; text and lists */
+    SAMPLE_POOL_TEXT, /* hash, dies lazily; text and lists */
 
     SAMPLE_POOL_TAG,
     SAMPLE_TAG,

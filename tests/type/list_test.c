@@ -86,7 +86,8 @@ START_TEST(eight_numbers_take_forty_bytes)
     mica_list list = {0};
     for (int i = 0; i < 8; ++i)
         mica_list_add(&list, float, (float)i);
-    ck_assert_uint_eq(micap_heap_block_size_bytes(micap_heap_block_size(micap_heap_block_of(mica_list_items(&list, float)))), 40);
+    ck_assert_uint_eq(
+        micap_heap_block_size_bytes(micap_heap_block_size(micap_heap_block_of(mica_list_items(&list, float)))), 40);
     mica_list_clear(&list, float);
 }
 END_TEST
@@ -132,7 +133,8 @@ START_TEST(wrong_types_and_positions_are_refused)
     ck_assert_ptr_null(mica_list_insert_type(&(mica_list){0}, &aligned, 0, 1));
     ck_assert_int_eq(mica_list_replace_type(&list, &mica_type_of_int, 3, 0, NULL, 0), MICA_ERROR_INVALID);
     ck_assert_int_eq(mica_list_replace_type(&list, &mica_type_of_int, 1, 2, NULL, 0), MICA_ERROR_INVALID);
-    ck_assert_int_eq(mica_list_replace_type(&list, &mica_type_of_int, 1, 0, (int[]){1}, UINT32_MAX - 1), MICA_ERROR_LIMIT);
+    ck_assert_int_eq(mica_list_replace_type(&list, &mica_type_of_int, 1, 0, (int[]){1}, UINT32_MAX - 1),
+                     MICA_ERROR_LIMIT);
     ck_assert_int_eq(mica_list_resize(&list, int, MICA_LIST_COUNT_MAX + 1), MICA_ERROR_LIMIT);
     ck_assert_ptr_null(mica_list_insert_type(&list, &mica_type_of_int, 0, MICA_LIST_COUNT_MAX));
     expect_numbers(&list, (int[]){1, 2}, 2);

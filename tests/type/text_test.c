@@ -22,7 +22,8 @@ START_TEST(zero_is_the_empty_text)
 {
     mica_text text = {0};
     expect(&text, "", 0);
-    ck_assert(mica_text_is(&text, "") && mica_text_is(&text, NULL) && mica_text_is(NULL, "") && mica_text_is(NULL, NULL));
+    ck_assert(mica_text_is(&text, "") && mica_text_is(&text, NULL) && mica_text_is(NULL, "") &&
+              mica_text_is(NULL, NULL));
     ck_assert_int_eq(mica_text_compare(&text, NULL), 0);
     ck_assert_str_eq(mica_text_get(NULL), "");
     ck_assert_uint_eq(mica_text_length(NULL), 0);
@@ -205,7 +206,6 @@ START_TEST(what_is_no_text_of_a_world_is_noticed)
 END_TEST
 
 TEST_SUITE(text, zero_is_the_empty_text, up_to_fourteen_bytes_lie_in_place, copies_share_until_one_is_written,
-           a_text_of_characters_of_the_program_is_copied_on_its_way,
-           a_part_of_a_text_can_be_set_and_appended_to_itself, without_memory_a_text_stays_as_it_is,
-           more_copies_than_a_block_counts_get_another_block, random_operations_do_what_they_do_to_an_array,
-           what_is_no_text_of_a_world_is_noticed)
+           a_text_of_characters_of_the_program_is_copied_on_its_way, a_part_of_a_text_can_be_set_and_appended_to_itself,
+           without_memory_a_text_stays_as_it_is, more_copies_than_a_block_counts_get_another_block,
+           random_operations_do_what_they_do_to_an_array, what_is_no_text_of_a_world_is_noticed)

@@ -373,7 +373,8 @@ END_TEST
 static const char person_text[] =
     "{\"name\": \"a name that does not lie in place\", \"age\": 0, \"inventory\": [{\"name\": \"rope\", \"count\": 2, "
     "\"tags\": [\"long\", \"a tag that does not lie in place\"], \"place\": {\"x\": 0, \"y\": 1.5, \"z\": 0}}], "
-    "\"scores\": [1, 2.5], \"friends\": [\"#3:4\", null], \"titles\": [\"Dr\", \"\"], \"moods\": [[], [\"MOOD_ANGRY\"]]}";
+    "\"scores\": [1, 2.5], \"friends\": [\"#3:4\", null], \"titles\": [\"Dr\", \"\"], \"moods\": [[], "
+    "[\"MOOD_ANGRY\"]]}";
 
 static void expect_person(Person *person, const char *expected)
 {
@@ -403,10 +404,12 @@ START_TEST(text_and_lists_are_written_and_parsed)
     mica_member name = mica_member_write(whole, "inventory[0].tags[1]", &error);
     ck_assert_int_eq(mica_value_parse(name, "\"another tag, \\u00e4, of some length\"", &error), MICA_OK);
     const Thing *things = mica_list_items(&person.inventory, Thing);
-    ck_assert_str_eq(mica_text_get(&mica_list_items(&things[0].tags, mica_text)[1]), "another tag, \xC3\xA4, of some length");
+    ck_assert_str_eq(mica_text_get(&mica_list_items(&things[0].tags, mica_text)[1]),
+                     "another tag, \xC3\xA4, of some length");
     ck_assert_int_eq(mica_value_parse(mica_member_write(whole, "inventory[0].count", &error), "7", &error), MICA_OK);
     ck_assert_uint_eq(mica_list_items(&person.inventory, Thing)[0].count, 7);
-    ck_assert(!mica_member_find(whole, "inventory[1]", &error).data && strcmp(error.text, "there are only 1 elements") == 0);
+    ck_assert(!mica_member_find(whole, "inventory[1]", &error).data &&
+              strcmp(error.text, "there are only 1 elements") == 0);
     ck_assert(!mica_member_find(whole, "name[0]", &error).data && strcmp(error.text, "this is not an array") == 0);
     drop_person(&person);
 }
@@ -423,7 +426,8 @@ START_TEST(elements_that_are_shared_are_copied_before_they_are_written)
     mica_member count = mica_member_find(whole, "inventory[0].count", &error);
     ck_assert(count.is_read_only);
     ck_assert_int_eq(mica_value_parse(count, "9", &error), MICA_ERROR_INVALID);
-    ck_assert_ptr_null(mica_member_write(mica_member_at(mica_member_find(whole, "inventory", NULL), 0), "count", &error).data);
+    ck_assert_ptr_null(
+        mica_member_write(mica_member_at(mica_member_find(whole, "inventory", NULL), 0), "count", &error).data);
     micap_heap_limit(0);
     ck_assert_ptr_null(mica_member_write(whole, "inventory[0].count", &error).data);
     ck_assert_int_eq(error.result, MICA_ERROR_MEMORY);
@@ -456,9 +460,15 @@ static const struct {
     const char *text;
     uint32_t position;
 } wrong_people[] = {
-    {"{\"name\": 7}", 9},           {"{\"name\": [\"a\" 7]}", 14},   {"{\"name\": [\"ab\"]}", 10},
-    {"{\"name\": \"open}", 15},      {"{\"inventory\": {}}", 14},       {"{\"inventory\": [{} {}]}", 18},
-    {"{\"scores\": [1, \"x\"]}", 15}, {"{\"inventory\": [{\"no\": 1}]}", 16}, {"{\"moods\": [[7], [], []]}", 10},
+    {"{\"name\": 7}", 9},
+    {"{\"name\": [\"a\" 7]}", 14},
+    {"{\"name\": [\"ab\"]}", 10},
+    {"{\"name\": \"open}", 15},
+    {"{\"inventory\": {}}", 14},
+    {"{\"inventory\": [{} {}]}", 18},
+    {"{\"scores\": [1, \"x\"]}", 15},
+    {"{\"inventory\": [{\"no\": 1}]}", 16},
+    {"{\"moods\": [[7], [], []]}", 10},
 };
 
 START_TEST(wrong_text_and_lists_change_nothing_and_are_pointed_at)
@@ -468,7 +478,8 @@ START_TEST(wrong_text_and_lists_change_nothing_and_are_pointed_at)
     mica_value_parse(mica_member_of(MICA_ID(Person), &person), person_text, NULL);
     mica_result result = mica_value_parse(mica_member_of(MICA_ID(Person), &person), wrong_people[_i].text, &error);
     ck_assert_int_eq(result, MICA_ERROR_INVALID);
-    ck_assert_msg(error.position == wrong_people[_i].position, "%s: %s at %u", wrong_people[_i].text, error.text, error.position);
+    ck_assert_msg(error.position == wrong_people[_i].position, "%s: %s at %u", wrong_people[_i].text, error.text,
+                  error.position);
     expect_person(&person, person_text);
     drop_person(&person);
 }

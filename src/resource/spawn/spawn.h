@@ -20,9 +20,9 @@ typedef struct micap_entry {
     bool has_spawn;            /* the rule has a spawn function */
     bool is_column;            /* copied without conversion when the entities are created */
     bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
-    micap_migration migration; /* otherwise, from block->type to the recipe */
+    bool is_made;              /* a singleton is in `scratch`, to be moved into the world when nothing can fail */
     char *scratch;             /* room for one value of a separate component, or of a singleton with a spawn function */
-    bool is_made;              /* such a singleton is in there, to be moved into the world when nothing can fail */
+    micap_migration migration; /* if it is not a column, from block->type to the recipe */
 } micap_entry;
 
 typedef struct micap_spawning {
@@ -46,6 +46,8 @@ typedef struct micap_spawning {
     mica_resume *resume;         /* of a saved world that continues; else NULL */
     mica_entity *handles;        /* that its entities had */
     mica_result result;
+    size_t room_used;
+    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[2048]; /* so that a small resource needs no allocation; not zeroed */
 } micap_spawning;
 
 /* References in values that were copied without conversion become handles. */

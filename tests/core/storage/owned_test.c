@@ -48,7 +48,8 @@ START_TEST(values_are_copied_into_the_world)
     char name[] = "characters that the program uses for something else";
     mica_entity entity = mica_create(world, MICA_WITH(Person, {.name = mica_text_of(name)}));
     memset(name, '-', sizeof name - 1);
-    ck_assert(mica_text_is(&mica_get(world, entity, Person)->name, "characters that the program uses for something else"));
+    ck_assert(
+        mica_text_is(&mica_get(world, entity, Person)->name, "characters that the program uses for something else"));
     mica_set(world, entity, Person, {.name = mica_text_of(long_one)});
     ck_assert(mica_text_is(&mica_get(world, entity, Person)->name, long_one));
     give(mica_write(world, entity, Person), 3);
@@ -143,9 +144,12 @@ START_TEST(recorded_changes_own_what_they_carry)
     mica_command_set(commands, kept, Person, {.name = mica_text_of(name), .age = 5});
     memset(name, '-', sizeof name - 1);
     mica_flush(world);
-    ck_assert_str_eq(mica_text_get(&mica_get(world, fresh, Person)->name), "a name that changes before the changes are applied");
-    ck_assert_str_eq(mica_text_get(&mica_get(world, kept, Person)->name), "a name that changes before the changes are applied");
-    ck_assert_str_eq(mica_text_get(&mica_get(world, kept, Diary)->title), "a name that changes before the changes are applied");
+    ck_assert_str_eq(mica_text_get(&mica_get(world, fresh, Person)->name),
+                     "a name that changes before the changes are applied");
+    ck_assert_str_eq(mica_text_get(&mica_get(world, kept, Person)->name),
+                     "a name that changes before the changes are applied");
+    ck_assert_str_eq(mica_text_get(&mica_get(world, kept, Diary)->title),
+                     "a name that changes before the changes are applied");
     mica_command_set(commands, kept, Person, {.name = mica_text_of(long_one)}); /* and is never applied */
     mica_commands_destroy(commands);
     close_world(world, &heard);
@@ -169,8 +173,9 @@ START_TEST(the_hash_is_that_of_the_text_and_not_of_where_it_lies)
     uint64_t hash = mica_world_hash(other);
     mica_list_write(&mica_list_write(&mica_write(other, twin, Person)->inventory, Thing)[1].tags, mica_text);
     ck_assert_uint_eq(mica_world_hash(other), hash);
-    mica_text_set(&mica_list_write(&mica_list_write(&mica_write(other, twin, Person)->inventory, Thing)[1].tags, mica_text)[1],
-                  "blue");
+    mica_text_set(
+        &mica_list_write(&mica_list_write(&mica_write(other, twin, Person)->inventory, Thing)[1].tags, mica_text)[1],
+        "blue");
     ck_assert(mica_world_hash(other) != hash);
     mica_difference difference;
     ck_assert(mica_hash_diff(world, other, &difference));
@@ -297,7 +302,8 @@ static bool act(mica_world *world, mica_entity entity, uint32_t call)
     mica_commands *commands;
     mica_world *clone;
     switch (call) {
-    case 0: return mica_set(world, entity, Person, {.name = mica_text_of(long_one), .titles = {mica_text_of(long_one)}});
+    case 0:
+        return mica_set(world, entity, Person, {.name = mica_text_of(long_one), .titles = {mica_text_of(long_one)}});
     case 1: return mica_set(world, entity, Diary, {.title = mica_text_of(long_one)});
     case 2: return !mica_is_nil(mica_create(world, MICA_WITH(Person, {.titles = {mica_text_of(long_one)}})));
     default:
@@ -349,7 +355,8 @@ START_TEST(what_copies_bytes_refuses_text_and_lists)
     ck_assert(!mica_send(world, entity, Note, {mica_text_of("")}));
     expect_report(&heard, MICA_ERROR_INVALID, "has text or lists");
     mica_observer_add(world, &(mica_observer_def){.event = MICA_EVENT_USER, .fn = ignore});
-    ck_assert(!mica_event_emit(world, MICA_EVENT_USER, 0, entity, (mica_value){MICA_ID(Note), sizeof(Note), &(Note){mica_text_of("")}}));
+    ck_assert(!mica_event_emit(world, MICA_EVENT_USER, 0, entity,
+                               (mica_value){MICA_ID(Note), sizeof(Note), &(Note){mica_text_of("")}}));
     expect_report(&heard, MICA_ERROR_INVALID, "no text and no lists");
     mica_sender *sender = mica_sender_create(world, NULL);
     mica_delta delta;

@@ -281,8 +281,9 @@ static bool are_scopes_parents(mica_world *world)
     mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all"});
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
-            fine = fine && (!mica_name_get(world, view.entities[i]) ||
-                            mica_same(mica_name_get_scope(world, view.entities[i]), mica_parent(world, view.entities[i])));
+            fine =
+                fine && (!mica_name_get(world, view.entities[i]) ||
+                         mica_same(mica_name_get_scope(world, view.entities[i]), mica_parent(world, view.entities[i])));
     mica_query_destroy(all);
     return fine;
 }
