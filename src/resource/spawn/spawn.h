@@ -28,6 +28,8 @@ typedef struct micap_entry {
 typedef struct micap_spawning {
     mica_world *world;
     const mica_resource *resource;
+    mica_resume *resume;         /* of a saved world that continues; else NULL */
+    mica_entity *handles;        /* that its entities had */
     const mica_spawn_def *def;
     micap_memory memory; /* the resource's allocator: it may be shared by several threads, its count may not */
     micap_entry *entries;
@@ -43,8 +45,6 @@ typedef struct micap_spawning {
     uint32_t copies;
     const mica_entity *entities; /* by index in the file, copy after copy; NULL when they are not needed */
     mica_entity *kept;           /* owned, unless the caller gave room */
-    mica_resume *resume;         /* of a saved world that continues; else NULL */
-    mica_entity *handles;        /* that its entities had */
     mica_result result;
     size_t room_used;
     _Alignas(MICAP_ARRAY_ALIGNMENT) char room[2048]; /* so that a small resource needs no allocation; not zeroed */
