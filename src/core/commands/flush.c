@@ -17,7 +17,55 @@
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 
-enum { ROUNDS_MAX = 256 }; /* hooks that record, whose changes run hooks that record, ... */
+enum {
+    ROUNDS_MAX = 256, /* hooks that record, whose changes run hooks that record, ... */
+    PAIRS_FIRST = 64,
+};
+
+void *micap_flush_allocate(mica_world *world, size_t bytes)
+{
+    return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
+}
+
+static inline micap_pair *pair_of(const micap_flush *flush, const void *first, const void *second)
+{
+    uint64_t key = (uint64_t)(uintptr_t)first * 31 + (uintptr_t)second;
+    for (uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40);; ++at) {
+        micap_pair *pair = &flush->pairs[at & (flush->pair_capacity - 1)];
+        if (pair->flush != flush->number || (pair->first == first && pair->second == second))
+            return pair;
+    }
+}
+
+static MICAP_COLD bool grow_pairs(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    micap_pair *old = flush->pairs;
+    uint32_t old_capacity = flush->pair_capacity, capacity = old ? old_capacity * 4 : PAIRS_FIRST;
+    micap_pair *pairs = micap_allocate_zeroed(&world->memory, capacity * sizeof *pairs, MICAP_ARRAY_ALIGNMENT);
+    if (!pairs)
+        return false;
+    flush->pairs = pairs;
+    flush->pair_capacity = capacity;
+    for (uint32_t i = 0; i < old_capacity; ++i)
+        if (old[i].flush == flush->number)
+            *pair_of(flush, old[i].first, old[i].second) = old[i];
+    MICAP_RELEASE_ARRAY(&world->memory, old, old_capacity);
+    return true;
+}
+
+void **micap_flush_find(mica_world *world, const void *first, const void *second)
+{
+    micap_flush *flush = &world->flush;
+    if (MICAP_UNLIKELY(flush->pair_count >= flush->pair_capacity / 4 * 3) && !grow_pairs(world))
+        return NULL;
+    micap_pair *pair = pair_of(flush, first, second);
+    if (pair->flush != flush->number) {
+        *pair = (micap_pair){first, second, NULL, flush->number};
+        ++flush->pair_count;
+    }
+    return &pair->found;
+}
 
 /* Reports changes recorded for dead entities. False if the world rejects the flush because of them. */
 static bool accept_dead(const mica_world *world)
@@ -97,6 +145,8 @@ static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
     world->flush.last_note = NULL;
+    world->flush.pair_count = 0;
+    ++world->flush.number;
     mica_result result = micap_flush_plan(world);
     if (result != MICA_OK) {
         micap_flush_forget_incoming(world);
@@ -211,7 +261,7 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->order, flush->order_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->group_table, flush->group_table_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->destinations, flush->destination_capacity);

@@ -193,9 +193,10 @@ static void learn(const micap_recording *recording, micap_recorded *change, cons
     case MICAP_OPERATION_CREATE:
     case MICAP_OPERATION_VALUE:
     case MICAP_OPERATION_DESTROY:
+    case MICAP_OPERATION_SEVERAL:
         out->has_value = true;
         out->value = micap_recorded_value(change, value);
-        out->is_set = operation == MICAP_OPERATION_CREATE ? value->is_set : kind->shape == MICAP_SHAPE_SET;
+        out->is_set = micap_kind_sets(kind, value);
         operation = MICAP_OPERATION_VALUE;
         break;
     }

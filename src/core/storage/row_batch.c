@@ -40,17 +40,19 @@ static void preserve(mica_world *world, const micap_row_batch *run)
     micap_preserve_rows(world, last, last->count - run->count, run->count);
 }
 
-void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge)
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run)
 {
     preserve(world, run);
     micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
-    const micap_column_data *lanes = micap_chunk_columns(run->from.chunk), *others = micap_chunk_columns(run->to.chunk);
-    bool widen = edge->path == MICAP_EDGE_ADDS;
-    uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
-    for (uint32_t i = 0; i < count; ++i) {
-        const micap_column_data *lane = &lanes[i + (!widen && i >= edge->column)];
-        const micap_column_data *other = &others[i + (widen && i >= edge->column)];
-        char *to = other->values + run->to.row * lane->bytes;
+    const micap_archetype *source = run->from.chunk->archetype, *target = run->to.chunk->archetype;
+    const micap_column *column = source->columns, *other = target->columns, *end = other + target->column_count;
+    const micap_column_data *lane = micap_chunk_columns(run->from.chunk), *place = micap_chunk_columns(run->to.chunk);
+    for (uint32_t left = source->column_count; left; --left, ++column, ++lane) {
+        for (; other < end && other->component < column->component; ++other)
+            ++place;
+        if (other == end || other->component != column->component)
+            continue;
+        char *to = place->values + run->to.row * lane->bytes;
         const char *from = lane->values + run->from.row * lane->bytes;
         if (run->is_backward)
             copy_backward(to, from, lane->bytes, run->count);
