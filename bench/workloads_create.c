@@ -7,26 +7,36 @@
 
 #include <stdlib.h>
 
-static double create_each_mica(mica_world *world, uint32_t n)
+static void fill_mica(mica_world *world, uint32_t n)
 {
-    double start = now_ns();
     for (uint32_t i = 0; i < n; ++i) {
         Position position = position_of(i);
         Velocity velocity = velocity_of(i);
         mica_create(world, MICA_WITH(Position, {position.x, position.y, position.z}),
                     MICA_WITH(Velocity, {velocity.x, velocity.y, velocity.z}));
     }
+}
+
+static double create_each_mica(mica_world *world, uint32_t n)
+{
+    double start = now_ns();
+    fill_mica(world, n);
     return (now_ns() - start) / n;
 }
 
-static double create_each_raw(raw_world *world, uint32_t n)
+static void fill_raw(raw_world *world, uint32_t n)
 {
-    double start = now_ns();
     for (uint32_t i = 0; i < n; ++i) {
         uint32_t row = raw_create(world);
         world->position[row] = position_of(i);
         world->velocity[row] = velocity_of(i);
     }
+}
+
+static double create_each_raw(raw_world *world, uint32_t n)
+{
+    double start = now_ns();
+    fill_raw(world, n);
     return (now_ns() - start) / n;
 }
 
@@ -253,6 +263,35 @@ static measurement onadd_hook_raw(uint32_t n)
     return (measurement){time, added};
 }
 
+enum { SMALL_WORLDS = 500 };
+
+/* A world from its creation to its end, with n entities; the time is that of one world. */
+static measurement worlds_small_mica(uint32_t n)
+{
+    uint64_t rows = 0;
+    double start = now_ns();
+    for (uint32_t i = 0; i < SMALL_WORLDS; ++i) {
+        mica_world *world = mica_world_create(NULL);
+        fill_mica(world, n);
+        rows += mica_world_get_stats(world).entity_count;
+        mica_world_destroy(world);
+    }
+    return (measurement){(now_ns() - start) / SMALL_WORLDS, rows};
+}
+
+static measurement worlds_small_raw(uint32_t n)
+{
+    uint64_t rows = 0;
+    double start = now_ns();
+    for (uint32_t i = 0; i < SMALL_WORLDS; ++i) {
+        raw_world world = raw_world_make();
+        fill_raw(&world, n);
+        rows += world.count;
+        raw_world_free(&world);
+    }
+    return (measurement){(now_ns() - start) / SMALL_WORLDS, rows};
+}
+
 const workload create_workloads[] = {
     {"create_2", 1000000, create_2_mica, create_2_raw, 0.7, UNIT_RATIO},
     {"create_2_huge_pages", 1000000, create_2_mica, create_2_huge_pages_raw, 1.9, UNIT_RATIO},
@@ -262,5 +301,6 @@ const workload create_workloads[] = {
     {"destroy_order", 1000000, destroy_order_mica, destroy_order_raw, 2.0, UNIT_RATIO},
     {"destroy_random", 1000000, destroy_random_mica, destroy_random_raw, 1.3, UNIT_RATIO},
     {"onadd_hook", 1000000, onadd_hook_mica, onadd_hook_raw, 1.1, UNIT_RATIO},
+    {"worlds_small", 100, worlds_small_mica, worlds_small_raw, 8.0, UNIT_RATIO},
     {0},
 };

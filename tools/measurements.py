@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes docs/measurements.md and the chart docs/peers.svg.
+"""Writes docs/measurements.md, the chart docs/peers.svg and the table of tasks in docs/guide/performance.md.
 
     measurements.py BENCH.csv         a run of mica_bench (make bench), bench/side_by_side.csv and bench/costs/costs.csv become the page
-    measurements.py --costs           only the cost map of the page is written again
-    measurements.py --check           the page and the chart agree with the side-by-side figures and the cost map
+    measurements.py --costs           only the cost map and the table of tasks are written again
+    measurements.py --check           pages and chart agree with the side-by-side figures and the cost map
 
-docs/measurements.md is the only place with performance figures; other pages link to it.
+Other pages have no performance figures; they link to these two.
 """
 import csv
 import datetime
@@ -22,6 +22,33 @@ SIDE_BY_SIDE = ROOT / "bench/side_by_side.csv"
 LIBRARIES = (("mica", "Mica", "#2b6cb0"), ("flecs", "flecs", "#a0aec0"), ("entt", "EnTT", "#cbd5e0"))
 CHARTED = ("create_2", "create_bulk_2", "destroy_random", "iter2_1M", "iter3_mixed_1M", "get_random_1M", "add_remove_100k",
            "deferred_add_remove_100k", "frame_3sys_1M_1thr", "onadd_hook_1M", "hier_create", "memory_1M")
+GUIDE = ROOT / "docs/guide/performance.md"
+TASKS_BEGIN, TASKS_END = "<!-- tasks -->", "<!-- end of tasks -->"
+# What the guide recommends: a task, and ways to do it with their cell of the cost map, the recommended one first.
+TASKS = (
+    ("create an entity", (("`mica_create`", "create", "components_2"), ("recorded in a system", "create_recorded", "components_2"),
+                          ("`mica_clone`", "clone", "components_2"), ("`mica_spawn`, one copy", "spawn", "components_2"))),
+    ("create many alike", (("`mica_create_many`", "create_bulk", "components_2"), ("`mica_spawn` with copies", "spawn_bulk", "components_2"),
+                           ("`mica_create` for each", "create", "components_2"))),
+    ("create with pool components", (("`mica_create`", "create", "pool_map"), ("in a group", "create", "pool_group"))),
+    ("destroy an entity", (("`mica_destroy`", "destroy", "components_2"), ("recorded in a system", "destroy_recorded", "components_2"),
+                           ("with a name", "destroy", "name_here"), ("with a parent", "destroy", "link_here"))),
+    ("destroy many", (("`mica_destroy_many`", "destroy_bulk", "components_2"), ("`mica_destroy` for each", "destroy", "components_2"))),
+    ("add a component that is often added and removed", (("to a pool: `mica_add`", "add", "pool_map"), ("to a chunk: `mica_add`", "add", "components_2"),
+                                                         ("recorded", "add_recorded", "components_2"))),
+    ("mark an entity", (("pool tag", "add", "pool_tags"), ("tag", "add", "tags"))),
+    ("add a component to all that match", (("`mica_add_all`", "add_bulk", "components_2"), ("`mica_add` for each", "add", "components_2"))),
+    ("remove a component", (("from a pool", "remove", "pool_map"), ("from a chunk", "remove", "components_2"),
+                            ("recorded", "remove_recorded", "components_2"), ("`mica_remove_all`, each", "remove_bulk", "components_2"))),
+    ("change a value of one entity", (("`mica_set`", "set", "components_2"), ("recorded", "set_recorded", "components_2"))),
+    ("read a value of one entity", (("`mica_ref_read`, again and again", "ref", "components_2"), ("`mica_get`", "get", "components_2"),
+                                    ("`mica_get_many`, each", "get_bulk", "components_2"), ("`mica_get`, hash index", "get", "pool_hash"))),
+    ("test for a component", (("`mica_has`", "has", "components_2"),)),
+    ("visit all rows, each", (("chunks", "iterate", "components_2"), ("pools in a group", "iterate", "pool_group"),
+                              ("26 archetypes", "iterate", "archetypes_26"), ("1024 archetypes", "iterate", "archetypes_1024"))),
+    ("run a system for one entity", (("with views", "system", "components_2"), ("with columns", "system_columns", "components_2"))),
+    ("react to additions", (("`mica_add` with a hook", "add", "hook_here"), ("with an observer", "add", "observer_here"))),
+)
 MARK, COSTS_MARK = "<!-- side by side -->", "<!-- cost map -->"
 COST_TABLES = (("Create and destroy", ("create", "destroy")), ("Add and remove", ("add", "remove")), ("Set", ("set", "set_adds", "flush")),
                ("Read", ("get", "has", "ref", "iterate", "system")), ("Copy", ("clone", "spawn")))
@@ -107,15 +134,33 @@ def cost_map():
     return "\n".join(out)
 
 
+def tasks():
+    """The table of tasks. A way that the cost map does not have is an error."""
+    cells = costs.read_map()
+    lines = [TASKS_BEGIN, "| task | recommended | instructions | other ways |", "|---|---|---|---|"]
+    for task, ways in TASKS:
+        figures = [(way, f"{cells[operation, circumstance][0]:.0f}") for way, operation, circumstance in ways]
+        others = ", ".join(f"{way}: {count}" for way, count in figures[1:]) or "-"
+        lines.append(f"| {task} | {figures[0][0]} | {figures[0][1]} | {others} |")
+    return "\n".join([*lines, TASKS_END])
+
+
+def guide_with_tasks():
+    text = GUIDE.read_text(encoding="utf-8")
+    return text[:text.index(TASKS_BEGIN)] + tasks() + text[text.index(TASKS_END) + len(TASKS_END):]
+
+
 def main():
     facts, rows = side_by_side()
     if sys.argv[1:] == ["--check"]:
         page = PAGE.read_text(encoding="utf-8")
         stale = [path.name for path, good in ((PAGE, page[page.index(MARK):] == comparison(facts, rows) + "\n" + cost_map()),
+                                              (GUIDE, GUIDE.read_text(encoding="utf-8") == guide_with_tasks()),
                                               (CHART, CHART.read_text(encoding="utf-8") == chart(facts, rows))) if not good]
         for name in stale:
-            print(f"docs/{name} does not agree with bench/side_by_side.csv or bench/costs/costs.csv: run make measurements")
+            print(f"{name} does not agree with bench/side_by_side.csv or bench/costs/costs.csv: run make measurements")
         return 1 if stale else 0
+    GUIDE.write_text(guide_with_tasks(), encoding="utf-8")
     if sys.argv[1:] == ["--costs"]:
         page = PAGE.read_text(encoding="utf-8")
         PAGE.write_text(page[:page.index(MARK)] + comparison(facts, rows) + "\n" + cost_map(), encoding="utf-8")

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERATIONS = 10000 };
+enum { OPERATIONS = 10000, SMALL_WORLD = 100 };
 
 typedef struct Position { float x, y, z; } Position;
 typedef struct Velocity { float x, y, z; } Velocity;
@@ -245,6 +245,17 @@ static void run_flush(stage *stage)
     stage->result += mica_flush(stage->world) == MICA_OK;
 }
 
+static void run_small_worlds(stage *stage)
+{
+    for (uint32_t i = 0; i < OPERATIONS; i += SMALL_WORLD) {
+        mica_world *world = mica_world_create(NULL);
+        for (uint32_t entity = 0; entity < SMALL_WORLD; ++entity)
+            mica_create(world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Velocity, {1, 1, 1}));
+        stage->result += mica_world_get_stats(world).entity_count;
+        mica_world_destroy(world);
+    }
+}
+
 static const counted workloads[] = {
     {"create", prepare_archetype, run_create},
     {"create_bulk", prepare_archetype, run_create_bulk},
@@ -264,6 +275,7 @@ static const counted workloads[] = {
     {"view_next", prepare_small_archetypes, run_view_next},
     {"command_record", prepare_recording, record_additions},
     {"flush", prepare_flush, run_flush},
+    {"small_worlds", prepare_archetype, run_small_worlds},
     {0},
 };
 

@@ -13,7 +13,7 @@
 MICA_BEGIN
 
 enum {
-    MICA_PRIVATE_PAGE_SHIFT = 13,  /* records per page */
+    MICA_PRIVATE_PAGE_SHIFT = 10,  /* records per page */
     MICA_PRIVATE_SLICE_SHIFT = 9,  /* rows per slice */
     MICA_PRIVATE_MAP_SHIFT = 12,   /* entries per page of the map of a pool */
     MICA_PRIVATE_POOL_ID = 0x8000, /* the first id of components in pools */
@@ -43,7 +43,7 @@ typedef struct mica_private_lookup {
         structure; /* changes whenever a pointer to a value may become invalid; its upper 24 bits are the world's own */
     uint64_t version; /* stamped on what is written */
     const uintptr_t
-        *pages; /* of records, by entity index >> 13: where the record of index 0 would be; [-1] is how many */
+        *pages; /* of records, by entity index >> 10: where the record of index 0 would be; [-1] is how many */
     uint32_t component_count; /* entries of `columns` */
     uint32_t
         chunk_capacity; /* entries of a list of columns; after them are 16 bits each for the number of the column */

@@ -14,7 +14,7 @@ typedef enum mica_dead_target {
     MICA_DEAD_TARGET_ERROR, /* reject the whole flush: nothing is applied, the changes are dropped */
 } mica_dead_target;
 
-/* Options of a world. Start with mica_world_def_default. */
+/* Options of a world. Zero fields mean the defaults: (mica_world_def){.report = log_report}. */
 typedef struct mica_world_def {
     mica_allocator allocator;
     mica_report_fn report; /* NULL prints to stderr */
@@ -22,7 +22,7 @@ typedef struct mica_world_def {
     uint32_t chunk_bytes_first; /* size of the first chunk of an archetype, a power of two */
     uint32_t chunk_bytes_last;  /* maximum size, a power of two; each further chunk is twice as large, up to this */
     mica_dead_target dead_target;
-    uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc */
+    uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc; 0 is the same as 1 */
 } mica_world_def;
 
 /* Returns the defaults: chunks from 2 KiB to 2 MiB, malloc, reports to stderr. Threads: any. */

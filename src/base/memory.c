@@ -16,10 +16,17 @@
 #    define heap_free(pointer) free(pointer)
 #endif
 
-/* Large aligned blocks are the arena's regions: whole pages. The rest is malloc's. */
+/* Large aligned blocks are the arena's regions: whole pages. The rest is malloc's, and so are the regions of small worlds, because calls
+ * of the system would take most of the time of such a world. Checked builds map every region, to invalidate pointers into it. */
+#ifdef MICA_CHECKED
+enum { PAGES_BYTES_MIN = MICAP_PAGE_BYTES };
+#else
+enum { PAGES_BYTES_MIN = 64 << 10 };
+#endif
+
 static bool wants_pages(size_t bytes, size_t alignment)
 {
-    return alignment >= MICAP_PAGE_BYTES && bytes % MICAP_PAGE_BYTES == 0;
+    return alignment >= MICAP_PAGE_BYTES && bytes >= PAGES_BYTES_MIN && bytes % MICAP_PAGE_BYTES == 0;
 }
 
 static void *default_allocate(size_t bytes, size_t alignment, void *context)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    REGION_BYTES_FIRST = 128 << 10,
+    REGION_BYTES_FIRST = 8 << 10,
+    SMALL_ARENA_BYTES = 128 << 10, /* from here on, regions are whole huge pages */
     REGION_BYTES_MAX = 32 << 20,
 };
 
@@ -131,19 +132,21 @@ static bool add_region_of(micap_arena *arena, size_t bytes)
     return true;
 }
 
-/* Doubles the size of the arena, in whole huge pages except for a small first region; takes less if that fails. An arena that starts
- * with a large block is loading a level: in huge pages, spawning takes less than half the time per entity. */
+/* Doubles the size of the arena, in whole huge pages except for a small one. An arena that starts with a large block is loading a
+ * level: in huge pages, spawning takes less than half the time per entity. */
+static size_t next_region_bytes(const micap_arena *arena, size_t needed)
+{
+    size_t bytes = arena->total_bytes ? micap_power_of_two_at_least(arena->total_bytes) : REGION_BYTES_FIRST;
+    bool is_small = arena->total_bytes < SMALL_ARENA_BYTES && needed <= SMALL_ARENA_BYTES;
+    if (!is_small && bytes < MICAP_HUGE_PAGE_BYTES)
+        return MICAP_HUGE_PAGE_BYTES;
+    return bytes < REGION_BYTES_MAX ? bytes : REGION_BYTES_MAX;
+}
+
+/* Takes less if memory for the next region is refused. */
 static bool add_region(micap_arena *arena, size_t needed)
 {
-    size_t bytes = REGION_BYTES_FIRST;
-    if (arena->total_bytes || needed > REGION_BYTES_FIRST) {
-        bytes = micap_power_of_two_at_least(arena->total_bytes);
-        if (bytes < MICAP_HUGE_PAGE_BYTES)
-            bytes = MICAP_HUGE_PAGE_BYTES;
-        if (bytes > REGION_BYTES_MAX)
-            bytes = REGION_BYTES_MAX;
-    }
-    for (; bytes > needed; bytes /= 2)
+    for (size_t bytes = next_region_bytes(arena, needed); bytes > needed; bytes /= 2)
         if (add_region_of(arena, bytes))
             return true;
     return add_region_of(arena, needed < MICAP_PAGE_BYTES ? MICAP_PAGE_BYTES : needed);

@@ -49,6 +49,7 @@ static bool clone_chunk(mica_world *to, micap_archetype *archetype, const micap_
         return false;
     chunk->index = archetype->chunk_count;
     archetype->chunks[archetype->chunk_count++] = chunk;
+    ++to->chunks.epoch;
     if (!clone_columns(chunk, from))
         return false;
     chunk->count = from->count;

@@ -98,7 +98,7 @@ static void append_named(sqlite3_str *text, const mica_type *type, const char *a
 /* JSON has neither infinities nor NaN. A real number has a point or an exponent: json_type tells it from an integer. */
 static void append_real(sqlite3_str *text, double value, bool is_f32)
 {
-    char number[MICAP_NUMBER_TEXT_BYTES];
+    char number[MICAP_NUMBER_TEXT_BYTES] = "";
     bool is_finite = value - value == 0;
     if (is_finite)
         micap_number_text(value, is_f32, number);

@@ -12,9 +12,10 @@
 enum {
     KIB = 1024,
     MIB = 1024 * KIB,
-    FIRST_REGION = 128 * KIB, /* what the arena starts with, and what it adds at most */
+    FIRST_REGION = 8 * KIB, /* what the arena starts with, and what it adds at most */
     LAST_REGION = 32 * MIB,
-    HUGE_REGION = 2 * MIB, /* the least it adds later on */
+    SMALL_ARENA = 128 * KIB, /* from here on it adds huge pages, */
+    HUGE_REGION = 2 * MIB,   /* and at least this much */
     BLOCKS_MAX = 600,
 };
 
@@ -252,7 +253,8 @@ END_TEST
 
 START_TEST(regions_grow_with_what_is_held_up_to_a_limit)
 {
-    const size_t expected[] = {FIRST_REGION, 2 * MIB, 4 * MIB, 8 * MIB, 16 * MIB, LAST_REGION, LAST_REGION};
+    const size_t expected[] = {FIRST_REGION, 8 * KIB, 16 * KIB, 32 * KIB,    64 * KIB,   HUGE_REGION,
+                               4 * MIB,      8 * MIB, 16 * MIB, LAST_REGION, LAST_REGION};
     micap_memory memory;
     micap_arena arena;
     ck_assert_msg(micap_memory_init(&memory, (mica_allocator){0}), "the default allocator is one");
@@ -261,7 +263,7 @@ START_TEST(regions_grow_with_what_is_held_up_to_a_limit)
     for (uint32_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
         /* Takes what the region before left, without touching it. */
         while (arena.total_bytes == held)
-            ck_assert_ptr_nonnull(micap_arena_allocate(&arena, 64 * KIB));
+            ck_assert_ptr_nonnull(micap_arena_allocate(&arena, held < SMALL_ARENA ? 8 * KIB : 64 * KIB));
         ck_assert_uint_eq(arena.total_bytes - held, expected[i]);
         held = arena.total_bytes;
     }
@@ -273,14 +275,14 @@ END_TEST
 /* In whole huge pages: what begins large is to be filled at once. */
 START_TEST(a_block_larger_than_a_region_gets_one_of_its_size)
 {
-    const size_t sizes[] = {FIRST_REGION, 256 * KIB, LAST_REGION, 2 * (size_t)LAST_REGION};
+    const size_t sizes[] = {FIRST_REGION, SMALL_ARENA, 256 * KIB, LAST_REGION, 2 * (size_t)LAST_REGION};
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         ground ground;
         ground_open(&ground, 1);
         char *memory = micap_arena_allocate(&ground.arena, sizes[i]);
         ck_assert_ptr_nonnull(memory);
         ck_assert_uint_eq((uintptr_t)memory % sizes[i], 0);
-        size_t expected = sizes[i] > FIRST_REGION && sizes[i] < HUGE_REGION ? HUGE_REGION : sizes[i];
+        size_t expected = sizes[i] > SMALL_ARENA && sizes[i] < HUGE_REGION ? HUGE_REGION : sizes[i];
         ck_assert_uint_eq(ground.arena.total_bytes, expected);
         micap_arena_release(&ground.arena, memory, sizes[i]);
         ck_assert_uint_eq(micap_arena_trim(&ground.arena), expected);
@@ -318,11 +320,11 @@ START_TEST(a_region_that_is_refused_is_tried_at_half_its_size)
 {
     ground ground;
     ground_open(&ground, 1);
-    ck_assert_msg(ground_allocate(&ground, FIRST_REGION), "there is room");
+    ck_assert_msg(ground_allocate(&ground, SMALL_ARENA), "there is room");
     faulty_allocator_fail_at(&ground.allocator, 2, false); /* the first is for the bits of the region */
     ck_assert_msg(ground_allocate(&ground, 4 * KIB), "half of it will do");
     ck_assert_uint_eq(ground.allocator.failures, 1);
-    ck_assert_uint_eq(ground.arena.total_bytes, FIRST_REGION + 1 * MIB);
+    ck_assert_uint_eq(ground.arena.total_bytes, SMALL_ARENA + 1 * MIB);
     require_sound(&ground);
     ground_close(&ground);
 }
@@ -335,13 +337,13 @@ static size_t list_bytes(const micap_arena *arena)
 
 START_TEST(a_failed_allocation_leaves_the_arena_as_it_was_and_usable)
 {
-    const size_t sizes[] = {MICAP_BLOCK_BYTES_MIN, 64 * KIB, FIRST_REGION, 2 * MIB, 64 * MIB};
+    const size_t sizes[] = {MICAP_BLOCK_BYTES_MIN, 64 * KIB, SMALL_ARENA, 2 * MIB, 64 * MIB};
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
         for (uint64_t k = 1; k <= 3; ++k) {
             ground ground;
             ground_open(&ground, k);
             for (uint32_t full = 0; full < 4; ++full) /* so that the list of regions has to grow as well */
-                ck_assert_msg(ground_allocate(&ground, full == 0 ? FIRST_REGION : MIB << full), "there is room");
+                ck_assert_msg(ground_allocate(&ground, full == 0 ? SMALL_ARENA : MIB << full), "there is room");
             size_t in_regions = ground.memory.bytes - list_bytes(&ground.arena);
             faulty_allocator_fail_at(&ground.allocator, k, true);
             ck_assert_msg(!ground_allocate(&ground, sizes[i]), "a new region takes three allocations");

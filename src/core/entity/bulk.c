@@ -1,4 +1,5 @@
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/events/hooks.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
@@ -61,6 +62,7 @@ enum { BLOCK = 64 };
 static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count, mica_type *type,
                           const void **out)
 {
+    MICAP_ASSERT(type, "the type of the component");
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const void *value = mica_lookup_get(world, entities[i], type);

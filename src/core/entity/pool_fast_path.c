@@ -3,6 +3,7 @@
 
 #include "core/entity/change.h"
 #include "core/entity/pool_component.h"
+#include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_fast_rows.h"
@@ -168,4 +169,49 @@ void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity e
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity)
 {
     remove_row(world, pool, entity);
+}
+
+/* Adds rows to a pool with a map. What is the same for all is done once: 22 instructions per row instead of 66. */
+static void add_many_mapped(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                            const char *from)
+{
+    uint64_t bit = (uint64_t)1 << pool->bit;
+    uint32_t first = pool->row_limit;
+    mica_version version = micap_version(world);
+    const micap_index masks = world->pools.masks, index = pool->index;
+    for (uint32_t i = 0; i < count; ++i) {
+        *micap_map_entry_at(&masks, entities[i].index) |= bit;
+        *micap_map_entry_at(&index, entities[i].index) = micap_map_entry(entities[i], first + i);
+    }
+    memcpy(pool->owners + first, entities, count * sizeof *entities);
+    micap_repeat_value(pool->values + (size_t)first * pool->value_bytes, from, pool->value_bytes, count);
+    for (uint32_t row = first / MICA_SLICE_ROWS * MICA_SLICE_ROWS; row < first + count; row += MICA_SLICE_ROWS)
+        micap_pool_stamps(pool, row)[0] = version;
+    pool->row_limit += count;
+    pool->count += count;
+    pool->stamp += count;
+    world->structure += count;
+}
+
+void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                           const char *from)
+{
+    if (!count)
+        return;
+    if (pool->kind == MICAP_POOL_MAP) {
+        add_many_mapped(world, pool, entities, count, from);
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        char *value = add_row(world, pool, entities[i]);
+        MICAP_ASSERT(value, "there is room for all");
+        if (from)
+            micap_copy_trivial(value, from, pool->value_bytes);
+    }
+}
+
+void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        remove_row(world, pool, entities[i]);
 }

@@ -21,4 +21,9 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);
 
+/* The same for many: none of them has a row, and all get the same value, which is NULL for a tag; those that have a row lose it. */
+void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
+                           const char *from);
+void micap_pooled_remove_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count);
+
 #endif

@@ -1,5 +1,6 @@
 #include "core/query/query.h"
 
+#include "core/query/query_chunks.h"
 #include "core/query/query_join_fast.h"
 
 #include "base/argument.h"
@@ -194,6 +195,7 @@ static void compile_terms(mica_query *query)
             continue;
         }
         query->chunk_steps[i] = is_singleton(term.component) ? 0 : query->term_bytes[i];
+        query->has_singletons |= is_singleton(term.component);
         query->asks_chunks |= !is_singleton(term.component);
         query->reads_chunks |= has_column(term.access) && !is_singleton(term.component);
         if (term.access == MICA_ACCESS_WITHOUT)
@@ -343,6 +345,7 @@ static void release(mica_query *query)
     micap_memory *memory = &query->world->memory;
     MICAP_RELEASE_ARRAY(memory, query->archetypes, query->match_capacity);
     MICAP_RELEASE_ARRAY(memory, query->columns, query->column_capacity);
+    micap_query_chunks_free(query);
     MICAP_RELEASE_ARRAY(memory, query->order, query->order_capacity);
     MICAP_RELEASE_ARRAY(memory, query->order_scratch, query->order_scratch_capacity);
     if (query->name)

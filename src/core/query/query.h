@@ -2,6 +2,7 @@
  *
  *     query.c          create, compile, match archetypes      query_filter.c   toggles, ADDED and CHANGED: which rows pass
  *     view.c           loops and their columns                query_join*.c    terms on pools
+ *     query_chunks.c   the chunks of loops that are repeated
  *     query_sort.c     sorted loops, sorting rows             query_bulk.c     changes to all entities that match */
 #ifndef MICAP_CORE_QUERY_QUERY_H
 #define MICAP_CORE_QUERY_QUERY_H
@@ -39,6 +40,24 @@ typedef struct micap_join {
     uint32_t step_bytes; /* of the column; 0 without one, and for a split component */
 } micap_join;
 
+/* A chunk of a match with the columns of the terms, NULL for a term without one and for a singleton. */
+typedef struct micap_listed_chunk {
+    micap_chunk *chunk;
+    uint32_t match;
+    _Alignas(8) char *columns[];
+} micap_listed_chunk;
+
+/* See core/query/query_chunks.h. */
+typedef struct micap_chunk_list {
+    _Atomic uint64_t epoch; /* of the world's chunks when the list was filled; 0: never */
+    _Atomic uint64_t seen_epoch;
+    atomic_bool is_locked; /* a thread fills it */
+    char *entries;
+    uint32_t capacity; /* in bytes */
+    uint32_t entry_bytes;
+    uint32_t count;
+} micap_chunk_list;
+
 /* One row of a sorted query. */
 typedef struct micap_order {
     micap_chunk *chunk;
@@ -55,6 +74,8 @@ struct mica_query {
     uint32_t match_capacity;
     uint32_t column_capacity;
     uint32_t term_count;
+    micap_chunk_list chunk_list;
+    bool has_singletons;
     mica_term terms[MICA_TERMS_MAX];
     uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
     uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */

@@ -11,6 +11,7 @@ typedef enum micap_walk {
     MICAP_WALK_CHUNKS,     /* the pools match row by row; the chunks of the owners are looked up */
     MICAP_WALK_PLAIN,      /* all pools match row by row */
     MICAP_WALK_FAST,       /* rows are looked up by the fast path: see query_join_fast.h */
+    MICAP_WALK_LISTED,     /* no pools: whole chunks of a list, see query_chunks.h */
 } micap_walk;
 
 /* The next run of rows of a driver that is iterated as MICAP_WALK_CHUNKS. */

@@ -1,6 +1,7 @@
 /* Loops over queries. */
 #include "base/argument.h"
 #include "base/assert.h"
+#include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_sort.h"
 #include "core/world/access_check.h"
@@ -23,6 +24,7 @@ static mica_view begin(mica_query *query, mica_version since)
         return view;
     view.world = query->world;
     view.private_.query = query;
+    view.private_.term_count = (uint8_t)query->term_count;
     view.private_.structure = query->world->structure;
     view.private_.since = since;
     const micap_thread_context *here = micap_thread_context_of(query->world);
@@ -31,7 +33,9 @@ static mica_view begin(mica_query *query, mica_version since)
         micap_fail_memory(query->world, query->name);
         view.private_.query = NULL;
     }
-    if (query->join_count && !query->compare) /* an order drives by itself */
+    if (!query->special)
+        view.private_.walk = micap_query_chunks_ready(query) ? MICAP_WALK_LISTED : 0;
+    else if (query->join_count && !query->compare) /* an order drives by itself */
         micap_join_begin(&view, query);
     return view;
 }
@@ -133,40 +137,48 @@ static inline micap_chunk *next_chunk(const mica_query *query, step *at)
     return NULL;
 }
 
-enum { PREFETCH_MATCHES_MIN = 128, PREFETCH_LINES_MAX = 12, PREFETCH_CHUNKS = 2 };
+/* Many small archetypes lie anywhere in the cache, where no hardware looks ahead. Asks for what is needed next: the header of a chunk, and
+ * the first values of the one before it. */
+enum { PREFETCH_CHUNKS_MIN = 128, PREFETCH_BYTES = 256 };
 
-static void prefetch_columns(mica_query *query, const micap_chunk *chunk, uint32_t match)
+static MICAP_INLINE void prefetch_listed(const micap_chunk_list *list, const mica_query *query, uint32_t position)
 {
-    const micap_column_data *lanes = micap_chunk_columns(chunk);
-    const uint16_t *columns = micap_query_columns(query, match);
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        uint32_t index = __atomic_load_n(&columns[i], __ATOMIC_RELAXED);
-        if (index >= MICAP_COLUMN_UNKNOWN)
-            continue;
-        const char *column = lanes[index].values;
-        uint64_t bytes = chunk->count * lanes[index].bytes;
-        for (uint32_t at = 0; at < bytes && at < PREFETCH_LINES_MAX * MICAP_CACHE_LINE; at += MICAP_CACHE_LINE)
-            __builtin_prefetch(column + at);
-    }
+    if (list->count < PREFETCH_CHUNKS_MIN || position + 2 >= list->count)
+        return;
+    __builtin_prefetch(micap_listed_chunk_at(list, position + 2)->chunk);
+    const micap_listed_chunk *next = micap_listed_chunk_at(list, position + 1);
+    for (uint32_t i = 0, count = query->term_count; i < count; ++i)
+        for (uint32_t at = 0; at < PREFETCH_BYTES; at += MICAP_CACHE_LINE)
+            __builtin_prefetch(next->columns[i] + at);
 }
 
-/* Many small archetypes lie anywhere in the cache, where no hardware looks ahead, and each is found through the one
- * before: archetype, chunk, columns. Asks for the columns of the next chunk, for the chunk of the archetype after that,
- * and for the archetype after that one, so that each is there when the next is asked for. */
-static __attribute__((noinline)) void prefetch_ahead(mica_query *query, step at)
+/* The chunks of a list that is valid. */
+static __attribute__((noinline)) bool next_listed(mica_view *view, mica_query *query)
 {
-    if (at.match + 3 >= query->match_count)
-        return;
-    __builtin_prefetch(query->archetypes[at.match + 3]);
-    const micap_archetype *later = query->archetypes[at.match + 2];
-    for (uint32_t i = 0; i < later->chunk_count && i < PREFETCH_CHUNKS; ++i) {
-        __builtin_prefetch(later->chunks[i]);
-        __builtin_prefetch((const char *)later->chunks[i] + MICAP_CACHE_LINE);
-        __builtin_prefetch((const char *)later->chunks[i] + (size_t)2 * MICAP_CACHE_LINE);
+    const micap_chunk_list *list = &query->chunk_list;
+    uint32_t position = view->private_.chunk_index, count = list->count;
+    const micap_listed_chunk *entry;
+    micap_chunk *chunk;
+    do {
+        if (position >= count)
+            return false;
+        entry = micap_listed_chunk_at(list, position++);
+        chunk = entry->chunk;
+    } while (MICAP_UNLIKELY(!chunk->count));
+    view->private_.chunk_index = position;
+    prefetch_listed(list, query, position - 1);
+    if (MICAP_UNLIKELY(query->has_singletons)) {
+        view->private_.match = entry->match;
+        micap_view_show(view, query, chunk, 0, chunk->count);
+        return true;
     }
-    const micap_chunk *next = next_chunk(query, &at);
-    if (next)
-        prefetch_columns(query, next, at.match);
+    view->count = chunk->count;
+    view->entities = micap_chunk_entities(chunk);
+    view->private_.chunk = chunk;
+    view->private_.match = entry->match;
+    for (uint32_t i = 0, terms = query->term_count; i < terms; ++i)
+        view->private_.columns[i] = entry->columns[i];
+    return true;
 }
 
 /* Whole chunks, one after the other. */
@@ -178,8 +190,6 @@ static __attribute__((noinline)) bool next_whole(mica_view *view, mica_query *qu
     view->private_.chunk_index = at.chunk_index;
     if (!chunk)
         return false;
-    if (query->match_count >= PREFETCH_MATCHES_MIN && query->term_count)
-        prefetch_ahead(query, at);
     micap_view_show(view, query, chunk, 0, chunk->count);
     return true;
 }
@@ -193,7 +203,7 @@ bool mica_view_next(mica_view *view)
     if (MICAP_UNLIKELY(!query || view->private_.structure != view->world->structure))
         return next_special(view, query);
     if (!query->special)
-        return next_whole(view, query);
+        return view->private_.walk == MICAP_WALK_LISTED ? next_listed(view, query) : next_whole(view, query);
     if (view->private_.walk == MICAP_WALK_CHUNKS)
         return micap_join_next_owner(view, query);
     return view->private_.walk == MICAP_WALK_FAST ? micap_join_next_fast(view, query) : next_special(view, query);
@@ -295,6 +305,7 @@ static inline void *write_pooled(mica_view *view, uint32_t term)
 {
     const mica_query *query = view->private_.query;
     const mica_pool *pool = micap_pool_of(view->world, query->terms[term].component);
+    MICAP_ASSERT(pool, "it has the rows that the view shows");
     char *value = view->private_.columns[term];
     uint64_t row = (uint64_t)(value - pool->values) / query->pool_steps[term];
     if (!micap_touch_without_copy(view->world, &micap_pool_stamps(pool, (uint32_t)row)[1], micap_view_version(view)))

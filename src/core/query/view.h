@@ -53,6 +53,7 @@ static inline void micap_view_init(mica_view *view, mica_query *query, mica_vers
     memset(view, 0, offsetof(mica_view, private_.columns));
     view->world = query->world;
     view->private_.query = query;
+    view->private_.term_count = (uint8_t)query->term_count;
     view->private_.structure = MICAP_STRUCTURE_NONE;
     view->private_.since = since;
     view->private_.version = version;

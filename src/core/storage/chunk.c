@@ -165,6 +165,7 @@ bool micap_chunks_init(mica_world *world)
         return false;
     chunks->by_number[MICAP_CHUNK_NONE] = chunks->by_number[MICAP_CHUNK_PENDING] = NULL;
     chunks->limit = MICAP_CHUNK_PENDING + 1;
+    chunks->epoch = 1;
     return create_dummy(world, MICAP_CHUNK_NONE) && create_dummy(world, MICAP_CHUNK_PENDING);
 }
 

@@ -150,6 +150,7 @@ typedef struct micap_chunks {
     uint32_t count;
     size_t bytes;                /* in chunks that exist */
     uint32_t list_count;         /* of the column table */
+    uint64_t epoch;              /* raised when an archetype gains, loses or replaces a chunk; not 0 */
     uint64_t outgrown_structure; /* that of the world since an archetype outgrew its chunk */
     /* Chunks that no archetype has any more, and some snapshot does, or the operation that outgrew them. There is always room for
      * all chunks while there are snapshots. */

@@ -23,8 +23,8 @@
 #include <stdatomic.h>
 
 enum {
-    MICAP_PAGE_RECORDS = 8192,
-    MICAP_PAGE_SHIFT = 13,
+    MICAP_PAGE_SHIFT = MICA_PRIVATE_PAGE_SHIFT,
+    MICAP_PAGE_RECORDS = 1 << MICAP_PAGE_SHIFT,
     MICAP_GENERATION_MAX = (1 << 24) - 1,
     MICAP_ID_BLOCK = 64,
     MICAP_SLOT_END = 0xFFFF,      /* ends the free list of a page */
@@ -38,7 +38,7 @@ typedef struct micap_page {
 } micap_page;
 
 typedef struct micap_entities {
-    /* Pages by index >> 13; unallocated ones share a page of zeros. An entry is the address that the record of index 0 would have
+    /* Pages by index >> 10; unallocated ones share a page of zeros. An entry is the address that the record of index 0 would have
      * in an array of which the page is a part. The entry [-1] is how many there are. */
     _Atomic(uintptr_t *) directory;
     atomic_uint page_count; /* that exist */

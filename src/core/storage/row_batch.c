@@ -40,10 +40,9 @@ static void preserve(mica_world *world, const micap_row_batch *run)
     micap_preserve_rows(world, last, last->count - run->count, run->count);
 }
 
-void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run)
+/* Copies the columns both have. */
+static void copy_columns(const micap_row_batch *run)
 {
-    preserve(world, run);
-    micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
     const micap_archetype *source = run->from.chunk->archetype, *target = run->to.chunk->archetype;
     const micap_column *column = source->columns, *other = target->columns, *end = other + target->column_count;
     const micap_column_data *lane = micap_chunk_columns(run->from.chunk), *place = micap_chunk_columns(run->to.chunk);
@@ -59,6 +58,13 @@ void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run)
         else
             memcpy(to, from, run->count * lane->bytes);
     }
+}
+
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run)
+{
+    preserve(world, run);
+    micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
+    copy_columns(run);
 }
 
 /* The last rows of the archetype fill the holes that the run left. */
@@ -92,4 +98,96 @@ void micap_row_batch_end(mica_world *world, const micap_row_batch *run)
         micap_rows_count_up(run->to, run->count);
     micap_rows_drop_last(world, from, run->count);
     micap_rows_have_moved(world);
+}
+
+uint32_t micap_rows_in_order(micap_row first, const mica_entity *entities, uint32_t count)
+{
+    const mica_entity *owners = micap_chunk_entities(first.chunk) + first.row;
+    uint32_t run = 1, limit = at_most(count, first.chunk->count - first.row);
+    if (limit == 1 || memcmp(owners, entities, limit * sizeof *owners) == 0)
+        return limit;
+    while (run < limit && mica_same(owners[run], entities[run]))
+        ++run;
+    return run;
+}
+
+/* The same for rows in falling order. */
+static uint32_t rows_in_reverse(micap_row first, const mica_entity *entities, uint32_t count)
+{
+    const mica_entity *owners = micap_chunk_entities(first.chunk) + first.row;
+    uint32_t run = 1;
+    while (run < count && mica_same(*(owners - run), entities[run]))
+        ++run;
+    return run;
+}
+
+void micap_repeat_value(char *to, const char *value, size_t bytes, uint32_t count)
+{
+    size_t all = bytes * count, filled = bytes;
+    memcpy(to, value, bytes);
+    for (; filled < all; filled *= 2)
+        memcpy(to + filled, to, filled < all - filled ? filled : all - filled);
+}
+
+/* What a step of several rows does apart from moving the columns that both archetypes have: what is removed is destroyed, what is
+ * added gets its values, and entities and records name each other. */
+static void finish_step(const mica_world *world, const micap_row_batch *run, const micap_edge *edge,
+                        const mica_entity *entities, const micap_new_values *values)
+{
+    if (edge->path == MICAP_EDGE_REMOVES && edge->calls) {
+        uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+        micap_values_destruct(run->from.chunk->archetype->columns[edge->column].type,
+                              micap_chunk_value(run->from.chunk, edge->column, first), run->count);
+    }
+    if (edge->path == MICAP_EDGE_ADDS && edge->column != MICAP_COLUMN_TAG) {
+        void *to = micap_chunk_value(run->to.chunk, edge->column, run->to.row);
+        if (values->stride)
+            micap_values_move(values->type, to, values->data, run->count);
+        else
+            micap_repeat_value(to, values->data, values->type->type.size_bytes, run->count);
+    }
+    memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, run->count * sizeof *entities);
+    for (uint32_t i = 0; i < run->count; ++i)
+        *micap_record_at(&world->entities, entities[i].index) =
+            micap_record_pack(entities[i].generation, run->to.chunk->number, run->to.row + i);
+}
+
+/* Rows of an archetype that loses all its rows: they leave no holes, and are dropped afterwards. Returns how many went. */
+static uint32_t step_without_holes(mica_world *world, const mica_entity *entities, uint32_t count,
+                                   const micap_edge *edge, const micap_new_values *values)
+{
+    micap_row_batch run = {.from = micap_locate(world, entities[0]), .to = micap_rows_next(edge->end)};
+    run.count = micap_rows_in_order(run.from, entities, at_most(count, run.to.chunk->capacity - run.to.row));
+    micap_preserve_rows(world, run.from.chunk, run.from.row, run.count);
+    micap_touch_rows(world, run.to.chunk, run.to.row, run.count);
+    copy_columns(&run);
+    finish_step(world, &run, edge, entities, values);
+    micap_rows_count_up(run.to, run.count);
+    return run.count;
+}
+
+static uint32_t step_with_holes(mica_world *world, const mica_entity *entities, uint32_t count, const micap_edge *edge,
+                                const micap_new_values *values)
+{
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
+    run.count = run.is_backward ? rows_in_reverse(run.from, entities, run.count)
+                                : micap_rows_in_order(run.from, entities, run.count);
+    micap_row_batch_move_columns(world, &run);
+    finish_step(world, &run, edge, entities, values);
+    micap_row_batch_end(world, &run);
+    return run.count;
+}
+
+void micap_rows_step_many(mica_world *world, const mica_entity *entities, uint32_t count, const micap_edge *edge,
+                          micap_new_values values)
+{
+    micap_archetype *from = micap_locate(world, entities[0]).chunk->archetype;
+    bool is_all = count == from->row_count;
+    for (uint32_t went; count; count -= went, entities += went) {
+        went = is_all ? step_without_holes(world, entities, count, edge, &values)
+                      : step_with_holes(world, entities, count, edge, &values);
+        values.data = micap_new_values_after(&values, went);
+    }
+    while (is_all && from->row_count)
+        micap_rows_drop_last(world, from, from->chunks[from->tail]->count);
 }

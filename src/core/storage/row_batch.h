@@ -18,6 +18,31 @@ micap_row_batch micap_row_batch_begin(micap_row from, const micap_archetype *to,
 /* Moves the columns both have. What only `to` has stays raw, and entities and records are left to the caller. */
 void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run);
 
+/* A value for a column that rows did not have. */
+typedef struct micap_new_values {
+    const micap_type *type;
+    char *data;
+    uint32_t stride; /* from one to the next; 0: all get the same bytes */
+} micap_new_values;
+
+/* The values after the first `count`. */
+static inline char *micap_new_values_after(const micap_new_values *values, uint32_t count)
+{
+    return values->stride ? values->data + (size_t)values->stride * count : values->data;
+}
+
+/* Fills a column of `count` new values, at least one, with the same trivial value: what is there already is copied after itself. */
+void micap_repeat_value(char *to, const char *value, size_t bytes, uint32_t count);
+
+/* The rows of these entities go along an edge with the fast path; they are all in its archetype. `values` is for an edge that adds a
+ * component with data; values with a stride are moved. The other archetype has room for all. The result is that of one step after the
+ * other. */
+void micap_rows_step_many(mica_world *world, const mica_entity *entities, uint32_t count, const micap_edge *edge,
+                          micap_new_values values);
+
+/* How many of these living entities, from the first on, have consecutive rows of one chunk. */
+uint32_t micap_rows_in_order(micap_row first, const mica_entity *entities, uint32_t count);
+
 /* Afterwards: the rows exist where they went, and no more where they came from. */
 void micap_row_batch_end(mica_world *world, const micap_row_batch *run);
 

@@ -96,6 +96,7 @@ static bool replace_only_chunk(mica_world *world, micap_archetype *archetype, ui
     chunk->index = 0;
     chunk->count = count;
     archetype->chunks[0] = chunk;
+    ++world->chunks.epoch;
     micap_chunk_retire(world, old);
     micap_rows_update_open(archetype);
     world->chunks.outgrown_structure = ++world->structure;
@@ -147,6 +148,7 @@ bool micap_rows_reserve(mica_world *world, micap_archetype *archetype, uint64_t 
             return false;
         chunk->index = archetype->chunk_count;
         archetype->chunks[archetype->chunk_count++] = chunk;
+        ++world->chunks.epoch;
         room += chunk->capacity;
         micap_rows_update_open(archetype);
     }
@@ -202,6 +204,7 @@ uint32_t micap_rows_shrink(mica_world *world, micap_archetype *archetype, uint32
         micap_chunk_release(world, archetype->chunks[--archetype->chunk_count]);
         ++dropped;
     }
+    world->chunks.epoch += dropped;
     if (dropped)
         micap_rows_update_open(archetype);
     return dropped;

@@ -54,6 +54,7 @@ static void restore_archetype(const micap_restoring *restoring, micap_undo_entry
     for (uint32_t i = same; i < kept->count; ++i)
         micap_chunk_revive(world, archetype->chunks[i] = chunks[i]);
     archetype->chunk_count = kept->count;
+    ++world->chunks.epoch;
     archetype->row_count = kept->stamp;
     archetype->tail = 0;
     uint64_t left = kept->stamp;

@@ -1,7 +1,7 @@
 /* Checks every invariant of a world. Tests call it after each step, so that a bug is found where it happens. */
 #include "base/argument.h"
 #include "core/storage/column_table.h"
-#include "core/query/query.h"
+#include "core/query/query_chunks.h"
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -124,6 +124,8 @@ static bool check_queries(const mica_world *world)
         }
         if (match != query->match_count || query->index != i)
             return broken(world, "a query knows no other archetypes", match, query->match_count);
+        if (!micap_query_chunks_are_right(query))
+            return broken(world, "the list of a query has its chunks", i, query->chunk_list.count);
     }
     return true;
 }

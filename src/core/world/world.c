@@ -25,6 +25,19 @@ mica_world_def mica_world_def_default(void)
     return (mica_world_def){.chunk_bytes_first = 2 << 10, .chunk_bytes_last = 2 << 20, .seed = 1};
 }
 
+/* The def with the defaults in place of zeros. */
+static mica_world_def complete(const mica_world_def *def)
+{
+    mica_world_def standard = mica_world_def_default(), chosen = def ? *def : standard;
+    if (!chosen.chunk_bytes_first)
+        chosen.chunk_bytes_first = standard.chunk_bytes_first;
+    if (!chosen.chunk_bytes_last)
+        chosen.chunk_bytes_last = standard.chunk_bytes_last;
+    if (!chosen.seed)
+        chosen.seed = standard.seed;
+    return chosen;
+}
+
 static bool is_sane(const mica_world_def *def)
 {
     return micap_is_power_of_two(def->chunk_bytes_first) && micap_is_power_of_two(def->chunk_bytes_last) &&
@@ -58,7 +71,7 @@ static void release(mica_world *world)
 
 mica_world *mica_world_create(const mica_world_def *def)
 {
-    mica_world_def chosen = def ? *def : mica_world_def_default();
+    mica_world_def chosen = complete(def);
     micap_memory memory;
     if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
         micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID,

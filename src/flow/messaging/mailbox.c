@@ -1,5 +1,6 @@
 #include "flow/messaging/mailbox.h"
 
+#include "base/assert.h"
 #include "core/query/query_join.h"
 #include "core/world/report.h"
 #include "flow/schedule/access_conflict.h"
@@ -19,7 +20,9 @@ mica_term micap_mailbox_term(const micap_mailbox *mailbox)
 /* The function of the system of a mailbox. */
 static void run_handlers(mica_view *view)
 {
-    const micap_delivery *delivery = micap_running_job_of(view->world)->delivery;
+    const micap_running_job *job = micap_running_job_of(view->world);
+    MICAP_ASSERT(job, "a system runs in a job");
+    const micap_delivery *delivery = job->delivery;
     micap_handler_list_call_view(delivery->handlers, view, micap_message_data(delivery->message));
 }
 

@@ -103,8 +103,8 @@ bool micap_delivery_plan_jobs(mica_world *world, micap_chain *chain)
         next = count - at < least ? count : at + least;
         while (next < count && list->deliveries[next].block == list->deliveries[next - 1].block)
             ++next;
-        if (!micap_job_plan_add(world, chain, (micap_job_start){.row = at, .buffer_index = chain->job_count},
-                                (micap_job_start){.row = next}))
+        micap_job_start start = {.row = at, .buffer_index = chain->job_count}, end = {.row = next};
+        if (!micap_job_plan_add(world, chain, start, end))
             return false;
     }
     return true;

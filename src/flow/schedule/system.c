@@ -1,6 +1,7 @@
 #include "flow/schedule/system.h"
 
 #include "base/argument.h"
+#include "base/assert.h"
 #include "core/commands/command_buffer.h"
 #include "core/query/view.h"
 #include "core/world/access_check.h"
@@ -126,6 +127,7 @@ static bool copy_names(mica_world *world, const char **to, const char *const *fr
 static bool copy_list(mica_world *world, const void **list, size_t bytes)
 {
     const void *from = *list;
+    MICAP_ASSERT(from || !bytes, "a def with a count but no list is refused");
     *list = NULL;
     void *copy = bytes ? micap_allocate(&world->memory, bytes, MICAP_ARRAY_ALIGNMENT) : NULL;
     if (copy)

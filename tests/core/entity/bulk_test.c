@@ -3,6 +3,8 @@
 #include "support/reports.h"
 #include "support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <string.h>
 
 static reports heard;
@@ -405,9 +407,132 @@ START_TEST(clearing_frees_slots_as_destroying_one_by_one_does)
 }
 END_TEST
 
-TEST_SUITE(bulk, clearing_frees_slots_as_destroying_one_by_one_does, many_are_created_with_whole_columns,
-           creating_many_is_the_same_as_one_by_one, none_and_plain_ones_can_be_created_too,
-           freed_slots_are_used_again_by_many, owned_columns_are_copied,
+/* Has functions, and moves as bytes: whole columns of it move at once. */
+typedef struct Token { uint32_t value; } Token;
+static int tokens_alive;
+
+static bool token_copy(void *to, const void *from, uint32_t count, void *context)
+{
+    (void)context;
+    memcpy(to, from, count * sizeof(Token));
+    tokens_alive += (int)count;
+    return true;
+}
+
+static void token_destruct(void *values, uint32_t count, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < count; ++i)
+        tokens_alive -= ((const Token *)values)[i].value != 0;
+}
+
+MICA_COMPONENT_WITH(Token, (.copy = token_copy, .destruct = token_destruct), value)
+
+enum { SOME = 2000 };
+
+/* Which of the rows the query shows: a part of each archetype, or all of it. */
+static bool is_shown(uint32_t pattern, uint32_t i)
+{
+    switch (pattern) {
+    case 0: return true;
+    case 1: return i % 2 == 0;
+    case 2: return i < SOME / 3;
+    case 3: return i > SOME / 3;
+    case 4: return i / 50 % 2 == 0;
+    case 5: return i == 7 || i / 500 == 2;
+    default: return i == 7;
+    }
+}
+
+static mica_query *create_pattern(mica_world *world, uint32_t pattern)
+{
+    for (uint32_t i = 0; i < SOME; ++i) {
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Color, {1, (uint8_t)i, 3}),
+                                  MICA_WITH(Position, {(float)i, 1, 2}), MICA_WITH(Visible));
+        if (i / 300 % 2)
+            mica_add(world, entities[i], Frozen);
+        if (!is_shown(pattern, i))
+            mica_disable(world, entities[i], Visible);
+    }
+    return mica_query_create(world, MICA_QUERY(MICA_READ(Number), MICA_HAS(Visible)));
+}
+
+static uint32_t list_shown(mica_query *query, mica_entity *out)
+{
+    uint32_t count = 0;
+    for (mica_view view = mica_query_begin(query); mica_view_next(&view); count += view.count)
+        memcpy(out + count, view.entities, view.count * sizeof *out);
+    return count;
+}
+
+/* Adds with and without a value, a tag and a value with functions; removes one that moves and one that is destroyed. */
+static void change_at_once(mica_query *query)
+{
+    Token token = {5};
+    ck_assert(mica_add_all(query, Mass, {7}) == MICA_OK);
+    ck_assert(mica_add_all_tag(query, Enemy) == MICA_OK);
+    ck_assert(mica_add_all_id(query, (mica_value){MICA_ID(Token), sizeof token, &token}) == MICA_OK);
+    ck_assert(mica_remove_all(query, Position) == MICA_OK);
+    ck_assert(mica_remove_all(query, Token) == MICA_OK);
+    ck_assert(mica_add_all_id(query, (mica_value){.component = MICA_ID(Matrix)}) == MICA_OK);
+    ck_assert(mica_remove_all(query, Enemy) == MICA_OK);
+}
+
+static void change_one_by_one(mica_world *world, mica_query *query)
+{
+    static mica_entity shown[SOME];
+    for (uint32_t step = 0; step < 7; ++step)
+        for (uint32_t i = 0, count = list_shown(query, shown); i < count; ++i)
+            switch (step) {
+            case 0: mica_set(world, shown[i], Mass, {7}); break;
+            case 1: mica_add(world, shown[i], Enemy); break;
+            case 2: mica_set(world, shown[i], Token, {5}); break;
+            case 3: mica_remove(world, shown[i], Position); break;
+            case 4: mica_remove(world, shown[i], Token); break;
+            case 5: mica_add(world, shown[i], Matrix); break;
+            default: mica_remove(world, shown[i], Enemy); break;
+            }
+}
+
+/* The order of the rows too, with one chunk and with many, and with a snapshot that is restored. */
+START_TEST(changing_all_is_the_same_as_one_by_one)
+{
+    static mica_entity order[2][SOME];
+    for (uint32_t pattern = 0; pattern < 7; ++pattern)
+        for (uint32_t circumstance = 0; circumstance < 4; ++circumstance) {
+            uint64_t hashes[2];
+            for (int at_once = 0; at_once < 2; ++at_once) {
+                mica_world *world = circumstance & 1 ? open_world_of_small_chunks(&heard) : open_world(&heard);
+                mica_query *query = create_pattern(world, pattern);
+                uint64_t before = mica_world_hash(world);
+                mica_snapshot snapshot = {0};
+                if (circumstance & 2)
+                    snapshot = mica_snapshot_take(world);
+                if (at_once)
+                    change_at_once(query);
+                else
+                    change_one_by_one(world, query);
+                ck_assert_msg(mica_world_validate(world) == MICA_OK, "the world is sound");
+                ck_assert_int_eq(tokens_alive, 0);
+                hashes[at_once] = mica_world_hash(world);
+                mica_query *all = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
+                ck_assert_uint_eq(list_shown(all, order[at_once]), SOME);
+                if (circumstance & 2) {
+                    ck_assert_msg(mica_snapshot_restore(world, snapshot) == MICA_OK, "back again");
+                    ck_assert_msg(mica_world_hash(world) == before, "everything is as it was");
+                    ck_assert_msg(mica_world_validate(world) == MICA_OK, "and sound");
+                }
+                close_world(world, &heard);
+            }
+            ck_assert_msg(hashes[0] == hashes[1], "pattern %u, circumstance %u", pattern, circumstance);
+            ck_assert_mem_eq(order[0], order[1], sizeof order[0]);
+        }
+}
+END_TEST
+
+TEST_SUITE(bulk, changing_all_is_the_same_as_one_by_one, clearing_frees_slots_as_destroying_one_by_one_does,
+           many_are_created_with_whole_columns, creating_many_is_the_same_as_one_by_one,
+           none_and_plain_ones_can_be_created_too, freed_slots_are_used_again_by_many, owned_columns_are_copied,
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
            a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
            an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,

@@ -99,12 +99,22 @@ START_TEST(damage_to_queries_is_named)
     mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Frozen));
     mica_query *query = mica_query_create(world, MICA_QUERY(MICA_READ(Number)));
     ck_assert_uint_eq(query->match_count, 2);
+    for (uint32_t loop = 0; loop < 2; ++loop) {
+        mica_view view = mica_query_begin(query);
+        ck_assert(mica_view_next(&view));
+    }
+    micap_listed_chunk *first = (void *)query->chunk_list.entries;
+    const char *listed = "the list of a query has its chunks";
     const char *in_order = "a query knows its archetypes, in order";
     const damage list[] = {
         DAMAGE(query->match_count, 1, in_order),
         DAMAGE(query->archetypes[0], (uintptr_t)query->archetypes[1], in_order),
         DAMAGE(query->match_count, 3, "a query knows no other archetypes"),
         DAMAGE(query->index, 1, "a query knows no other archetypes"),
+        DAMAGE(query->chunk_list.count, 1, listed),
+        DAMAGE(query->chunk_list.count, 3, listed),
+        DAMAGE(first->match, 1, listed),
+        DAMAGE(first->chunk, (uintptr_t)world->chunks.by_number[0], listed),
     };
     expect_damage_named(world, &heard, list, COUNT_OF(list));
     close_world(world, &heard);

@@ -102,6 +102,10 @@ START_TEST(the_defaults_are_as_documented)
     ck_assert_msg(def.dead_target == MICA_DEAD_TARGET_WARN && def.report == NULL, "warnings, on stderr");
     mica_world *world = mica_world_create(NULL);
     ck_assert_msg(world != NULL && mica_is_alive(world, mica_create(world)), "NULL means the defaults");
+    mica_world *same = mica_world_create(&(mica_world_def){0});
+    ck_assert_msg(same != NULL && mica_is_alive(same, mica_create(same)), "and so does zero");
+    ck_assert_uint_eq(mica_world_hash(world), mica_world_hash(same));
+    mica_world_destroy(same);
     mica_world_destroy(world);
 }
 END_TEST

@@ -36,10 +36,11 @@ static void forget_system(program *program, scene *scene, mica_system *slot)
     *slot = (mica_system){0};
 }
 
+/* All names have one length: memory must not grow with them. */
 static const char *system_name(scene *scene)
 {
     static char name[32];
-    snprintf(name, sizeof name, "s%u", scene->system_serial++);
+    snprintf(name, sizeof name, "s%06u", scene->system_serial++);
     return name;
 }
 

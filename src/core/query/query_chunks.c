@@ -1,0 +1,75 @@
+#include "core/query/query_chunks.h"
+
+#include "core/world/world.h"
+
+static uint32_t count_chunks(const mica_query *query)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < query->match_count; ++i)
+        count += query->archetypes[i]->chunk_count;
+    return count;
+}
+
+static void fill_entry(const mica_query *query, micap_listed_chunk *entry, const uint16_t *columns)
+{
+    const micap_column_data *data = micap_chunk_columns(entry->chunk);
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        entry->columns[i] = columns[i] < MICAP_COLUMN_UNKNOWN ? data[columns[i]].values : NULL;
+}
+
+/* False if memory is short: the list stays invalid. */
+static bool fill(mica_query *query, micap_chunk_list *list)
+{
+    uint32_t entry_bytes = (uint32_t)(sizeof(micap_listed_chunk) + query->term_count * sizeof(char *));
+    list->count = 0;
+    list->entry_bytes = entry_bytes;
+    if (!MICAP_RESERVE(&query->world->memory, list->entries, &list->capacity,
+                       (uint64_t)count_chunks(query) * entry_bytes))
+        return false;
+    for (uint32_t match = 0; match < query->match_count; ++match) {
+        const micap_archetype *archetype = query->archetypes[match];
+        for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
+            micap_listed_chunk *entry = (void *)(list->entries + (size_t)list->count++ * entry_bytes);
+            entry->chunk = archetype->chunks[i];
+            entry->match = match;
+            if (query->term_count)
+                fill_entry(query, entry, micap_query_columns(query, match));
+        }
+    }
+    return true;
+}
+
+bool micap_query_chunks_ready(mica_query *query)
+{
+    micap_chunk_list *list = &query->chunk_list;
+    uint64_t epoch = query->world->chunks.epoch;
+    if (MICAP_LIKELY(atomic_load_explicit(&list->epoch, memory_order_acquire) == epoch))
+        return true;
+    if (atomic_exchange_explicit(&list->seen_epoch, epoch, memory_order_relaxed) != epoch ||
+        atomic_exchange_explicit(&list->is_locked, true, memory_order_acquire))
+        return false;
+    bool is_valid = atomic_load_explicit(&list->epoch, memory_order_relaxed) == epoch || fill(query, list);
+    if (is_valid)
+        atomic_store_explicit(&list->epoch, epoch, memory_order_release);
+    atomic_store_explicit(&list->is_locked, false, memory_order_release);
+    return is_valid;
+}
+
+bool micap_query_chunks_are_right(const mica_query *query)
+{
+    const micap_chunk_list *list = &query->chunk_list;
+    if (atomic_load_explicit(&list->epoch, memory_order_acquire) != query->world->chunks.epoch)
+        return true;
+    uint32_t position = 0;
+    for (uint32_t match = 0; match < query->match_count; ++match)
+        for (uint32_t i = 0; i < query->archetypes[match]->chunk_count; ++i, ++position)
+            if (position >= list->count || micap_listed_chunk_at(list, position)->match != match ||
+                micap_listed_chunk_at(list, position)->chunk != query->archetypes[match]->chunks[i])
+                return false;
+    return position == list->count;
+}
+
+void micap_query_chunks_free(mica_query *query)
+{
+    MICAP_RELEASE_ARRAY(&query->world->memory, query->chunk_list.entries, query->chunk_list.capacity);
+}
