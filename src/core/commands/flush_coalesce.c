@@ -378,11 +378,12 @@ static const micap_recorded_kind *kind_of_both(mica_world *world, const micap_re
 }
 
 /* Copies the values of a change into the one that it is merged into. */
-static void copy_values(micap_recorded *into, const micap_recorded_kind *into_kind, micap_recorded *change,
-                        const micap_recorded_kind *kind)
+static inline void copy_values(micap_recorded *into, const micap_recorded_kind *into_kind, micap_recorded *change,
+                               const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
-    for (uint32_t i = 0; i < kind->value_count; ++i) {
+    uint32_t count = kind->stride == sizeof *change ? 0 : kind->value_count; /* mostly there is one value, or none */
+    for (uint32_t i = 0; i < count; ++i) {
         const micap_kind_value *place = into_kind->values;
         if (!values[i].offset)
             continue;
