@@ -47,7 +47,7 @@ static bool is_death_for_batch(const mica_world *world, const micap_archetype *f
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (world->pools.all[i]->hook_mask)
             return false;
-    return from->destroys_fast && !world->has_dependents && !world->sees_deaths;
+    return from->destroys_fast;
 }
 
 /* Whether a kind changes pools only. */

@@ -27,44 +27,55 @@ void *micap_flush_allocate(mica_world *world, size_t bytes)
     return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
 }
 
-static inline micap_pair *pair_of(const micap_flush *flush, const void *first, const void *second)
+/* The place of a pair in the table, or the empty one where it goes. */
+static inline uint32_t place_of(const micap_flush *flush, const void *first, const void *second)
 {
     uint64_t key = (uint64_t)(uintptr_t)first * 31 + (uintptr_t)second;
-    for (uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40);; ++at) {
-        micap_pair *pair = &flush->pairs[at & (flush->pair_capacity - 1)];
-        if (pair->flush != flush->number || (pair->first == first && pair->second == second))
-            return pair;
+    uint32_t place = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40), mask = flush->pair_table_capacity - 1;
+    for (place &= mask;; place = (place + 1) & mask) {
+        uint32_t at = flush->pair_table[place];
+        if (at >= flush->pair_count || flush->pairs[at].place != place ||
+            (flush->pairs[at].first == first && flush->pairs[at].second == second))
+            return place;
     }
+}
+
+static void add_pair(micap_flush *flush, uint32_t place, micap_pair pair)
+{
+    pair.place = place;
+    flush->pair_table[place] = flush->pair_count;
+    flush->pairs[flush->pair_count++] = pair;
 }
 
 static MICAP_COLD bool grow_pairs(mica_world *world)
 {
     micap_flush *flush = &world->flush;
-    micap_pair *old = flush->pairs;
-    uint32_t old_capacity = flush->pair_capacity, capacity = old ? old_capacity * 4 : PAIRS_FIRST;
-    micap_pair *pairs = micap_allocate_zeroed(&world->memory, capacity * sizeof *pairs, MICAP_ARRAY_ALIGNMENT);
-    if (!pairs)
+    uint32_t count = flush->pair_count, capacity = flush->pair_table_capacity * 4;
+    capacity = capacity ? capacity : PAIRS_FIRST;
+    if (!MICAP_RESERVE(&world->memory, flush->pairs, &flush->pair_capacity, capacity))
         return false;
-    flush->pairs = pairs;
-    flush->pair_capacity = capacity;
-    for (uint32_t i = 0; i < old_capacity; ++i)
-        if (old[i].flush == flush->number)
-            *pair_of(flush, old[i].first, old[i].second) = old[i];
-    MICAP_RELEASE_ARRAY(&world->memory, old, old_capacity);
+    uint32_t *table = micap_allocate_zeroed(&world->memory, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+    if (!table)
+        return false;
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
+    flush->pair_table = table;
+    flush->pair_table_capacity = capacity;
+    flush->pair_count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        add_pair(flush, place_of(flush, flush->pairs[i].first, flush->pairs[i].second), flush->pairs[i]);
     return true;
 }
 
 void **micap_flush_find(mica_world *world, const void *first, const void *second)
 {
     micap_flush *flush = &world->flush;
-    if (MICAP_UNLIKELY(flush->pair_count >= flush->pair_capacity / 4 * 3) && !grow_pairs(world))
+    if (MICAP_UNLIKELY(flush->pair_count >= flush->pair_table_capacity / 4 * 3) && !grow_pairs(world))
         return NULL;
-    micap_pair *pair = pair_of(flush, first, second);
-    if (pair->flush != flush->number) {
-        *pair = (micap_pair){first, second, NULL, flush->number};
-        ++flush->pair_count;
-    }
-    return &pair->found;
+    uint32_t place = place_of(flush, first, second), at = flush->pair_table[place];
+    if (at < flush->pair_count && flush->pairs[at].place == place)
+        return &flush->pairs[at].found;
+    add_pair(flush, place, (micap_pair){.first = first, .second = second});
+    return &flush->pairs[flush->pair_count - 1].found;
 }
 
 /* Reports changes recorded for dead entities. False if the world rejects the flush because of them. */
@@ -146,7 +157,6 @@ static mica_result apply_round(mica_world *world, bool all)
     swap_recordings(world, all);
     world->flush.last_note = NULL;
     world->flush.pair_count = 0;
-    ++world->flush.number;
     mica_result result = micap_flush_plan(world);
     if (result != MICA_OK) {
         micap_flush_forget_incoming(world);
@@ -262,6 +272,7 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->destinations, flush->destination_capacity);

@@ -63,11 +63,11 @@ typedef struct micap_route {
 } micap_route;
 
 /* What a flush finds by two addresses: the kind of two kinds of changes to one entity, the route of a kind and an archetype, and
- * 1 + the group of two archetypes. Open addressing; what was found by another flush counts as empty. */
+ * 1 + the group of two archetypes. */
 typedef struct micap_pair {
     const void *first, *second;
     void *found;
-    uint64_t flush; /* its number */
+    uint32_t place; /* in the table */
 } micap_pair;
 
 typedef struct micap_dropped {
@@ -103,7 +103,8 @@ typedef struct micap_flush {
     micap_pair *pairs;
     uint32_t pair_count;
     uint32_t pair_capacity;
-    uint64_t number;        /* of the flush */
+    uint32_t *pair_table; /* open addressing: a pair, whose place it is; otherwise it is left over from another flush */
+    uint32_t pair_table_capacity;
     micap_route *recent;    /* that was used last */
     micap_dropped *dropped; /* values that are not needed */
     uint32_t dropped_count;

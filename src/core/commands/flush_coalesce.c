@@ -284,9 +284,16 @@ bool micap_flush_doom_dependents(mica_world *world)
     micap_flush *flush = &world->flush;
     bool fine = true;
     for (uint32_t i = 0; world->has_dependents && flush->has_table && fine && i < flush->gathered_count; ++i)
-        if (is_death(&flush->gathered[i]))
+        if (is_death(&flush->gathered[i]) &&
+            micap_is_attached(&world->attachments, entity_of(&flush->gathered[i]).index))
             micap_modules_each_dependent(world, entity_of(&flush->gathered[i]), doom, &fine);
     return fine;
+}
+
+/* Where the changes of a segment end. */
+static const char *end_of(const micap_recording *recording, uint32_t segment)
+{
+    return segment + 1 == recording->segment_count ? recording->end : recording->segments[segment].end;
 }
 
 static bool has_deaths(const micap_recording *recording)
@@ -297,13 +304,29 @@ static bool has_deaths(const micap_recording *recording)
     return false;
 }
 
+/* Whether other entities may die with one that dies. */
+static bool has_attached_deaths(const mica_world *world, const micap_recording *recording)
+{
+    const micap_recorded_kind *kinds = recording->kinds;
+    for (uint32_t i = 0; i < recording->segment_count; ++i) {
+        const char *at = recording->segments[i].first, *end = end_of(recording, i);
+        for (const micap_recorded *change; at < end; at += kinds[change->kind].stride) {
+            change = (const micap_recorded *)(const void *)at;
+            if (micap_kind_operation(&kinds[change->kind]) == MICAP_OPERATION_DESTROY &&
+                micap_is_attached(&world->attachments, change->entity.index))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Whether an entity may have to be found among what is gathered: several buffers may change it, or it may die with another
  * one. Buffers of a system that worked on rows in pieces change rising indices. */
 static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
 {
     uint32_t buffers = 0;
     uint64_t next = 0;
-    bool rises = true, has_notes = false, dies = false, has_foreign = false;
+    bool rises = true, has_notes = false, dies = false, dies_with_others = false, has_foreign = false;
     *out_entity_count = 0;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         const micap_recording *recording = &commands->applied;
@@ -312,14 +335,17 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
             continue;
         ++buffers;
         *out_entity_count += recording->change_count;
-        dies |= has_deaths(recording);
+        if (has_deaths(recording)) {
+            dies = true;
+            dies_with_others |= world->has_dependents && has_attached_deaths(world, recording);
+        }
         has_foreign |= recording->has_foreign;
         if (!micap_recording_has_range(recording))
             continue;
         rises &= recording->lowest >= next;
         next = (uint64_t)recording->lowest + recording->span + 1;
     }
-    return (buffers > 1 && (!rises || has_foreign)) || (dies && (world->has_dependents || has_notes));
+    return (buffers > 1 && (!rises || has_foreign)) || dies_with_others || (dies && has_notes);
 }
 
 static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
@@ -352,11 +378,12 @@ static const micap_recorded_kind *kind_of_both(mica_world *world, const micap_re
 }
 
 /* Copies the values of a change into the one that it is merged into. */
-static void copy_values(micap_recorded *into, const micap_recorded_kind *into_kind, micap_recorded *change,
-                        const micap_recorded_kind *kind)
+static inline void copy_values(micap_recorded *into, const micap_recorded_kind *into_kind, micap_recorded *change,
+                               const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
-    for (uint32_t i = 0; i < kind->value_count; ++i) {
+    uint32_t count = kind->stride == sizeof *change ? 0 : kind->value_count; /* mostly there is one value, or none */
+    for (uint32_t i = 0; i < count; ++i) {
         const micap_kind_value *place = into_kind->values;
         if (!values[i].offset)
             continue;
@@ -458,12 +485,9 @@ bool micap_flush_coalesce(mica_world *world)
         return false;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         const micap_recording *recording = &commands->applied;
-        for (uint32_t i = 0; i < recording->segment_count; ++i) {
-            const micap_log_segment *segment = &recording->segments[i];
-            const char *end = i + 1 == recording->segment_count ? recording->end : segment->end;
-            if (!gather_segment(world, recording, segment->first, end))
+        for (uint32_t i = 0; i < recording->segment_count; ++i)
+            if (!gather_segment(world, recording, recording->segments[i].first, end_of(recording, i)))
                 return false;
-        }
     }
     return true;
 }

@@ -242,13 +242,22 @@ static bool plan_target(mica_world *world, micap_target *target)
     return place_target(world, target, chunk, &step) && push_step(world, step);
 }
 
-/* How many changes, from the first one on, are to living entities of the archetype of the first. */
+/* Whether modules have to be asked about changes of a kind: they destroy entities with attachments, with which others may die. */
+static bool asks_modules(const mica_world *world, const micap_recorded_kind *kind)
+{
+    return (world->has_dependents || world->sees_deaths) && micap_kind_operation(kind) == MICAP_OPERATION_DESTROY;
+}
+
+/* How many changes, from the first one on, are to living entities of the archetype of the first, in the same tier. */
 static uint32_t count_alike(const mica_world *world, const micap_flush_step *run, const micap_chunk *first)
 {
     uint32_t count = 1, number = first->number, stride = run->kind->stride;
     const char *at = (const char *)run->changes + stride;
+    bool asks = asks_modules(world, run->kind);
     for (; count < run->count; ++count, at += stride) {
         mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        if (MICAP_UNLIKELY(asks) && micap_is_attached(&world->attachments, entity.index))
+            break;
         uint32_t next = micap_record_chunk(micap_record_of(&world->entities, entity));
         if (MICAP_LIKELY(next == number))
             continue;
@@ -362,6 +371,8 @@ static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
     if (!is_created && MICAP_UNLIKELY(chunk->number <= MICAP_CHUNK_PENDING))
         return set_aside(world, step->changes->entity, step->kind);
+    if (asks_modules(world, step->kind) && micap_is_attached(&world->attachments, step->changes->entity.index))
+        return plan_single(world, step->changes, step->kind, chunk, &(micap_route){0});
     micap_route *route = route_of(world, step->kind, is_created ? NULL : chunk->archetype);
     if (!route)
         return 0;
