@@ -2,6 +2,7 @@
  * that has a hook for every component, whose flush makes targets. */
 #include "mica/snapshot.h"
 #include "support/components.h"
+#include "support/faulty_allocator.h"
 #include "support/random.h"
 #include "support/test.h"
 
@@ -215,4 +216,81 @@ START_TEST(several_changes_of_an_entity_end_like_those_of_the_single_tier)
 }
 END_TEST
 
-TEST_SUITE(combined_changes, several_changes_of_an_entity_end_like_those_of_the_single_tier)
+/* Flushes changes of that many entities, of several combined kinds, with a hook or without; some allocation fails, if there is one.
+ * Returns whether there was. */
+static bool flush_without_memory(uint32_t count, bool has_hook, uint64_t failing)
+{
+    faulty_allocator allocator;
+    mica_entity entities[ENTITIES];
+    uint64_t events = 0;
+    mica_world_def def = mica_world_def_default();
+    faulty_allocator_init(&allocator);
+    def.allocator = faulty_allocator_interface(&allocator);
+    def.report = ignore_report;
+    mica_world *world = mica_world_create(&def);
+    if (has_hook)
+        mica_hook_set(world, Mass, MICA_EVENT_ADD, ignore_event, &events);
+    for (uint32_t i = 0; i < count; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Position, {1, 2, 3}));
+    mica_defer(world);
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_set(world, entities[i], Mass, {(float)i});
+        mica_remove(world, entities[i], Position);
+        for (uint32_t j = 0; j < i % 7; ++j)
+            mica_set_id(world, entities[i], (mica_value){components[5 + j % 2 + 4 * (j % 3 == 0)], 0, NULL});
+    }
+    faulty_allocator_fail_at(&allocator, failing, false);
+    mica_result result = mica_flush(world);
+    bool failed = allocator.failures > 0;
+    faulty_allocator_fail_at(&allocator, 0, false);
+    ck_assert(result == MICA_OK || (failed && result == MICA_ERROR_MEMORY));
+    if (result != MICA_OK) {
+        ck_assert(mica_has(world, entities[0], Position));
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+    }
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    for (uint32_t i = 0; i < count; ++i)
+        ck_assert(mica_get(world, entities[i], Mass)->value == (float)i && !mica_has(world, entities[i], Position));
+    ck_assert_uint_eq(events, has_hook ? count : 0);
+    mica_world_destroy(world);
+    faulty_allocator_free(&allocator);
+    return failed;
+}
+
+START_TEST(a_flush_of_combined_changes_without_memory_can_be_tried_again)
+{
+    list_components();
+    for (uint32_t count = 1; count < ENTITIES; count += count < 40 ? 1 : 65)
+        for (uint64_t failing = 1; flush_without_memory(count, count % 2, failing);)
+            ++failing;
+}
+END_TEST
+
+/* Values with functions of their own are for targets: a set after an addition is noted there. */
+START_TEST(a_set_after_an_addition_runs_the_set_hook_once)
+{
+    const mica_component both[] = {MICA_ID(Text), MICA_ID(Mass)};
+    for (uint32_t i = 0; i < COUNT_OF(both); ++i) {
+        uint64_t events = 0;
+        mica_world *world = mica_world_create(NULL);
+        mica_entity entity = mica_create(world);
+        Text text = text_make("some");
+        const Mass mass = {3};
+        const mica_value values[] = {MICA_FROM(Text, &text), MICA_FROM(Mass, &mass)};
+        mica_hook_set_id(world, both[i], MICA_EVENT_SET, ignore_event, &events);
+        mica_defer(world);
+        mica_add_id(world, entity, both[i]);
+        mica_set_id(world, entity, values[i]);
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        ck_assert_uint_eq(events, 1);
+        ck_assert(mica_has_id(world, entity, both[i]));
+        mica_world_destroy(world);
+        text_drop(&text);
+    }
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+TEST_SUITE(combined_changes, a_flush_of_combined_changes_without_memory_can_be_tried_again,
+           a_set_after_an_addition_runs_the_set_hook_once,
+           several_changes_of_an_entity_end_like_those_of_the_single_tier)
