@@ -45,6 +45,7 @@ extern const workload communication_workloads[];
 extern const workload resource_workloads[];
 extern const workload delta_workloads[];
 extern const workload snapshot_workloads[];
+extern const workload dynamic_workloads[];
 
 /* Nanoseconds of processor time that this thread has used; everything that is measured runs in it. */
 double now_ns(void);

@@ -69,6 +69,7 @@ MICA_API mica_result mica_schema_add_resource(mica_schema *schema, const mica_re
  *                                                                    {"name": "path", "kind": "f32", "count": 3}]},
  *                {"name": "Frozen", "component": "tag"}]}
  *
+ * A field of text has the kind "text", a list {"name": "inventory", "list": "Item"} or {"name": "scores", "list": "f32"}.
  * Missing offsets, sizes and alignments are computed like a C compiler does. Threads: any, one at a time. */
 MICA_API mica_result mica_schema_add_file(mica_schema *schema, const char *path, mica_compile_error_fn error,
                                           void *error_context);

@@ -16,8 +16,9 @@
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
  *
- * A plain entry is a field whose type is deduced: integers, floating-point numbers, bool, char, mica_entity, mica_asset, and
- * one-dimensional arrays of these. For other types write (field, Type), where Type has a description. Fields that are left out
+ * A plain entry is a field whose type is deduced: integers, floating-point numbers, bool, char, mica_entity, mica_asset, mica_text,
+ * and one-dimensional arrays of these. For other types write (field, Type), where Type has a description; for a mica_list, Type is that of
+ * its elements, such as (scores, float): see mica/list.h. Fields that are left out
  * are copied with the component, but not hashed, saved or shown. Pointers cannot be described and are a compile error: leave the
  * field out, or use MICA_COMPONENT_OPAQUE(Sprite) if nothing else remains. Up to 40 fields. No semicolon.
  *
@@ -30,6 +31,8 @@
 
 #include "mica/handle.h"
 #include "mica/for_each.h"
+#include "mica/list.h"
+#include "mica/text.h"
 
 MICA_BEGIN
 
@@ -52,6 +55,8 @@ typedef enum mica_kind {
     MICA_KIND_ENUM,
     MICA_KIND_FLAGS,
     MICA_KIND_ASSET, /* a reference to another resource: see mica/library.h */
+    MICA_KIND_TEXT,  /* text of any length: see mica/text.h */
+    MICA_KIND_LIST,  /* an array of any length: see mica/list.h */
 } mica_kind;
 
 typedef enum mica_storage {
@@ -83,7 +88,7 @@ struct mica_handler;
 /* A field, or a fixed array. */
 typedef struct mica_field {
     const char *name;
-    const mica_type *type; /* for struct, enum and flags fields, else NULL */
+    const mica_type *type; /* for struct, enum and flags fields; of the elements of a list; else NULL */
     uint32_t offset;
     uint32_t element_bytes;
     uint32_t count; /* number of array elements; 1 if it is not an array */
@@ -95,7 +100,7 @@ typedef struct mica_constant {
     int64_t value;
 } mica_constant;
 
-/* For components that own something. All functions work on `count` contiguous values. construct and copy initialise raw memory;
+/* For components that own something. Components with text and lists have these functions without writing them. All functions work on `count` contiguous values. construct and copy initialise raw memory;
  * on failure they undo what they did and return false. move initialises raw memory from values that count as raw memory
  * afterwards, and cannot fail. If NULL: construct fills with zero, copy and move copy bytes, destruct does nothing. */
 typedef bool (*mica_construct_fn)(void *values, uint32_t count, void *context);
@@ -233,8 +238,11 @@ MICA_END
     {.name = #field_,                                                                                                  \
      .type = &mica_type_of_##Type,                                                                                     \
      .offset = offsetof(T, field_),                                                                                    \
-     .element_bytes = sizeof(Type),                                                                                    \
-     .count = sizeof(MICA_MEMBER_(T, field_)) / sizeof(Type)},
+     .element_bytes = MICA_IS_LIST_(T, field_) ? sizeof(mica_list) : sizeof(Type),                                     \
+     .count = sizeof(MICA_MEMBER_(T, field_)) / (MICA_IS_LIST_(T, field_) ? sizeof(mica_list) : sizeof(Type)),         \
+     .kind = MICA_IS_LIST_(T, field_) ? MICA_KIND_LIST : MICA_KIND_NONE},
+#define MICA_IS_LIST_(T, field)                                                                                        \
+    _Generic(&MICA_MEMBER_(T, field), mica_list *: 1, default: _Generic(MICA_MEMBER_(T, field), mica_list *: 1, default: 0))
 
 /* The kind of a plain field, worked out once, or a readable error. */
 #define MICA_KIND_(T, entry) MICA_JOIN_(MICA_KIND_, MICA_IS_WRAPPED_(entry))(T, entry)
@@ -242,12 +250,16 @@ MICA_END
     enum { mica_kind_of_##T##_##field = MICA_KIND_OF_(T, field) };                                                     \
     _Static_assert((mica_kind)mica_kind_of_##T##_##field != MICA_KIND_NONE,                                                \
                    "Mica cannot describe " #T "." #field ": leave a pointer out; write (" #field                       \
-                   ", Type) if its type is a described struct, enum or flags type");
+                   ", Type) if its type is a described struct, enum or flags type");                                   \
+    _Static_assert((mica_kind)mica_kind_of_##T##_##field != MICA_KIND_LIST,                                            \
+                   "Mica needs the type of the elements of " #T "." #field ": write (" #field                          \
+                   ", Element), such as (" #field ", float)");
 #define MICA_KIND_1(T, entry)
 #define MICA_KIND_BYTES_(kind)                                                                                         \
     ((kind) == MICA_KIND_BOOL || (kind) == MICA_KIND_CHAR || (kind) == MICA_KIND_I8 || (kind) == MICA_KIND_U8 ? 1      \
      : (kind) == MICA_KIND_I16 || (kind) == MICA_KIND_U16                                                     ? 2      \
      : (kind) == MICA_KIND_I32 || (kind) == MICA_KIND_U32 || (kind) == MICA_KIND_F32                          ? 4      \
+     : (kind) == MICA_KIND_TEXT                                                                               ? 16     \
                                                                                                               : 8)
 
 /* `&field` of a plain field and the decayed `field` of an array have the same pointer type, so one list serves both.
@@ -264,13 +276,39 @@ MICA_END
     long *: (sizeof(long) == 8 ? MICA_KIND_I64 : MICA_KIND_I32),                                                       \
     unsigned long *: (sizeof(long) == 8 ? MICA_KIND_U64 : MICA_KIND_U32), long long *: MICA_KIND_I64,                  \
     unsigned long long *: MICA_KIND_U64, float *: MICA_KIND_F32, double *: MICA_KIND_F64,                              \
-    mica_entity *: MICA_KIND_ENTITY, mica_asset *: MICA_KIND_ASSET
+    mica_entity *: MICA_KIND_ENTITY, mica_asset *: MICA_KIND_ASSET, mica_text *: MICA_KIND_TEXT,                       \
+    mica_list *: MICA_KIND_LIST
 #define MICA_POINTER_LIST_                                                                                             \
     bool **: 0, bool *const *: 0, char **: 0, char *const *: 0, signed char **: 0, signed char *const *: 0,            \
     unsigned char **: 0, unsigned char *const *: 0, short **: 0, short *const *: 0, unsigned short **: 0,              \
     unsigned short *const *: 0, int **: 0, int *const *: 0, unsigned int **: 0, unsigned int *const *: 0,              \
     long **: 0, long *const *: 0, unsigned long **: 0, unsigned long *const *: 0, long long **: 0,                     \
     long long *const *: 0, unsigned long long **: 0, unsigned long long *const *: 0, float **: 0, float *const *: 0,   \
-    double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0, mica_asset **: 0, mica_asset *const *: 0
+    double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0, mica_asset **: 0,                    \
+    mica_asset *const *: 0, mica_text **: 0, mica_text *const *: 0, mica_list **: 0, mica_list *const *: 0
+
+/* What lists can have as elements besides described types. */
+#ifndef __cplusplus
+#    define MICA_ELEMENT_(T, kind_)                                                                                    \
+        MICA_UNUSED_ static const mica_type mica_type_of_##T = {                                                       \
+            .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = kind_};
+MICA_ELEMENT_(bool, MICA_KIND_BOOL)
+MICA_ELEMENT_(_Bool, MICA_KIND_BOOL) /* which bool is a macro for, until C23 */
+MICA_ELEMENT_(char, MICA_KIND_CHAR)
+MICA_ELEMENT_(int8_t, MICA_KIND_I8)
+MICA_ELEMENT_(uint8_t, MICA_KIND_U8)
+MICA_ELEMENT_(int16_t, MICA_KIND_I16)
+MICA_ELEMENT_(uint16_t, MICA_KIND_U16)
+MICA_ELEMENT_(int, MICA_KIND_I32)
+MICA_ELEMENT_(int32_t, MICA_KIND_I32)
+MICA_ELEMENT_(uint32_t, MICA_KIND_U32)
+MICA_ELEMENT_(int64_t, MICA_KIND_I64)
+MICA_ELEMENT_(uint64_t, MICA_KIND_U64)
+MICA_ELEMENT_(float, MICA_KIND_F32)
+MICA_ELEMENT_(double, MICA_KIND_F64)
+MICA_ELEMENT_(mica_entity, MICA_KIND_ENTITY)
+MICA_ELEMENT_(mica_asset, MICA_KIND_ASSET)
+MICA_ELEMENT_(mica_text, MICA_KIND_TEXT)
+#endif
 
 #endif

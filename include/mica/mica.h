@@ -16,6 +16,7 @@
 #include "mica/event.h"
 #include "mica/handle.h"
 #include "mica/hook.h"
+#include "mica/list.h"
 #include "mica/name.h"
 #include "mica/pool.h"
 #include "mica/query.h"
@@ -23,6 +24,7 @@
 #include "mica/removal.h"
 #include "mica/singleton.h"
 #include "mica/split.h"
+#include "mica/text.h"
 #include "mica/view.h"
 #include "mica/world.h"
 

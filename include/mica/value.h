@@ -13,7 +13,8 @@
  * is not UTF-8 that ends with a zero byte. Constants of an enum are names, flags an array of names; values without a name are integers.
  * Real numbers are written with the fewest digits that read back as the same bits; "nan", "inf" and "-inf" are strings. An entity is
  * "#index:generation" or null, a resource "#" and the hash of its path, or null. 64-bit integers may be given as strings. An array with
- * fewer elements than there are sets the others to zero.
+ * fewer elements than there are sets the others to zero. A mica_text is a string, or an array of characters if it is not UTF-8. A
+ * mica_list is an array, and gets as many elements as the array has; fields of these that are not named are zero.
  */
 #ifndef MICA_VALUE_H
 #define MICA_VALUE_H
@@ -26,10 +27,11 @@ MICA_BEGIN
 typedef struct mica_member {
     void *data;            /* NULL: no member */
     const char *name;      /* of the field; of the type, for a whole value; NULL for an element of an array */
-    const mica_type *type; /* of a struct, enum or flags value, else NULL */
+    const mica_type *type; /* of a struct, enum or flags value; of the elements of a list; else NULL */
     mica_kind kind;
     uint32_t element_bytes;
-    uint32_t count; /* elements of an array; 0 if it is not an array */
+    uint32_t count;    /* elements of an array; 0 if it is not an array */
+    bool is_read_only; /* in a list that other values share: find it with mica_member_write */
 } mica_member;
 
 /* What is wrong with a path or a text. */
@@ -45,7 +47,7 @@ MICA_API mica_member mica_member_of(mica_component component, void *value);
 /* Returns the whole value of a described type that need not be a component. Threads: any. */
 MICA_API mica_member mica_member_of_type(const mica_type *type, void *value);
 
-/* Returns the number of members: fields of a struct, or elements of an array; 0 for anything else. Threads: any. */
+/* Returns the number of members: fields of a struct, or elements of an array or list; 0 for anything else. Threads: any. */
 MICA_API uint32_t mica_member_count(mica_member member);
 
 /* Returns a field or an element by position; no member if there are fewer. Threads: any. */
@@ -55,12 +57,16 @@ MICA_API mica_member mica_member_at(mica_member member, uint32_t position);
  * itself. Returns no member if there is none, and says in `out_error`, which may be NULL, where the path is wrong. Threads: any. */
 MICA_API mica_member mica_member_find(mica_member member, const char *path, mica_value_error *out_error);
 
+/* The same for a member that is about to be written: lists on the way to it that other values share are copied. Returns no member if
+ * memory runs out, too. Threads: one per value. */
+MICA_API mica_member mica_member_write(mica_member member, const char *path, mica_value_error *out_error);
+
 /* Writes a value as text, which ends with a zero byte and is cut if `capacity` is too small. Returns the length of the whole text without
  * the zero byte, as snprintf does; 0 for no member. `text` may be NULL if `capacity` is 0. Threads: any. */
 MICA_API size_t mica_value_write(mica_member member, char *text, size_t capacity);
 
 /* Sets a value from text. Fields that the text does not name stay as they are. On error the value is unchanged, and `out_error`, which may
- * be NULL, says where the text is wrong: MICA_ERROR_INVALID. Does not mark the component as changed: get it with mica_write.
+ * be NULL, says where the text is wrong: MICA_ERROR_INVALID, or MICA_ERROR_MEMORY if there is no room for text or lists. Does not mark the component as changed: get it with mica_write.
  * Threads: any. */
 MICA_API mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error);
 

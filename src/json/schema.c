@@ -66,7 +66,7 @@ static bool copy_type(micap_memory *memory, mica_type *copy, const mica_type *ty
             continue;
         mica_type *nested = micap_allocate_zeroed(memory, sizeof *nested, MICAP_ARRAY_ALIGNMENT);
         fields[i].type = nested;
-        fields[i].kind = type->fields[i].type->kind;
+        fields[i].kind = fields[i].kind == MICA_KIND_LIST ? MICA_KIND_LIST : type->fields[i].type->kind;
         fine = nested && copy_type(memory, nested, type->fields[i].type);
     }
     for (uint32_t i = 0; fine && i < type->constant_count; ++i) {

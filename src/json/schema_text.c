@@ -47,8 +47,36 @@ static bool read_number(reading *work, const micap_step_in *path, const json_t *
 
 static uint32_t bytes_of_kind(mica_kind kind)
 {
-    static const uint32_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 0, 0, 0, 8};
+    static const uint32_t bytes[] = {0, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 0, 0, 0, 8, 16, 0};
     return bytes[kind];
+}
+
+static uint32_t alignment_of_kind(mica_kind kind)
+{
+    return kind == MICA_KIND_ENTITY ? 4 : kind == MICA_KIND_TEXT ? 8 : bytes_of_kind(kind);
+}
+
+/* The elements of a list: a type that was described before, or a kind, which gets a type of its own. */
+static bool read_list(reading *work, const micap_step_in *path, const char *element, mica_field *field)
+{
+    const read_type *type = work->types;
+    while (type && strcmp(type->type.name, element) != 0)
+        type = type->next;
+    mica_kind kind = micap_kind_of_name(element);
+    field->type = type ? &type->type : NULL;
+    mica_type *plain = !type && bytes_of_kind(kind) ? micap_json_allocate(work->compiler, sizeof *plain) : NULL;
+    if (plain) {
+        *plain = (mica_type){.name = micap_kind_name(kind),
+                             .size_bytes = bytes_of_kind(kind),
+                             .alignment = alignment_of_kind(kind),
+                             .kind = kind};
+        field->type = plain;
+    }
+    field->kind = MICA_KIND_LIST;
+    field->element_bytes = sizeof(mica_list);
+    return field->type ||
+           fail(work, path,
+                "the elements of a \"list\" have a kind, such as \"f32\", or a type that was described before");
 }
 
 static bool read_kind(reading *work, const micap_step_in *path, const json_t *json, mica_field *field,
@@ -56,8 +84,13 @@ static bool read_kind(reading *work, const micap_step_in *path, const json_t *js
 {
     const char *kind = json_string_value(json_object_get(json, "kind"));
     const char *name = json_string_value(json_object_get(json, "type"));
+    const char *element = json_string_value(json_object_get(json, "list"));
     char hint[100];
-    if (!kind == !name)
+    if (element && !kind && !name) {
+        *out_alignment = _Alignof(mica_list);
+        return read_list(work, path, element, field);
+    }
+    if (!kind == !name || element)
         return fail(work, path,
                     "a field has a \"kind\" (such as \"f32\") or the name of a \"type\" that was described before");
     micap_guess guess = {.wrong = name ? name : kind};
@@ -74,8 +107,9 @@ static bool read_kind(reading *work, const micap_step_in *path, const json_t *js
         for (mica_kind other = MICA_KIND_BOOL; other < MICA_KIND_STRUCT; ++other)
             micap_guess_try(&guess, micap_kind_name(other));
         micap_guess_try(&guess, micap_kind_name(MICA_KIND_ASSET));
+        micap_guess_try(&guess, micap_kind_name(MICA_KIND_TEXT));
         field->element_bytes = bytes_of_kind(field->kind);
-        *out_alignment = field->kind == MICA_KIND_ENTITY ? 4 : field->element_bytes;
+        *out_alignment = alignment_of_kind(field->kind);
     }
     if (field->element_bytes)
         return true;
@@ -225,6 +259,12 @@ typedef struct micap_written {
     uint32_t capacity;
 } written;
 
+/* Whether a type is that of elements which have a kind, and no description. */
+static bool is_plain(const mica_type *type)
+{
+    return bytes_of_kind(type->kind) != 0;
+}
+
 static void write_fields(micap_json_writer *writer, const mica_type *type)
 {
     micap_write_member(writer, "fields");
@@ -234,8 +274,11 @@ static void write_fields(micap_json_writer *writer, const mica_type *type)
         micap_write_member(writer, NULL);
         micap_write(writer, "{\"name\": ");
         micap_write_string(writer, field->name);
-        micap_write(writer, ", \"%s\": ", field->type ? "type" : "kind");
-        micap_write_string(writer, field->type ? field->type->name : micap_kind_name(field->kind));
+        const mica_type *element = field->kind == MICA_KIND_LIST ? field->type : NULL;
+        micap_write(writer, ", \"%s\": ", element ? "list" : field->type ? "type" : "kind");
+        micap_write_string(writer, element && is_plain(element) ? micap_kind_name(element->kind)
+                                   : field->type                ? field->type->name
+                                                                : micap_kind_name(field->kind));
         if (field->count != 1)
             micap_write(writer, ", \"count\": %u", field->count);
         micap_write(writer, ", \"offset\": %u}", field->offset);
@@ -305,7 +348,7 @@ static void write_nested(micap_json_writer *writer, written *known, const mica_t
         bool is_known = false;
         for (uint32_t j = 0; nested && j < known->count; ++j)
             is_known = is_known || strcmp(known->list[j]->name, nested->name) == 0;
-        if (!nested || is_known)
+        if (!nested || is_known || is_plain(nested))
             continue;
         write_nested(writer, known, nested);
         if (!MICAP_RESERVE(&writer->memory, known->list, &known->capacity, (uint64_t)known->count + 1)) {

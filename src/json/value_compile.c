@@ -12,17 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"none", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
-                                         "i64",  "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
+static const char *const kind_names[] = {"none",   "bool", "char",  "i8",    "u8",   "i16", "u16",
+                                         "i32",    "u32",  "i64",   "u64",   "f32",  "f64", "entity",
+                                         "struct", "enum", "flags", "asset", "text", "list"};
 
 const char *micap_kind_name(mica_kind kind)
 {
-    return kind <= MICA_KIND_ASSET ? kind_names[kind] : "?";
+    return kind <= MICA_KIND_LIST ? kind_names[kind] : "?";
 }
 
 mica_kind micap_kind_of_name(const char *name)
 {
-    for (mica_kind kind = MICA_KIND_BOOL; kind <= MICA_KIND_ASSET; ++kind)
+    for (mica_kind kind = MICA_KIND_BOOL; kind <= MICA_KIND_LIST; ++kind)
         if (strcmp(kind_names[kind], name) == 0)
             return kind;
     return MICA_KIND_NONE;
@@ -249,6 +250,9 @@ static bool compile_element(const value_work *work, const micap_step_in *path, c
     case MICA_KIND_ENTITY: return compile_reference(work, path, json, to);
     case MICA_KIND_ASSET: return compile_asset(work, path, json, to);
     case MICA_KIND_STRUCT: return compile_struct(work, path, json, field->type, to);
+    case MICA_KIND_TEXT:
+    case MICA_KIND_LIST:
+        return micap_json_error(work->compiler, at(work, path), "files have no text of any length and no lists");
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: return compile_enum(work, path, json, field->type, to);
     default: return compile_integer(work, path, json, kind, field->element_bytes, to);

@@ -438,6 +438,20 @@ static void finish(mica_sender *sender)
     sender->delta.byte_count = sender->bytes.count;
 }
 
+/* A component with text or lists that the program has not excluded, or NULL: it would be missing in the replica. */
+static const micap_type *find_unsendable(const mica_sender *sender)
+{
+    for (mica_component id = 0; (id = micap_component_after(&sender->world->components, id)) != 0;) {
+        const micap_type *type = micap_type_of(id);
+        bool is_known = !type->owns;
+        for (uint32_t i = 0; i < sender->excluded_count; ++i)
+            is_known |= sender->excluded[i] == id;
+        if (!is_known)
+            return type;
+    }
+    return NULL;
+}
+
 mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta)
 {
     if (MICAP_MISSING(NULL, sender) || MICAP_MISSING(sender->world, out_delta))
@@ -447,6 +461,11 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     mica_result result = micap_refuse_while_recording(world, "delta");
     if (result != MICA_OK)
         return result;
+    const micap_type *unsendable = find_unsendable(sender);
+    if (unsendable)
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                          "delta: component %s has text or lists, which deltas do not carry: exclude it",
+                          unsendable->type.name);
     if (base >= micap_version(world))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "delta: the world has not reached version %llu", (unsigned long long)base);

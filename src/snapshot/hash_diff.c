@@ -6,6 +6,7 @@
 #include "core/world/world_hash.h"
 #include "mica/entity.h"
 #include "snapshot/hash_tree.h"
+#include "type/member.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,6 +108,34 @@ static uint64_t hash_of_field(const mica_field *field, const char *value)
     return micap_hasher_finish(&hasher);
 }
 
+static uint64_t hash_of_member(mica_member member)
+{
+    mica_field field = {.type = member.type,
+                        .element_bytes = member.element_bytes,
+                        .count = member.count ? member.count : 1,
+                        .kind = member.kind};
+    return hash_of_field(&field, member.data);
+}
+
+/* Appends the path to the first text, number or handle that differs inside of a field; of lists of different lengths that agree otherwise,
+ * the first element that only one has. */
+static void name_part(mica_member left, mica_member right, char *path, size_t capacity)
+{
+    bool is_list = left.count || left.kind == MICA_KIND_LIST;
+    uint32_t left_count = mica_member_count(left), right_count = mica_member_count(right), at = 0;
+    uint32_t common = left_count < right_count ? left_count : right_count;
+    while (at < common && hash_of_member(mica_member_at(left, at)) == hash_of_member(mica_member_at(right, at)))
+        ++at;
+    if (at == common && left_count == right_count)
+        return;
+    if (is_list)
+        append(path, capacity, "[%u]", at);
+    else
+        append(path, capacity, ".%s", mica_member_at(left, at).name);
+    if (at < common)
+        name_part(mica_member_at(left, at), mica_member_at(right, at), path, capacity);
+}
+
 /* The column of a field is a hidden component of its own: says which one it is of. */
 static void name_leaf(const micap_type *type, uint64_t component, mica_difference *out)
 {
@@ -137,6 +166,9 @@ static void find_field(const mica_world *a, const mica_world *b, uint64_t compon
             if (hash_of_field(field, left) == hash_of_field(field, right))
                 continue;
             snprintf(out->field, sizeof out->field, "%s", field->name);
+            if (type->owns)
+                name_part(micap_member_of_field(field, (char *)left), micap_member_of_field(field, (char *)right),
+                          out->field, sizeof out->field);
             return;
         }
     }

@@ -136,16 +136,21 @@ static void component_column(cursor *cursor, sqlite3_context *context, int numbe
 
 static void field_column(const cursor *cursor, sqlite3_context *context, int number)
 {
-    static const char *const kinds[] = {"none", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
-                                        "i64",  "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
+    static const char *const kinds[] = {"none",   "bool", "char",  "i8",    "u8",   "i16", "u16",
+                                        "i32",    "u32",  "i64",   "u64",   "f32",  "f64", "entity",
+                                        "struct", "enum", "flags", "asset", "text", "list"};
     const micap_sql_column *column = &cursor->table->columns[cursor->field];
     const mica_field *field = column->field;
     switch (number) {
     case 0: result_name(context, cursor->table->type->name); break;
     case 1: result_name(context, column->name); break;
-    case 2: result_name(context, field->type ? field->type->name : kinds[field->kind]); break;
+    case 2:
+        result_name(context, field->type && field->kind != MICA_KIND_LIST ? field->type->name : kinds[field->kind]);
+        break;
     case 3: sqlite3_result_int64(context, column->offset); break;
-    default: sqlite3_result_int64(context, column->form == MICAP_SQL_SCALAR ? 1 : field->count);
+    default:
+        sqlite3_result_int64(context,
+                             column->form == MICAP_SQL_SCALAR || column->form == MICAP_SQL_DYNAMIC ? 1 : field->count);
     }
 }
 

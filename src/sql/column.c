@@ -8,7 +8,12 @@ enum { SPLIT_ARRAY_MAX = 4 };
 
 static mica_kind kind_of(const mica_field *field)
 {
-    return field->type ? field->type->kind : field->kind;
+    return field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind;
+}
+
+static bool is_dynamic(const mica_field *field)
+{
+    return field->kind == MICA_KIND_TEXT || field->kind == MICA_KIND_LIST;
 }
 
 static bool is_taken(const micap_sql_table *table, const char *name)
@@ -70,6 +75,7 @@ static bool add_element(micap_sql_table *table, const mica_field *field, const c
                                                     .offset = offset,
                                                     .leaf = is_whole ? base + field->offset : offset,
                                                     .leaf_bytes = field->element_bytes * (is_whole ? field->count : 1),
+                                                    .form = is_dynamic(field) ? MICAP_SQL_DYNAMIC : MICAP_SQL_SCALAR,
                                                 }));
     sqlite3_free(name);
     return done;

@@ -86,7 +86,33 @@ static mica_value whole_value(const row *row)
     return (mica_value){row->table->component, bytes, bytes ? row->value : NULL};
 }
 
-/* Copies the fields that were given into the component. */
+static void swap_bytes(char *a, char *b, uint32_t bytes)
+{
+    char kept[sizeof(mica_text)];
+    memcpy(kept, a, bytes);
+    memcpy(a, b, bytes);
+    memcpy(b, kept, bytes);
+}
+
+/* A copy of the value that is to be changed. A value with a copy function is copied by it, and destroyed by drop_value. */
+static bool take_value(const row *row, const void *from)
+{
+    const mica_type *type = row->table->type;
+    if (type->copy)
+        return type->copy(row->value, from, 1, type->context);
+    memcpy(row->value, from, type->size_bytes);
+    return true;
+}
+
+static void drop_value(const row *row)
+{
+    const mica_type *type = row->table->type;
+    if (type->copy && type->destruct)
+        type->destruct(row->value, 1, type->context);
+}
+
+/* Copies the fields that were given into the component. Text and lists change places with those of the component, so that the ones that
+ * were there are destroyed with the row. */
 static void write_fields(const row *row, mica_pool *pool, mica_instance instance)
 {
     const micap_sql_table *table = row->table;
@@ -98,6 +124,10 @@ static void write_fields(const row *row, mica_pool *pool, mica_instance instance
         uint32_t bytes = column->field->element_bytes * (column->form == MICAP_SQL_SCALAR ? 1 : column->field->count);
         if (!is_given(row, field_value(row, i)))
             continue;
+        if (column->form == MICAP_SQL_DYNAMIC && whole) {
+            swap_bytes(whole + column->offset, row->value + column->offset, column->field->element_bytes);
+            continue;
+        }
         char *at = whole ? whole + column->offset : mica_instance_write_field_id(pool, instance, column->leaf);
         if (at)
             memcpy(at + (whole ? 0 : column->offset - column->leaf), row->value + column->offset, bytes);
@@ -107,10 +137,12 @@ static void write_fields(const row *row, mica_pool *pool, mica_instance instance
 static int update_singleton(row *row)
 {
     uint32_t count;
-    memcpy(row->value, mica_singleton_get_id(row->world, row->table->component), row->table->type->size_bytes);
+    if (!take_value(row, mica_singleton_get_id(row->world, row->table->component)))
+        return SQLITE_NOMEM;
     int result = store_fields(row, &count);
     if (result == SQLITE_OK && count)
         write_fields(row, NULL, (mica_instance){0});
+    drop_value(row);
     return result;
 }
 
@@ -120,9 +152,8 @@ static int update_component(row *row, mica_entity entity)
     const mica_type *type = row->table->type;
     uint32_t count;
     bool switched, on;
-    bool has_value =
-        type->copy ? type->copy(row->value, mica_get_id(row->world, entity, row->table->component), 1, type->context)
-                   : mica_get_value_id(row->world, entity, row->table->component, row->value);
+    bool has_value = type->copy ? take_value(row, mica_get_id(row->world, entity, row->table->component))
+                                : mica_get_value_id(row->world, entity, row->table->component, row->value);
     if (!has_value)
         return SQLITE_NOMEM;
     int result = store_fields(row, &count);
@@ -132,19 +163,19 @@ static int update_component(row *row, mica_entity entity)
         result = micap_sql_fail_world(row->vtab, row->table->name);
     if (result == SQLITE_OK)
         result = change_switch(row, entity, switched, on);
-    if (type->copy && type->destruct)
-        type->destruct(row->value, 1, type->context);
+    drop_value(row);
     return result;
 }
 
-static void read_instance(row *row, const mica_pool *pool, mica_instance instance)
+static bool read_instance(row *row, const mica_pool *pool, mica_instance instance)
 {
     const micap_sql_table *table = row->table;
     if (!table->type->split)
-        memcpy(row->value, mica_instance_read_id(pool, instance), table->type->size_bytes);
+        return take_value(row, mica_instance_read_id(pool, instance));
     for (uint32_t i = 0; table->type->split && i < table->column_count; ++i)
         memcpy(row->value + table->columns[i].leaf, mica_instance_read_field_id(pool, instance, table->columns[i].leaf),
                table->columns[i].leaf_bytes);
+    return true;
 }
 
 static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
@@ -155,15 +186,17 @@ static int update_instance(row *row, mica_entity entity, uint32_t ordinal)
     bool switched, on;
     if (mica_instance_is_nil(instance))
         return SQLITE_OK;
-    read_instance(row, pool, instance);
+    if (!read_instance(row, pool, instance))
+        return SQLITE_NOMEM;
     int result = store_fields(row, &count);
     if (result == SQLITE_OK)
         result = read_switch(row, &switched, &on);
-    if (result != SQLITE_OK)
-        return result;
-    if (count)
+    if (result == SQLITE_OK && count)
         write_fields(row, pool, instance);
-    return change_switch(row, entity, switched, on);
+    if (result == SQLITE_OK)
+        result = change_switch(row, entity, switched, on);
+    drop_value(row);
+    return result;
 }
 
 /* Returns the entity of an INSERT; nil to create one. */

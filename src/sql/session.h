@@ -47,8 +47,9 @@ typedef struct micap_sql_session {
 
 typedef enum micap_sql_form {
     MICAP_SQL_SCALAR = 0,
-    MICAP_SQL_TEXT, /* an array of char */
-    MICAP_SQL_LIST, /* a long array: JSON */
+    MICAP_SQL_TEXT,    /* an array of char */
+    MICAP_SQL_LIST,    /* a long array: JSON */
+    MICAP_SQL_DYNAMIC, /* a mica_text as text, or a mica_list as JSON; one value, as a scalar is */
 } micap_sql_form;
 
 /* A field, or an element of an array. */

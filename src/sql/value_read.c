@@ -55,9 +55,27 @@ static void result_scalar(sqlite3_context *context, const mica_field *field, con
     }
 }
 
+/* A text as it is, or a list as JSON. */
+static void result_dynamic(sqlite3_context *context, const mica_field *field, const void *at)
+{
+    mica_field one = *field;
+    one.count = 1;
+    if (field->kind == MICA_KIND_TEXT) {
+        sqlite3_result_text(context, mica_text_get(at), (int)mica_text_length(at), SQLITE_TRANSIENT);
+        return;
+    }
+    char *text = micap_sql_list(&one, at);
+    if (text)
+        sqlite3_result_text(context, text, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
 void micap_sql_result(sqlite3_context *context, const micap_sql_column *column, const void *at)
 {
-    if (column->form == MICAP_SQL_SCALAR) {
+    if (column->form == MICAP_SQL_DYNAMIC) {
+        result_dynamic(context, column->field, at);
+    } else if (column->form == MICAP_SQL_SCALAR) {
         result_scalar(context, column->field, at);
     } else if (column->form == MICAP_SQL_TEXT) {
         const char *end = memchr(at, 0, column->field->count);

@@ -107,13 +107,33 @@ static void append_real(sqlite3_str *text, double value, bool is_f32)
     sqlite3_str_appendall(text, is_whole ? ".0" : "");
 }
 
+static void append_element(sqlite3_str *text, const mica_field *field, const char *at);
+
+static void append_list(sqlite3_str *text, const mica_type *element, const mica_list *list)
+{
+    bool is_described = element->field_count || element->constant_count;
+    mica_field field = {
+        .type = is_described ? element : NULL, .element_bytes = element->size_bytes, .count = 1, .kind = element->kind};
+    const char *items = mica_list_items_type(list, element);
+    sqlite3_str_appendchar(text, 1, '[');
+    for (uint32_t i = 0; i < mica_list_count(list); ++i) {
+        sqlite3_str_appendall(text, i ? "," : "");
+        append_element(text, &field, items + (size_t)i * element->size_bytes);
+    }
+    sqlite3_str_appendchar(text, 1, ']');
+}
+
 static void append_element(sqlite3_str *text, const mica_field *field, const char *at)
 {
-    mica_kind kind = field->type ? field->type->kind : field->kind;
+    mica_kind kind = field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind;
     bool is_signed = kind == MICA_KIND_I8 || kind == MICA_KIND_I16 || kind == MICA_KIND_I32;
     float narrow;
     double real;
     switch (kind) {
+    case MICA_KIND_TEXT:
+        append_quoted(text, mica_text_get((const mica_text *)at), mica_text_length((const mica_text *)at));
+        break;
+    case MICA_KIND_LIST: append_list(text, field->type, (const mica_list *)at); break;
     case MICA_KIND_STRUCT: append_fields(text, field->type, at); break;
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: append_named(text, field->type, at); break;

@@ -2,6 +2,8 @@
 #include "sql/value_read.h"
 #include "sql/value_text.h"
 
+#include "mica/value.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -166,10 +168,34 @@ static bool is_the_same(const micap_sql_column *column, sqlite3_value *value, co
     return is_same;
 }
 
+/* Text, or a list as JSON, as mica/value.h reads it. */
+static bool store_dynamic(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    size_t length = (size_t)sqlite3_value_bytes(value);
+    bool is_list = column->field->kind == MICA_KIND_LIST;
+    if (sqlite3_value_type(value) != SQLITE_TEXT || !text)
+        return refuse(column, out_problem, is_list ? "takes a JSON array" : "takes text");
+    if (!is_list)
+        return mica_text_set_bytes(at, text, length) == MICA_OK || refuse(column, out_problem, "is too long a text");
+    mica_value_error error;
+    mica_member member = {.data = at,
+                          .name = column->name,
+                          .type = column->field->type,
+                          .kind = MICA_KIND_LIST,
+                          .element_bytes = column->field->element_bytes};
+    if (mica_value_parse(member, text, &error) == MICA_OK)
+        return true;
+    *out_problem = sqlite3_mprintf("%s: %s (byte %u)", column->name, error.text, error.position);
+    return false;
+}
+
 bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
 {
     const mica_field *field = column->field;
     uint32_t bits = 8 * field->element_bytes;
+    if (column->form == MICAP_SQL_DYNAMIC)
+        return store_dynamic(column, value, at, out_problem);
     if (column->form != MICAP_SQL_SCALAR && is_the_same(column, value, at))
         return true;
     if (column->form == MICAP_SQL_LIST)

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "type/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,25 @@ const char micap_problem_too_big[] = "it is too big: a component has at most 256
 
 static mica_kind kind_of(const mica_field *field)
 {
-    return field->type ? field->type->kind : field->kind;
+    return field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind;
 }
 
 static const char *problem_of(const mica_type *type, uint32_t depth);
+
+/* The elements of a list are structs, constants, or what a plain field can be. */
+static const char *element_problem(const mica_type *type, uint32_t depth)
+{
+    if (!type)
+        return "a list has no type of elements";
+    if (type->alignment > 8 || type->size_bytes > MICA_LIST_BYTES_MAX)
+        return "the elements of a list have an alignment of at most 8, and at most 256 MiB";
+    bool is_described = type->kind == MICA_KIND_STRUCT || type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    if (is_described || type->kind == MICA_KIND_LIST)
+        return problem_of(type, depth);
+    return type->name && *type->name && type->size_bytes && micap_kind_bytes(type->kind) == type->size_bytes
+               ? NULL
+               : "the elements of a list have an unknown kind, or another size than their kind";
+}
 
 static const char *field_problem(const mica_type *type, const mica_field *field, uint32_t depth)
 {
@@ -29,6 +45,9 @@ static const char *field_problem(const mica_type *type, const mica_field *field,
         return "a field has no elements";
     if ((uint64_t)field->offset + (uint64_t)field->element_bytes * field->count > type->size_bytes)
         return "a field lies outside of the struct";
+    if (field->kind == MICA_KIND_LIST)
+        return bytes == field->element_bytes ? element_problem(field->type, depth + 1)
+                                             : "a field's kind and size disagree";
     if (field->type)
         return field->type->size_bytes == field->element_bytes ? problem_of(field->type, depth + 1)
                                                                : "a field and its type differ in size";
@@ -73,6 +92,8 @@ static const char *split_problem(const mica_type *type)
 {
     if (type->storage != MICA_STORAGE_CHUNK && type->storage != MICA_STORAGE_POOL)
         return "only components in chunks and pools can be split";
+    if (micap_type_owns(type))
+        return "a component with text or lists can't be split";
     if (type->construct || type->destruct || type->copy || type->move)
         return "a component with functions for its life can't be split";
     uint32_t leaves = type->kind == MICA_KIND_STRUCT ? micap_describe_leaves(type, NULL, 0) : 0;
@@ -114,6 +135,9 @@ static const char *problem_of(const mica_type *type, uint32_t depth)
             return "a constant has no name";
     if (fields_repeat(type))
         return "two fields have the same name";
+    bool has_functions = type->construct || type->destruct || type->copy || type->move;
+    if (has_functions && micap_type_owns(type) && !micap_owned_is_derived(type))
+        return "a component with text or lists can't have functions of its own: it copies and destroys itself";
     return type->split && depth == 0 ? split_problem(type) : NULL;
 }
 
@@ -157,7 +181,7 @@ bool micap_describe_has_padding(const mica_type *type)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
-        if (field->type && field->type->kind == MICA_KIND_STRUCT && micap_describe_has_padding(field->type))
+        if (kind_of(field) == MICA_KIND_STRUCT && micap_describe_has_padding(field->type))
             return true;
         bytes += (uint64_t)field->element_bytes * field->count;
     }

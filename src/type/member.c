@@ -1,6 +1,7 @@
 #include "type/member.h"
 
 #include "base/argument.h"
+#include "type/owned.h"
 #include "type/type.h"
 
 #include <stdarg.h>
@@ -25,9 +26,28 @@ mica_member micap_member_of_field(const mica_field *field, void *base)
     return (mica_member){.data = (char *)base + field->offset,
                          .name = field->name,
                          .type = field->type,
-                         .kind = field->type ? field->type->kind : field->kind,
+                         .kind = field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind,
                          .element_bytes = field->element_bytes,
                          .count = field->count > 1 ? field->count : 0};
+}
+
+mica_member micap_member_of_element(const mica_type *element, void *at)
+{
+    bool has_type = element->field_count || element->constant_count || element->kind == MICA_KIND_STRUCT ||
+                    element->kind == MICA_KIND_ENUM || element->kind == MICA_KIND_FLAGS;
+    return (mica_member){
+        .data = at, .type = has_type ? element : NULL, .kind = element->kind, .element_bytes = element->size_bytes};
+}
+
+const mica_type *micap_member_owner(mica_member member, mica_field *field, mica_type *type)
+{
+    *field = (mica_field){.type = member.type,
+                          .element_bytes = member.element_bytes,
+                          .count = member.count ? member.count : 1,
+                          .kind = member.kind};
+    *type = (mica_type){
+        .fields = field, .field_count = 1, .size_bytes = field->element_bytes * field->count, .kind = MICA_KIND_STRUCT};
+    return micap_type_owns(type) ? type : NULL;
 }
 
 uint32_t mica_member_count(mica_member member)
@@ -36,6 +56,8 @@ uint32_t mica_member_count(mica_member member)
         return 0;
     if (member.count)
         return member.count;
+    if (member.kind == MICA_KIND_LIST)
+        return mica_list_count(member.data);
     return member.kind == MICA_KIND_STRUCT && member.type ? member.type->field_count : 0;
 }
 
@@ -43,8 +65,15 @@ mica_member mica_member_at(mica_member member, uint32_t position)
 {
     if (position >= mica_member_count(member))
         return (mica_member){0};
-    if (!member.count)
-        return micap_member_of_field(&member.type->fields[position], member.data);
+    const mica_list *list = micap_member_list(member);
+    if (!member.count) {
+        bool is_shared = list && micap_heap_block_is_shared(micap_heap_block_of(list->private_.items));
+        mica_member part = list ? micap_member_of_element(member.type, (char *)list->private_.items +
+                                                                           (size_t)position * member.type->size_bytes)
+                                : micap_member_of_field(&member.type->fields[position], member.data);
+        part.is_read_only = member.is_read_only || is_shared;
+        return part;
+    }
     member.data = (char *)member.data + (size_t)position * member.element_bytes;
     member.name = NULL;
     member.count = 0;
@@ -71,9 +100,20 @@ mica_result micap_value_fail(mica_value_error *error, size_t position, const cha
     return MICA_ERROR_INVALID;
 }
 
-/* A step of a path: an element in brackets. Moves `at` to its end. */
-static mica_member step_to_element(mica_member member, const char *path, const char **at, mica_value_error *error)
+mica_result micap_value_fail_memory(mica_value_error *error)
 {
+    micap_value_fail(error, 0, "out of memory");
+    if (error)
+        error->result = MICA_ERROR_MEMORY;
+    return MICA_ERROR_MEMORY;
+}
+
+/* A step of a path: an element in brackets. Moves `at` to its end. */
+static mica_member step_to_element(mica_member member, const char *path, const char **at, bool writes,
+                                   mica_value_error *error)
+{
+    uint32_t count = member.kind == MICA_KIND_STRUCT && !member.count ? 0 : mica_member_count(member);
+    bool is_array = member.count || member.kind == MICA_KIND_LIST;
     const char *digits = *at + 1;
     uint64_t position = 0;
     while (*digits >= '0' && *digits <= '9' && position < UINT32_MAX)
@@ -82,9 +122,14 @@ static mica_member step_to_element(mica_member member, const char *path, const c
         micap_value_fail(error, (size_t)(digits - path), "expected the position of an element and ]");
         return (mica_member){0};
     }
-    if (!member.count || position >= member.count) {
-        micap_value_fail(error, (size_t)(*at - path),
-                         member.count ? "there are only %u elements" : "this is not an array", member.count);
+    if (!is_array || position >= count) {
+        micap_value_fail(error, (size_t)(*at - path), is_array ? "there are only %u elements" : "this is not an array",
+                         count);
+        return (mica_member){0};
+    }
+    mica_list *list = writes ? micap_member_list(member) : NULL;
+    if (list && !mica_list_write_type(list, member.type)) {
+        micap_value_fail_memory(error);
         return (mica_member){0};
     }
     *at = digits + 1;
@@ -107,20 +152,20 @@ static mica_member step_to_field(mica_member member, const char *path, const cha
         return (mica_member){0};
     }
     *at += bytes;
-    return micap_member_of_field(field, member.data);
+    mica_member part = micap_member_of_field(field, member.data);
+    part.is_read_only = member.is_read_only;
+    return part;
 }
 
-mica_member mica_member_find(mica_member member, const char *path, mica_value_error *out_error)
+static mica_member find(mica_member member, const char *path, bool writes, mica_value_error *out_error)
 {
-    if (MICAP_MISSING_INTO(out_error, path))
-        return (mica_member){0};
     if (!member.data) {
         micap_value_fail(out_error, 0, "there is no value");
         return member;
     }
     for (const char *at = path; *at && member.data;) {
         if (*at == '[')
-            member = step_to_element(member, path, &at, out_error);
+            member = step_to_element(member, path, &at, writes, out_error);
         else
             member = step_to_field(member, path, &at, out_error);
         if (member.data && *at && *at != '.' && *at != '[') {
@@ -133,6 +178,22 @@ mica_member mica_member_find(mica_member member, const char *path, mica_value_er
         }
     }
     return member;
+}
+
+mica_member mica_member_find(mica_member member, const char *path, mica_value_error *out_error)
+{
+    return MICAP_MISSING_INTO(out_error, path) ? (mica_member){0} : find(member, path, false, out_error);
+}
+
+mica_member mica_member_write(mica_member member, const char *path, mica_value_error *out_error)
+{
+    if (MICAP_MISSING_INTO(out_error, path))
+        return (mica_member){0};
+    if (member.is_read_only) {
+        micap_value_fail(out_error, 0, "the value is in a list that other values share");
+        return (mica_member){0};
+    }
+    return find(member, path, true, out_error);
 }
 
 uint64_t micap_load_bits(const void *from, uint32_t bytes)

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "mica/component.h"
 #include "type/describe.h"
+#include "type/owned.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,7 +40,9 @@ uint32_t micap_kind_bytes(mica_kind kind)
     case MICA_KIND_U64:
     case MICA_KIND_F64:
     case MICA_KIND_ENTITY:
-    case MICA_KIND_ASSET: return 8;
+    case MICA_KIND_ASSET:
+    case MICA_KIND_LIST: return 8;
+    case MICA_KIND_TEXT: return 16;
     default: return 0;
     }
 }
@@ -207,7 +210,10 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->name_hash = name_hash;
     fresh->layout_hash = layout_hash;
     fresh->companion = companion;
-    fresh->trivial = !type->construct && !type->destruct && !type->copy && !type->move;
+    fresh->owns = micap_type_owns(type);
+    if (fresh->owns)
+        micap_owned_derive(&fresh->type);
+    fresh->trivial = !fresh->owns && !type->construct && !type->destruct && !type->copy && !type->move;
     fresh->has_padding = micap_describe_has_padding(type);
     if (!find_companions(fresh, out_problem) || !grow_table()) /* which took places in the table */
         goto failed;

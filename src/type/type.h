@@ -41,6 +41,7 @@ typedef struct micap_type {
     mica_component added;
     micap_companion companion; /* what this is itself */
     bool trivial;       /* no construct, destruct, copy or move function: values are bytes, fresh ones are zero */
+    bool owns;          /* has text or lists, and with them functions that copy and destroy them: see type/owned.h */
     bool has_padding;   /* some bytes belong to no described field, so that values can't be hashed as bytes */
     micap_leaf *leaves; /* of a split component, else NULL */
     uint32_t leaf_count;

@@ -2,6 +2,7 @@
 #include "base/argument.h"
 #include "base/utf8.h"
 #include "type/member.h"
+#include "type/owned.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@ typedef struct parser {
     const char *text;
     const char *at;
     mica_value_error *error;
-    bool writes; /* the second time */
+    bool writes; /* the second time, which fails only if memory is short */
 } parser;
 
 enum { NUMBER_BYTES_MAX = 400 };
@@ -368,6 +369,21 @@ static bool parse_handle(parser *parser, mica_member member)
     return true;
 }
 
+static bool parse_char(parser *parser, mica_member member)
+{
+    char word[128];
+    if (*parser->at != '"')
+        return parse_integer(parser, member, false);
+    const char *begin = parser->at, *text = read_word(parser, word);
+    if (text && strlen(text) != 1) {
+        parser->at = begin;
+        return expected(parser, "a string of one byte, or an integer");
+    }
+    if (text)
+        store(parser, member, text, 1);
+    return text != NULL;
+}
+
 /* Readers expect a zero byte at the end. */
 static bool parse_text(parser *parser, mica_member member)
 {
@@ -390,6 +406,91 @@ static bool parse_text(parser *parser, mica_member member)
 
 static bool parse_value(parser *parser, mica_member member);
 
+static bool fail_memory(const parser *parser)
+{
+    micap_value_fail_memory(parser->error);
+    return false;
+}
+
+static bool append_text(parser *parser, mica_member member, const char *bytes, size_t count)
+{
+    return !parser->writes || mica_text_append_bytes(member.data, bytes, count) == MICA_OK || fail_memory(parser);
+}
+
+/* A string for a mica_text. */
+static bool parse_string(parser *parser, mica_member member)
+{
+    const char *begin = parser->at;
+    size_t bytes;
+    if (!read_string(parser, NULL, 0, &bytes))
+        return false;
+    if (bytes > MICA_TEXT_BYTES_MAX) {
+        micap_value_fail(parser->error, position_of(parser, begin), "expected a text of at most %u bytes, found %zu",
+                         MICA_TEXT_BYTES_MAX, bytes);
+        return false;
+    }
+    if (!parser->writes)
+        return true;
+    micap_heap_block *block = micap_heap_block_create(bytes, 1);
+    if (!block)
+        return fail_memory(parser);
+    parser->at = begin;
+    read_string(parser, micap_heap_block_elements(block), bytes, &bytes);
+    bool done = append_text(parser, member, micap_heap_block_elements(block), bytes);
+    micap_heap_block_destroy(block);
+    return done;
+}
+
+/* A mica_text as a string, or as an array of characters. */
+static bool parse_dynamic_text(parser *parser, mica_member member)
+{
+    if (parser->writes)
+        mica_text_clear(member.data);
+    if (*parser->at == '"')
+        return parse_string(parser, member);
+    if (!take(parser, "["))
+        return expected(parser, "a string, or an array of characters");
+    for (uint32_t i = 0; !take(parser, "]"); ++i) {
+        char letter = 0;
+        if (i && !take(parser, ","))
+            return expected(parser, ", or ]");
+        skip_blanks(parser);
+        if (!parse_char(parser, (mica_member){.data = &letter, .kind = MICA_KIND_CHAR, .element_bytes = 1}) ||
+            !append_text(parser, member, &letter, 1))
+            return false;
+    }
+    return true;
+}
+
+/* The elements of a mica_list. When they are only checked, there are none to write to: `data` is then just an address. */
+static bool parse_list(parser *parser, mica_member member)
+{
+    if (!take(parser, "["))
+        return expected(parser, "an array");
+    if (parser->writes)
+        mica_list_clear_type(member.data, member.type);
+    for (uint32_t i = 0; !take(parser, "]"); ++i) {
+        if (i && !take(parser, ","))
+            return expected(parser, ", or ]");
+        void *at = parser->writes ? mica_list_insert_type(member.data, member.type, i, 1) : member.data;
+        if (!at)
+            return fail_memory(parser);
+        if (!parse_value(parser, micap_member_of_element(member.type, at)))
+            return false;
+    }
+    return true;
+}
+
+/* Sets all elements of an array to zero. */
+static void reset(mica_member member)
+{
+    mica_field field;
+    mica_type type;
+    if (micap_member_owner(member, &field, &type))
+        micap_owned_release(&type, member.data, 1);
+    memset(member.data, 0, (size_t)member.count * member.element_bytes);
+}
+
 static bool parse_elements(parser *parser, mica_member member)
 {
     const char *begin = parser->at;
@@ -399,7 +500,7 @@ static bool parse_elements(parser *parser, mica_member member)
         return expected(parser, what);
     }
     if (parser->writes)
-        memset(member.data, 0, (size_t)member.count * member.element_bytes);
+        reset(member);
     for (uint32_t i = 0; !take(parser, "]"); ++i) {
         if (i && !take(parser, ","))
             return expected(parser, ", or ]");
@@ -465,21 +566,6 @@ static bool parse_bool(parser *parser, mica_member member)
     return true;
 }
 
-static bool parse_char(parser *parser, mica_member member)
-{
-    char word[128];
-    if (*parser->at != '"')
-        return parse_integer(parser, member, false);
-    const char *begin = parser->at, *text = read_word(parser, word);
-    if (text && strlen(text) != 1) {
-        parser->at = begin;
-        return expected(parser, "a string of one byte, or an integer");
-    }
-    if (text)
-        store(parser, member, text, 1);
-    return text != NULL;
-}
-
 static bool parse_value(parser *parser, mica_member member)
 {
     skip_blanks(parser);
@@ -488,6 +574,8 @@ static bool parse_value(parser *parser, mica_member member)
     if (member.count)
         return parse_elements(parser, member);
     switch (member.kind) {
+    case MICA_KIND_TEXT: return parse_dynamic_text(parser, member);
+    case MICA_KIND_LIST: return parse_list(parser, member);
     case MICA_KIND_BOOL: return parse_bool(parser, member);
     case MICA_KIND_CHAR: return parse_char(parser, member);
     case MICA_KIND_F32:
@@ -509,16 +597,44 @@ static bool parse_all(parser *parser, mica_member member)
     return !*parser->at || expected(parser, "the end");
 }
 
+/* A value with text or lists is written to a copy, which replaces it if there is memory for all. */
+static mica_result parse_copy(parser *parser, mica_member member, const mica_type *owner)
+{
+    micap_heap_block *block = micap_heap_block_create(owner->size_bytes, 1);
+    if (!block)
+        return micap_value_fail_memory(parser->error);
+    mica_member copy = member;
+    copy.data = micap_heap_block_elements(block);
+    memcpy(copy.data, member.data, owner->size_bytes);
+    bool done = micap_owned_retain(owner, copy.data, 1) || fail_memory(parser);
+    if (done && !parse_all(parser, copy)) {
+        micap_owned_release(owner, copy.data, 1);
+        done = false;
+    } else if (done) {
+        micap_owned_release(owner, member.data, 1);
+        memcpy(member.data, copy.data, owner->size_bytes);
+    }
+    micap_heap_block_destroy(block);
+    return done ? MICA_OK : MICA_ERROR_MEMORY;
+}
+
 mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error)
 {
     if (MICAP_MISSING_INTO(out_error, text))
         return MICA_ERROR_INVALID;
     if (!member.data)
         return micap_value_fail(out_error, 0, "there is no value");
+    if (member.is_read_only)
+        return micap_value_fail(out_error, 0,
+                                "the value is in a list that others share: find it with mica_member_write");
     parser check = {.text = text, .at = text, .error = out_error};
     if (!parse_all(&check, member))
         return MICA_ERROR_INVALID;
     parser write = {.text = text, .at = text, .error = out_error, .writes = true};
+    mica_field field;
+    mica_type type;
+    if (micap_member_owner(member, &field, &type))
+        return parse_copy(&write, member, &type);
     parse_all(&write, member);
     return MICA_OK;
 }

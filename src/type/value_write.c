@@ -148,6 +148,34 @@ static bool is_string(mica_member member)
     return micap_member_is_text(member) && memchr(member.data, 0, member.count) && micap_is_utf8(member.data);
 }
 
+/* Whether all bytes are characters. */
+static bool is_utf8(const char *bytes, uint32_t length)
+{
+    while (length) {
+        uint32_t count = micap_character_bytes((const unsigned char *)bytes, length);
+        if (!count)
+            return false;
+        bytes += count;
+        length -= count;
+    }
+    return true;
+}
+
+static void put_dynamic_text(text_output *out, const mica_text *text)
+{
+    const char *bytes = mica_text_get(text);
+    uint32_t length = mica_text_length(text);
+    if (is_utf8(bytes, length)) {
+        put_string(out, bytes, length);
+        return;
+    }
+    for (uint32_t i = 0; i < length; ++i) {
+        put_text(out, i ? ", " : "[");
+        put_char(out, bytes[i]);
+    }
+    put_text(out, "]");
+}
+
 static void put_value(text_output *out, mica_member member)
 {
     float narrow;
@@ -156,13 +184,15 @@ static void put_value(text_output *out, mica_member member)
         put_string(out, member.data, strlen(member.data));
         return;
     }
-    if (member.count || member.kind == MICA_KIND_STRUCT) {
-        put_text(out, member.count ? "[" : "{");
+    if (member.count || member.kind == MICA_KIND_STRUCT || member.kind == MICA_KIND_LIST) {
+        bool is_array = member.count || member.kind == MICA_KIND_LIST;
+        put_text(out, is_array ? "[" : "{");
         put_members(out, member);
-        put_text(out, member.count ? "]" : "}");
+        put_text(out, is_array ? "]" : "}");
         return;
     }
     switch (member.kind) {
+    case MICA_KIND_TEXT: put_dynamic_text(out, member.data); break;
     case MICA_KIND_CHAR: put_char(out, *(const char *)member.data); break;
     case MICA_KIND_BOOL: put_text(out, *(const char *)member.data ? "true" : "false"); break;
     case MICA_KIND_F32:

@@ -201,6 +201,8 @@ mica_asset resource_asset(void);
 mica_resource *resource_with_assets(void);
 mica_resource_error *error_of_resource(void);
 mica_value_error *error_of_value(void);
+mica_text *valid_dynamic_text(void);
+mica_list *valid_list(void);
 mica_member valid_member(void);
 mica_blob *valid_blob(void);
 mica_spawned *valid_spawned(void);

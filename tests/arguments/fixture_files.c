@@ -265,6 +265,20 @@ mica_value_error *error_of_value(void)
     return &value_error;
 }
 
+mica_text *valid_dynamic_text(void)
+{
+    static mica_text text;
+    mica_text_set(&text, "a text that does not lie in place");
+    return &text;
+}
+
+mica_list *valid_list(void)
+{
+    static mica_list list;
+    mica_list_assign(&list, int, ((int[]){1, 2, 3}), 3);
+    return &list;
+}
+
 mica_member valid_member(void)
 {
     static Position position;

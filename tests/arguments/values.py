@@ -59,6 +59,8 @@ TYPES = {
     "mica_ref *": Values("valid_ref()", [NULL_POINTER, Bad("zero", "&(mica_ref){0}", QUIET),
                                          Bad("stale", "stale_ref()", QUIET), Bad("forged", "forged_ref()", QUIET)]),
     "mica_type *": handle("valid_type()"),
+    "mica_text *": handle("valid_dynamic_text()"),
+    "mica_list *": handle("valid_list()"),
     "mica_wanted *": optional("&(mica_wanted){&mica_type_of_Position, &(const Position *){NULL}}"),
     "mica_local *": handle("&(mica_local){0}"),
     "mica_global_matrix *": handle("&(mica_global_matrix){0}"),
@@ -203,7 +205,7 @@ ARRAYS = ("mica_entity *", "mica_component *", "mica_value *", "char *const *", 
           "mica_batch_group *", "mica_system_access *", "mica_system_dependency *")
 
 # Structs that are given as a whole: their fields are the program's, or private.
-WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix")
+WHOLE = ("mica_entity", "mica_view", "mica_frame", "mica_local", "mica_global_matrix", "mica_text", "mica_list")
 # Structs inside of defs that are spoiled field by field too.
 NESTED = ("mica_resource_def",)
 PRIVATE_FIELDS = ("id_cache", "context", "error_context", "report_context", "open_context", "link_context",
@@ -334,6 +336,17 @@ VALID = {
     ("mica_lookup_has", "type"): "&mica_type_of_Position",
     ("mica_lookup_write", "type"): "&mica_type_of_Position",
     ("mica_member_find", "path"): '"x"',
+    ("mica_member_write", "path"): '"x"',
+    ("mica_text_set_bytes", "length"): "4",
+    ("mica_text_append_bytes", "length"): "4",
+    ("mica_list_items_type", "element"): "&mica_type_of_int",
+    ("mica_list_write_type", "element"): "&mica_type_of_int",
+    ("mica_list_insert_type", "element"): "&mica_type_of_int",
+    ("mica_list_replace_type", "element"): "&mica_type_of_int",
+    ("mica_list_remove_type", "element"): "&mica_type_of_int",
+    ("mica_list_resize_type", "element"): "&mica_type_of_int",
+    ("mica_list_copy_type", "element"): "&mica_type_of_int",
+    ("mica_list_clear_type", "element"): "&mica_type_of_int",
     ("mica_value_parse", "text"): '"{}"',
     ("mica_value_write", "text"): "(char[64]){0}",
     ("mica_value_write", "capacity"): "64",
@@ -350,6 +363,16 @@ BAD = {
     ("mica_find_from", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_find", "path"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
     ("mica_member_find", "path"): [NULL_POINTER, Bad("empty", '""', ANY), Bad("long", "long_text()", QUIET)],
+    ("mica_member_write", "path"): [NULL_POINTER, Bad("empty", '""', ANY), Bad("long", "long_text()", QUIET)],
+    ("mica_text_set_bytes", "bytes"): [NULL_POINTER],
+    ("mica_text_append_bytes", "bytes"): [NULL_POINTER],
+    ("mica_text_set_bytes", "length"): [Bad("0", "0", ANY), Bad("huge", "SIZE_MAX", LOUD)],
+    ("mica_text_append_bytes", "length"): [Bad("0", "0", ANY), Bad("huge", "SIZE_MAX", LOUD)],
+    ("mica_list_replace_type", "removed"): [Bad("0", "0", ANY), Bad("huge", "UINT32_MAX - 1", REPORT)],
+    ("mica_list_remove_type", "count"): [Bad("0", "0", ANY), Bad("huge", "UINT32_MAX", REPORT)],
+    ("mica_list_insert_type", "position"): [Bad("the end", "UINT32_MAX", ANY), Bad("huge", "1000", REPORT)],
+    ("mica_list_replace_type", "position"): [Bad("the end", "UINT32_MAX", ANY), Bad("huge", "1000", REPORT)],
+    ("mica_list_resize_type", "count"): [Bad("0", "0", ANY), Bad("huge", "UINT32_MAX", REPORT)],
     ("mica_member_at", "position"): [Bad("huge", "UINT32_MAX", QUIET)],
     ("mica_value_write", "text"): [NULL_POINTER],
     ("mica_value_write", "capacity"): [Bad("0", "0", ANY), Bad("1", "1", ANY)],
@@ -405,6 +428,16 @@ EXPECTED = {
     ("mica_compile_fail", "field", "NULL"): (ANY, "all of the value"),
     ("mica_type_problem", "type", "NULL"): (ANY, "the result is the report"),
     ("mica_hook_set_id", "fn", "NULL"): (ANY, "takes the hook away"),
+    ("mica_text_get", "text", "NULL"): (ANY, "the empty text"),
+    ("mica_text_length", "text", "NULL"): (ANY, "the empty text"),
+    ("mica_text_compare", "a", "NULL"): (ANY, "the empty text"),
+    ("mica_text_compare", "b", "NULL"): (ANY, "the empty text"),
+    ("mica_text_is", "text", "NULL"): (ANY, "the empty text"),
+    ("mica_text_is", "characters", "*"): (ANY, "the empty text, or another"),
+    ("mica_text_of", "characters", "*"): (ANY, "every text is valid; NULL is the empty one"),
+    ("mica_text_set", "characters", "empty"): (ANY, "every text is valid"),
+    ("mica_list_count", "list", "NULL"): (ANY, "the empty list"),
+    ("mica_list_clear_type", "list", "NULL"): (ANY, "NULL is a no-op, so that what could not be created can be destroyed"),
     ("mica_member_of", "value", "NULL"): (QUIET, "a value that was not found is no member"),
     ("mica_member_of_type", "value", "NULL"): (QUIET, "a value that was not found is no member"),
     ("mica_member_of_type", "type", "NULL"): (QUIET, "a type that was not found has no members"),
@@ -439,6 +472,7 @@ FUNCTIONS = {
     ("mica_draft_destroy", "NULL"): IS_FINE,
     ("mica_saver_destroy", "NULL"): IS_FINE,
     ("mica_schema_destroy", "NULL"): IS_FINE,
+    ("mica_text_clear", "NULL"): IS_FINE,
 }
 
 # The entity that a question is about may die before the answer, which is dropped then.
@@ -472,6 +506,7 @@ VALID_CALLS = {
     "mica_resource_is_disabled": (ANY, "no component of the resource is"),
     "mica_view_next": (ANY, "there is one run of rows"),
     "mica_value_write": (ANY, "the result is a length"),
+    "mica_text_is": (ANY, "the texts differ"),
     "mica_detach_children": (REPORT, "the name of a child is taken at the top"),
 }
 

@@ -13,8 +13,59 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
+typedef struct Part { mica_text name; float weight; } Part;
+MICA_STRUCT(Part, name, weight)
+typedef struct Machine { mica_text name; mica_list parts; mica_list numbers; mica_text marks[2]; } Machine;
+MICA_COMPONENT(Machine, name, (parts, Part), (numbers, int64_t), marks)
+
+/* Text and lists: every function, and hashes that depend on nothing but what is in them. */
+static void check_dynamic_values(void)
+{
+    mica_world *world = open_world();
+    mica_entity engine =
+        mica_create(world, MICA_WITH(Machine, {.name = mica_text_of("a machine with quite a long name")}));
+    Machine *machine = mica_write(world, engine, Machine);
+    EXPECT(mica_list_add(&machine->numbers, int64_t, 1, -2, INT64_MIN) == MICA_OK);
+    EXPECT(mica_list_remove(&machine->numbers, int64_t, 1) == MICA_OK && mica_list_count(&machine->numbers) == 2);
+    EXPECT(mica_list_resize(&machine->numbers, int64_t, 4) == MICA_OK);
+    for (uint32_t i = 0; i < 5; ++i) {
+        Part *part = i % 2 ? mica_list_append(&machine->parts, Part) : mica_list_insert(&machine->parts, Part, 0);
+        EXPECT(mica_text_set(&part->name, "wheel") == MICA_OK &&
+               mica_text_append_bytes(&part->name, "0123456789", i + 6) == MICA_OK);
+        part->weight = (float)i;
+    }
+    EXPECT(mica_text_set_bytes(&machine->marks[1], "ab\0cd", 5) == MICA_OK &&
+           mica_text_length(&machine->marks[1]) == 5);
+    EXPECT(mica_text_append(&machine->name, "!") == MICA_OK &&
+           mica_text_copy(&machine->marks[0], &machine->name) == MICA_OK);
+    EXPECT(mica_text_is(&machine->marks[0], "a machine with quite a long name!"));
+    EXPECT(mica_text_compare(&machine->marks[0], &machine->name) == 0 && mica_text_get(&machine->name)[2] == 'm');
+    print_hash("dynamic", 0, mica_world_hash(world));
+
+    mica_entity twin = mica_clone(world, engine);
+    machine = mica_write(world, twin, Machine);
+    mica_list_write(&machine->parts, Part)[1].weight = 9;
+    EXPECT(mica_list_items(&mica_get(world, engine, Machine)->parts, Part)[1].weight != 9);
+    mica_list kept = {0};
+    EXPECT(mica_list_copy(&kept, Part, &machine->parts) == MICA_OK);
+    EXPECT(mica_list_assign(&machine->parts, Part, mica_list_items(&kept, Part) + 1, 2) == MICA_OK);
+    mica_list_clear(&kept, Part);
+    mica_text_clear(&machine->marks[0]);
+    char text[1000];
+    mica_value_error error;
+    mica_member whole = mica_member_of(MICA_ID(Machine), machine);
+    EXPECT(mica_value_parse(mica_member_write(whole, "parts[1].name", &error),
+                            "\"a \\u00e4 that does not lie in place\"", &error) == MICA_OK);
+    EXPECT(mica_value_write(whole, text, sizeof text) == strlen(text));
+    print_hash("dynamic", 1, hash_text(text));
+    EXPECT(mica_value_parse(whole, text, &error) == MICA_OK);
+    print_hash("dynamic", 2, mica_world_hash(world));
+    close_world(world, 0);
+}
+
 void check_values(void)
 {
+    check_dynamic_values();
     char text[1000], again[1000];
     mica_value_error error;
     Being being = {.age = 7, .wealth = INT64_MIN, .path = {{0.1f, -1e-20f, 3e30f}, {1, 2, 3}}, .mood = MOOD_ANGRY};

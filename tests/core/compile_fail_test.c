@@ -43,6 +43,7 @@ static const struct {
     {"void_pointer_field", "Mica cannot describe "},
     {"constant_pointer_field", "Mica cannot describe "},
     {"function_field", "Mica cannot describe "},
+    {"list_without_its_type", "Mica needs the type of the elements of "},
     {"nested_struct_without_its_type", "Mica cannot describe "},
     {"misspelt_field", "why"},
     {"value_for_a_tag", "incomplete"},

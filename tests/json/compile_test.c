@@ -1,5 +1,6 @@
 /* JSON to resource: what is written is what is spawned. */
 #include "../support/level.h"
+#include "../support/people.h"
 #include "../support/reports.h"
 #include "../support/test.h"
 
@@ -421,9 +422,64 @@ START_TEST(the_target_decides_on_the_byte_order)
 }
 END_TEST
 
-TEST_SUITE(compile, a_level_is_compiled_and_spawned, references_are_paths_seen_from_the_entity,
-           integers_keep_all_their_bits, prefabs_are_laid_out_and_overridden_at_every_level,
-           every_file_that_was_read_is_a_dependency, paths_of_resources_are_seen_from_the_root,
-           a_prefab_sees_resources_beside_itself, a_compile_function_sees_its_value_with_overrides_laid_over,
-           compiling_what_was_dumped_gives_the_same_bytes, awkward_values_survive_dumping,
-           the_target_decides_on_the_byte_order)
+/* A schema has text and lists; files do not. */
+START_TEST(a_schema_has_text_and_lists)
+{
+    mica_schema *schema = mica_schema_create(), *again = mica_schema_create();
+    mica_blob text, same;
+    mica_resource_error error;
+    ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Person, 0), MICA_OK);
+    ck_assert_int_eq(mica_schema_write(schema, &text), MICA_OK);
+    ck_assert_int_eq(mica_write_file(scratch("people.json"), text.bytes, text.byte_count, &error), MICA_OK);
+    ck_assert_int_eq(mica_schema_add_file(again, scratch("people.json"), NULL, NULL), MICA_OK);
+    ck_assert_uint_eq(mica_type_layout_hash(mica_schema_type(again, 0)), mica_type_layout_hash(&mica_type_of_Person));
+    ck_assert_int_eq(mica_schema_write(again, &same), MICA_OK);
+    ck_assert(text.byte_count == same.byte_count && memcmp(text.bytes, same.bytes, text.byte_count) == 0);
+    mica_blob_free(&text);
+    mica_blob_free(&same);
+
+    static const char *const wrong[] = {
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": "
+        "\"Nothing\"}]}]}",
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": "
+        "\"list\"}]}]}",
+        "{\"types\": [{\"name\": \"A\", \"component\": \"data\", \"fields\": [{\"name\": \"a\", \"list\": \"f32\", "
+        "\"kind\": \"f32\"}]}]}",
+    };
+    for (uint32_t i = 0; i < COUNT_OF(wrong); ++i) {
+        mica_write_file(scratch("wrong.json"), wrong[i], strlen(wrong[i]), &error);
+        ck_assert_int_ne(mica_schema_add_file(again, scratch("wrong.json"), ignore_error, NULL), MICA_OK);
+    }
+
+    static const char *const values[] = {
+        "{\"entities\": [{\"components\": {\"Person\": {\"name\": \"Anna\"}}}]}",
+        "{\"entities\": [{\"components\": {\"Person\": {\"scores\": [1]}}}]}",
+    };
+    mica_compile_def def = {.schema = schema, .error = ignore_error};
+    for (uint32_t i = 0; i < COUNT_OF(values); ++i) {
+        mica_compiled compiled;
+        ck_assert_int_ne(mica_compile_text("people", values[i], strlen(values[i]), &def, &compiled), MICA_OK);
+        mica_compiled_free(&compiled);
+    }
+    mica_schema_destroy(schema);
+    mica_schema_destroy(again);
+}
+END_TEST
+
+START_TEST(saving_text_and_lists_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Person, {.age = 1}));
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "type Person can't be written: files have no text and no lists");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(compile, a_schema_has_text_and_lists, saving_text_and_lists_is_refused, a_level_is_compiled_and_spawned,
+           references_are_paths_seen_from_the_entity, integers_keep_all_their_bits,
+           prefabs_are_laid_out_and_overridden_at_every_level, every_file_that_was_read_is_a_dependency,
+           paths_of_resources_are_seen_from_the_root, a_prefab_sees_resources_beside_itself,
+           a_compile_function_sees_its_value_with_overrides_laid_over, compiling_what_was_dumped_gives_the_same_bytes,
+           awkward_values_survive_dumping, the_target_decides_on_the_byte_order)

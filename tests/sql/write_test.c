@@ -1,6 +1,13 @@
 /* Writing to a world through SQL: what a statement does is what calls of the C API do, or nothing. */
 #include "ask.h"
 
+#include "../support/people.h"
+#include "base/block_heap.h"
+
+/* An array of text that is one column. */
+typedef struct Shelves { mica_text names[20]; } Shelves;
+MICA_COMPONENT(Shelves, names)
+
 static reports heard;
 
 START_TEST(every_kind_of_field_can_be_written)
@@ -362,7 +369,80 @@ START_TEST(values_that_own_memory_are_written_by_their_own_functions)
 }
 END_TEST
 
-TEST_SUITE(write, every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
+START_TEST(text_is_text_and_lists_are_json)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity =
+        mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
+    mica_list_add(&mica_write(world, entity, Person)->scores, float, 1, 2.5f);
+    mica_pool_add(mica_pool_of(world, Letters), entity);
+    mica_text_set(&mica_singleton_write(world, Archive)->path, "a path that does not lie in place");
+    mica_define(world, Diary);
+    mica_define(world, Shelves);
+    sqlite3 *database = mica_sql_open(world, NULL);
+    static const exchange exchanges[] = {
+        {"select name, scores, \"titles[0]\", \"moods[1]\", inventory from Person",
+         "a name that does not lie in place|[1.0,2.5]||[]|[]\n"},
+        {"update Person set name = name || ', and longer', scores = '[3]', \"titles[1]\" = 'Dr', \"moods[0]\" = '[\"MOOD_ANGRY\", 0]'", ""},
+        {"update Person set inventory = '[{\"name\": \"rope\", \"tags\": [\"a tag of some length\"]}, {\"count\": 4}]'", ""},
+        {"select name, scores, \"titles[1]\", \"moods[0]\" from Person",
+         "a name that does not lie in place, and longer|[3.0]|Dr|[\"MOOD_ANGRY\",\"MOOD_CALM\"]\n"},
+        {"select j.value ->> 'name', j.value ->> 'count', j.value ->> '$.tags[0]' from Person, json_each(inventory) j",
+         "rope|0|a tag of some length\n|4|-\n"},
+        {"update Person set scores = '[1, x]'", "error: Person.scores: expected a number"},
+        {"update Person set scores = 5", "error: Person.scores takes a JSON array"},
+        {"update Person set name = 5", "error: Person.name takes text"},
+        {"insert into Person(name, friends) values ('another name of some length', '[null]')", ""},
+        {"select count(*), friends from Person where name like 'another%'", "1|[null]\n"},
+        {"update Letters set \"to\" = 'a friend far away from here', numbers = '[1, 2]'", ""},
+        {"insert into Letters(entity, \"to\") select entity, \"to\" from Letters", ""},
+        {"select instance, \"to\", numbers from Letters", "0|a friend far away from here|[1,2]\n1|a friend far away from here|[]\n"},
+        {"update Letters set numbers = '[7.5]'", "error: Letters.numbers: expected an integer"},
+        {"update Archive set path = 'another path that is long', things = '[{\"count\": 1}]'", ""},
+        {"select path, json_array_length(things) from Archive", "another path that is long|1\n"},
+        {"insert into Diary(entity, title, pages) select entity, name, '[\"one\"]' from Person", ""},
+        {"select count(*), max(pages) from Diary", "2|[\"one\"]\n"},
+        {"insert into Shelves(names) values (NULL)", ""},
+        {"select json_array_length(names) from Shelves", "20\n"},
+        {"select type, count from fields where component = 'Person' and name in ('name', 'scores')", "text|1\nlist|1\n"},
+        {"delete from Person", ""},
+    };
+    expect_answers(database, exchanges, COUNT_OF(exchanges));
+    forget_reports(&heard);
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(without_memory_for_text_nothing_is_written)
+{
+    static const char *const statements[] = {
+        "update Person set name = 'another name that does not lie in place'",
+        "update Archive set things = '[{\"name\": \"another name that does not lie in place\"}]'",
+        "update Letters set numbers = '[1, 2, 3]'",
+    };
+    mica_world *world = open_world(&heard);
+    mica_entity entity =
+        mica_create(world, MICA_WITH(Person, {.name = mica_text_of("a name that does not lie in place")}));
+    mica_pool_add(mica_pool_of(world, Letters), entity);
+    mica_singleton_write(world, Archive);
+    sqlite3 *database = mica_sql_open(world, NULL);
+    for (uint32_t i = 0; i < COUNT_OF(statements); ++i) {
+        uint64_t hash = mica_world_hash(world);
+        micap_heap_limit(0);
+        ck_assert_int_eq(strncmp(ask(database, statements[i]), "error", 5), 0);
+        micap_heap_limit(INT64_MAX);
+        ck_assert_uint_eq(mica_world_hash(world), hash);
+        ck_assert_str_eq(ask(database, statements[i]), "");
+    }
+    forget_reports(&heard);
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(write, text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written,
+           every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
            statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
            a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
            a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)

@@ -51,8 +51,8 @@ static mica_value make_column(play *play, sample_kind kind, uint32_t first, uint
 
 static void drop_column(sample_kind kind, mica_value column, uint32_t count)
 {
-    if (column.data && samples[kind].owns)
-        samples[kind].type->destruct((void *)(uintptr_t)column.data, count, NULL);
+    if (column.data)
+        sample_drop(kind, (void *)(uintptr_t)column.data, count);
     free((void *)(uintptr_t)column.data);
 }
 

@@ -1,5 +1,6 @@
 #include "sample.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,6 +207,74 @@ static bool seeded_construct(void *values, uint32_t count, void *context)
 MICA_COMPONENT_WITH(SampleSeeded, (.construct = seeded_construct), number)
 MICA_POOL_WITH(SamplePoolMany, (.construct = seeded_construct, .dying = MICA_DYING_LAZILY, .many = true), number)
 
+/* All zero for the number 0; else text in place or in a block, and lists of different lengths. */
+typedef struct SamplePart {
+    mica_text text;
+    uint32_t number;
+} SamplePart;
+MICA_STRUCT(SamplePart, text, number)
+typedef struct SampleText {
+    uint32_t number;
+    mica_text text;
+    mica_list numbers;
+    mica_list parts;
+} SampleText;
+typedef SampleText SamplePoolText;
+MICA_COMPONENT(SampleText, number, text, (numbers, uint16_t), (parts, SamplePart))
+MICA_POOL_WITH(SamplePoolText, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY), number, text,
+               (numbers, uint16_t), (parts, SamplePart))
+
+static void text_of(uint32_t number, char text[64])
+{
+    snprintf(text, 64, !number ? "" : number % 2 ? "%u" : "the number %u, in a text of some length", number);
+}
+
+static void text_assign(void *value, uint32_t number)
+{
+    SampleText *sample = value;
+    char text[64];
+    text_of(number, text);
+    sample->number = number;
+    bool done = mica_text_set(&sample->text, text) == MICA_OK &&
+                mica_list_resize(&sample->numbers, uint16_t, number % 5) == MICA_OK &&
+                mica_list_resize(&sample->parts, SamplePart, number % 3) == MICA_OK;
+    uint16_t *numbers = mica_list_write(&sample->numbers, uint16_t);
+    SamplePart *parts = mica_list_write(&sample->parts, SamplePart);
+    for (uint32_t i = 0; i < number % 5; ++i)
+        numbers[i] = (uint16_t)(number + i);
+    for (uint32_t i = 0; i < number % 3; ++i) {
+        text_of(number + i, text);
+        done = mica_text_set(&parts[i].text, text) == MICA_OK && done;
+        parts[i].number = i;
+    }
+    if (!done)
+        abort();
+}
+
+static void text_make(void *raw, uint32_t number)
+{
+    memset(raw, 0, sizeof(SampleText));
+    text_assign(raw, number);
+}
+
+static bool text_holds(const void *value, uint32_t number)
+{
+    const SampleText *sample = value;
+    char text[64];
+    text_of(number, text);
+    bool holds = sample->number == number && mica_text_is(&sample->text, text) &&
+                 mica_list_count(&sample->numbers) == number % 5 && mica_list_count(&sample->parts) == number % 3;
+    const uint16_t *numbers = mica_list_items(&sample->numbers, uint16_t);
+    const SamplePart *parts = mica_list_items(&sample->parts, SamplePart);
+    for (uint32_t i = 0; holds && i < number % 5; ++i)
+        holds = numbers[i] == (uint16_t)(number + i);
+    for (uint32_t i = 0; holds && i < number % 3; ++i) {
+        text_of(number + i, text);
+        holds = parts[i].number == i && mica_text_is(&parts[i].text, text);
+    }
+    return holds;
+}
+
 MICA_TAG(SampleTag)
 MICA_TAG_WITH(SampleSwitchedTag, (.toggle = true))
 MICA_TAG_WITH(SampleDatedTag, (.track_added = true))
@@ -359,6 +428,7 @@ static bool owner_holds(const void *value, uint32_t number)
     {name, &mica_type_of_##T, shape##_assign, shape##_assign, shape##_holds, key##_key, start, true, false}
 #define OWNER(name, T)                                                                                                 \
     {name, &mica_type_of_##T, owner_make, owner_assign, owner_holds, small_key, SAMPLE_OWNER_START, true, true}
+#define TEXT(name, T) {name, &mica_type_of_##T, text_make, text_assign, text_holds, small_key, 0, true, false}
 #define TAG(name_, T) {.name = name_, .type = &mica_type_of_##T}
 
 const sample samples[SAMPLE_COUNT] = {
@@ -384,6 +454,8 @@ const sample samples[SAMPLE_COUNT] = {
     [SAMPLE_POOL_MANY] = PLAIN("pool many", SamplePoolMany, small, small, SAMPLE_SEEDED_START),
     [SAMPLE_POOL_MANY_OWNER] = OWNER("pool many owner", SamplePoolManyOwner),
     [SAMPLE_POOL_MANY_SPLIT] = PLAIN("pool many split", SamplePoolManySplit, split, small, 0),
+    [SAMPLE_TEXT] = TEXT("text", SampleText),
+    [SAMPLE_POOL_TEXT] = TEXT("pool text", SamplePoolText),
     [SAMPLE_POOL_TAG] = TAG("pool tag", SamplePoolTag),
     [SAMPLE_TAG] = TAG("tag", SampleTag),
     [SAMPLE_SWITCHED_TAG] = TAG("switched tag", SampleSwitchedTag),
@@ -401,8 +473,15 @@ mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *ro
 
 void sample_value_end(sample_kind kind, sample_room *room)
 {
+    sample_drop(kind, room->bytes, 1);
+}
+
+void sample_drop(sample_kind kind, void *values, uint32_t count)
+{
     if (samples[kind].owns)
-        owner_destruct(room->bytes, 1, NULL);
+        owner_destruct(values, count, NULL);
+    for (uint32_t i = 0; samples[kind].make == text_make && i < count; ++i)
+        text_assign((SampleText *)values + i, 0); /* which owns nothing */
 }
 
 uint32_t sample_key(uint32_t number)

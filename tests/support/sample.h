@@ -19,6 +19,7 @@ typedef enum sample_kind {
     SAMPLE_SWITCHED_OWNER, /* all of it at once */
     SAMPLE_SPLIT,          /* a column per field */
     SAMPLE_SWITCHED_SPLIT, /* the same, toggled and tracked */
+    SAMPLE_TEXT,           /* text and lists, which the world owns */
 
     /* In pools: each index, layout and way to die, and each trait, without all their combinations. */
     SAMPLE_POOL,              /* map, dies at once */
@@ -31,6 +32,8 @@ typedef enum sample_kind {
     SAMPLE_POOL_MANY,         /* map, dies lazily; starts with a value other than zero */
     SAMPLE_POOL_MANY_OWNER,   /* hash, dies at once; toggled and tracked */
     SAMPLE_POOL_MANY_SPLIT,   /* map, dies at the flush */
+
+    SAMPLE_POOL_TEXT, /* hash, dies lazily; text and lists */
 
     SAMPLE_POOL_TAG,
     SAMPLE_TAG,
@@ -54,7 +57,7 @@ typedef struct sample {
     uint32_t (*key)(const void *value);                /* what it sorts by: sample_key of its number */
     uint32_t start;                                    /* the number of a default value */
     bool has_data;
-    bool owns;
+    bool owns; /* and counts: see sample_owners_alive */
 } sample;
 
 extern const sample samples[SAMPLE_COUNT];
@@ -110,6 +113,9 @@ static inline mica_component sample_id(sample_kind kind)
 /* A value for a call; the room must be given back with sample_value_end when the call is done. */
 mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room);
 void sample_value_end(sample_kind kind, sample_room *room);
+
+/* Gives back what values own that make made. */
+void sample_drop(sample_kind kind, void *values, uint32_t count);
 
 /* Owning values alive in the process: expected to be zero after a world was destroyed. */
 int64_t sample_owners_alive(void);

@@ -1,9 +1,10 @@
 /* Values whose type is only known at run time: their members, paths, and text in both directions. */
-#include "../support/components.h"
+#include "../support/people.h"
 #include "../support/random.h"
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "base/block_heap.h"
 #include "mica/value.h"
 
 #include <string.h>
@@ -257,7 +258,7 @@ START_TEST(bytes_of_a_name_that_are_no_characters_are_replaced)
     static mica_constant constants[] = {{"a\xFF", 1}};
     static const mica_type type = {.name = "Broken", .size_bytes = 4, .constants = constants, .constant_count = 1};
     int32_t value = 1;
-    mica_member member = {&value, "broken", &type, MICA_KIND_ENUM, sizeof value, 0};
+    mica_member member = {&value, "broken", &type, MICA_KIND_ENUM, sizeof value, 0, false};
     ck_assert_str_eq(text_of(member), "\"a\xEF\xBF\xBD\"");
 }
 END_TEST
@@ -369,6 +370,141 @@ START_TEST(random_values_survive_as_text)
 }
 END_TEST
 
+static const char person_text[] =
+    "{\"name\": \"a name that does not lie in place\", \"age\": 0, \"inventory\": [{\"name\": \"rope\", \"count\": 2, "
+    "\"tags\": [\"long\", \"a tag that does not lie in place\"], \"place\": {\"x\": 0, \"y\": 1.5, \"z\": 0}}], "
+    "\"scores\": [1, 2.5], \"friends\": [\"#3:4\", null], \"titles\": [\"Dr\", \"\"], \"moods\": [[], "
+    "[\"MOOD_ANGRY\"]]}";
+
+static void expect_person(Person *person, const char *expected)
+{
+    char text[2000];
+    mica_value_write(mica_member_of(MICA_ID(Person), person), text, sizeof text);
+    ck_assert_str_eq(text, expected);
+}
+
+static void drop_person(Person *person)
+{
+    const mica_type *type = mica_component_type(MICA_ID(Person));
+    type->destruct(person, 1, type->context);
+}
+
+START_TEST(text_and_lists_are_written_and_parsed)
+{
+    Person person = {.age = 0};
+    mica_value_error error;
+    mica_member whole = mica_member_of(MICA_ID(Person), &person);
+    ck_assert_int_eq(mica_value_parse(whole, person_text, &error), MICA_OK);
+    expect_person(&person, person_text);
+    ck_assert_int_eq(mica_value_parse(whole, "{\"titles\": [\"Prof\"], \"scores\": []}", &error), MICA_OK);
+    ck_assert(mica_text_is(&person.titles[0], "Prof") && !mica_list_count(&person.scores));
+
+    /* By path. */
+    ck_assert_uint_eq(mica_member_count(mica_member_find(whole, "inventory", NULL)), 1);
+    mica_member name = mica_member_write(whole, "inventory[0].tags[1]", &error);
+    ck_assert_int_eq(mica_value_parse(name, "\"another tag, \\u00e4, of some length\"", &error), MICA_OK);
+    const Thing *things = mica_list_items(&person.inventory, Thing);
+    ck_assert_str_eq(mica_text_get(&mica_list_items(&things[0].tags, mica_text)[1]),
+                     "another tag, \xC3\xA4, of some length");
+    ck_assert_int_eq(mica_value_parse(mica_member_write(whole, "inventory[0].count", &error), "7", &error), MICA_OK);
+    ck_assert_uint_eq(mica_list_items(&person.inventory, Thing)[0].count, 7);
+    ck_assert(!mica_member_find(whole, "inventory[1]", &error).data &&
+              strcmp(error.text, "there are only 1 elements") == 0);
+    ck_assert(!mica_member_find(whole, "name[0]", &error).data && strcmp(error.text, "this is not an array") == 0);
+    drop_person(&person);
+}
+END_TEST
+
+START_TEST(elements_that_are_shared_are_copied_before_they_are_written)
+{
+    Person person = {.age = 0};
+    mica_value_error error;
+    mica_member whole = mica_member_of(MICA_ID(Person), &person);
+    mica_value_parse(whole, person_text, NULL);
+    mica_list shared = {0};
+    mica_list_copy(&shared, Thing, &person.inventory);
+    mica_member count = mica_member_find(whole, "inventory[0].count", &error);
+    ck_assert(count.is_read_only);
+    ck_assert_int_eq(mica_value_parse(count, "9", &error), MICA_ERROR_INVALID);
+    ck_assert_ptr_null(
+        mica_member_write(mica_member_at(mica_member_find(whole, "inventory", NULL), 0), "count", &error).data);
+    micap_heap_limit(0);
+    ck_assert_ptr_null(mica_member_write(whole, "inventory[0].count", &error).data);
+    ck_assert_int_eq(error.result, MICA_ERROR_MEMORY);
+    ck_assert_ptr_null(mica_member_write(whole, "inventory[0].count", NULL).data);
+    micap_heap_limit(INT64_MAX);
+    ck_assert_int_eq(mica_value_parse(mica_member_write(whole, "inventory[0].count", &error), "9", &error), MICA_OK);
+    ck_assert_uint_eq(mica_list_items(&shared, Thing)[0].count, 2);
+    ck_assert_uint_eq(mica_list_items(&person.inventory, Thing)[0].count, 9);
+    mica_list_clear(&shared, Thing);
+    drop_person(&person);
+}
+END_TEST
+
+START_TEST(text_that_is_not_utf8_is_an_array)
+{
+    Diary diary = {0}, copy = {0};
+    char text[200];
+    mica_text_set_bytes(&diary.title, "a\0\xFFz", 4);
+    mica_value_write(mica_member_of(MICA_ID(Diary), &diary), text, sizeof text);
+    ck_assert_str_eq(text, "{\"title\": [\"a\", 0, 255, \"z\"], \"pages\": []}");
+    ck_assert_int_eq(mica_value_parse(mica_member_of(MICA_ID(Diary), &copy), text, NULL), MICA_OK);
+    ck_assert_int_eq(mica_text_compare(&diary.title, &copy.title), 0);
+    mica_text_set_bytes(&diary.title, "a\0b", 3);
+    mica_value_write(mica_member_of(MICA_ID(Diary), &diary), text, sizeof text);
+    ck_assert_str_eq(text, "{\"title\": \"a\\u0000b\", \"pages\": []}");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    uint32_t position;
+} wrong_people[] = {
+    {"{\"name\": 7}", 9},
+    {"{\"name\": [\"a\" 7]}", 14},
+    {"{\"name\": [\"ab\"]}", 10},
+    {"{\"name\": \"open}", 15},
+    {"{\"inventory\": {}}", 14},
+    {"{\"inventory\": [{} {}]}", 18},
+    {"{\"scores\": [1, \"x\"]}", 15},
+    {"{\"inventory\": [{\"no\": 1}]}", 16},
+    {"{\"moods\": [[7], [], []]}", 10},
+};
+
+START_TEST(wrong_text_and_lists_change_nothing_and_are_pointed_at)
+{
+    Person person = {.age = 0};
+    mica_value_error error;
+    mica_value_parse(mica_member_of(MICA_ID(Person), &person), person_text, NULL);
+    mica_result result = mica_value_parse(mica_member_of(MICA_ID(Person), &person), wrong_people[_i].text, &error);
+    ck_assert_int_eq(result, MICA_ERROR_INVALID);
+    ck_assert_msg(error.position == wrong_people[_i].position, "%s: %s at %u", wrong_people[_i].text, error.text,
+                  error.position);
+    expect_person(&person, person_text);
+    drop_person(&person);
+}
+END_TEST
+
+START_TEST(without_memory_for_text_and_lists_the_value_stays_as_it_is)
+{
+    Person person = {.age = 0};
+    mica_value_error error;
+    mica_member whole = mica_member_of(MICA_ID(Person), &person);
+    mica_text_set(&person.name, "a person with another name");
+    mica_result result = MICA_ERROR_MEMORY;
+    char before[500];
+    mica_value_write(whole, before, sizeof before);
+    for (int64_t limit = 0; result != MICA_OK; ++limit) {
+        micap_heap_limit(limit);
+        result = mica_value_parse(whole, person_text, limit % 2 ? &error : NULL);
+        micap_heap_limit(INT64_MAX);
+        ck_assert(result == MICA_OK || result == MICA_ERROR_MEMORY);
+        expect_person(&person, result == MICA_OK ? person_text : before);
+    }
+    drop_person(&person);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("value");
@@ -384,5 +520,10 @@ int main(void)
     tcase_add_test(cases, what_is_no_member_has_no_text_and_no_members);
     tcase_add_test(cases, text_that_does_not_fit_is_cut_and_counted);
     tcase_add_test(cases, random_values_survive_as_text);
+    tcase_add_test(cases, text_and_lists_are_written_and_parsed);
+    tcase_add_test(cases, elements_that_are_shared_are_copied_before_they_are_written);
+    tcase_add_test(cases, text_that_is_not_utf8_is_an_array);
+    tcase_add_loop_test(cases, wrong_text_and_lists_change_nothing_and_are_pointed_at, 0, (int)COUNT_OF(wrong_people));
+    tcase_add_test(cases, without_memory_for_text_and_lists_the_value_stays_as_it_is);
     return test_run("value", cases);
 }

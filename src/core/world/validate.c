@@ -5,12 +5,20 @@
 #include "core/undo/copy_on_write.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "type/owned.h"
 
 static bool broken(const mica_world *world, const char *what, uint64_t a, uint64_t b)
 {
     micap_fail(world, MICA_ERROR_INVALID, (mica_location){0}, "broken invariant: %s (%llu, %llu)", what,
                (unsigned long long)a, (unsigned long long)b);
     return false;
+}
+
+/* The text and lists of a value. */
+static bool check_owned(const mica_world *world, const micap_type *type, const void *value)
+{
+    const char *problem = type->owns ? micap_owned_problem(&type->type, value) : NULL;
+    return !problem || broken(world, problem, type->id, 0);
 }
 
 static bool check_row(const mica_world *world, const micap_chunk *chunk, uint32_t row)
@@ -23,6 +31,9 @@ static bool check_row(const mica_world *world, const micap_chunk *chunk, uint32_
         if (chunk->archetype->columns[i].companion == MICAP_COMPANION_ENABLED &&
             *(uint8_t *)micap_chunk_value(chunk, i, row) > 1)
             return broken(world, "a toggle is 0 or 1", entity.index, row);
+    for (uint32_t i = 0; !chunk->archetype->trivial && i < chunk->archetype->column_count; ++i)
+        if (!check_owned(world, chunk->archetype->columns[i].type, micap_chunk_value(chunk, i, row)))
+            return false;
     return true;
 }
 
@@ -106,6 +117,25 @@ static bool check_archetype(const mica_world *world, const micap_archetype *arch
     for (uint32_t i = 0; i < archetype->chunk_count; ++i)
         if (!micap_column_table_is_right(world, archetype->chunks[i]))
             return broken(world, "the column table has the columns of a chunk", archetype->chunks[i]->number, i);
+    return true;
+}
+
+static bool check_singletons(const mica_world *world)
+{
+    for (mica_component id = 0; (id = micap_component_after(&world->components, id)) != 0;) {
+        const micap_component *component = micap_component_of(&world->components, id);
+        if (component->singleton && !check_owned(world, component->type, component->singleton))
+            return false;
+    }
+    return true;
+}
+
+/* Also the rows of entities that are dead: they are destroyed later. */
+static bool check_pool_values(const mica_world *world, const mica_pool *pool)
+{
+    for (uint32_t row = 0; pool->type->owns && row < pool->row_limit; ++row)
+        if (micap_pool_next_used(pool, row) == row && !check_owned(world, pool->type, micap_pool_value(pool, row)))
+            return false;
     return true;
 }
 
@@ -212,6 +242,11 @@ mica_result mica_world_validate(mica_world *world)
                    pool->type->type.name);
         return MICA_ERROR_INVALID;
     }
+    for (uint32_t i = 0; i < world->pools.count; ++i)
+        if (!check_pool_values(world, world->pools.all[i]))
+            return MICA_ERROR_INVALID;
+    if (!check_singletons(world))
+        return MICA_ERROR_INVALID;
     if (micap_names_check(world) != world->names.count)
         return broken(world, "names are found both ways", world->names.count, 0), MICA_ERROR_INVALID;
     if (!micap_undo_validate(world))

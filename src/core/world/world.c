@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "base/block_heap.h"
 #include "core/entity/create_plan.h"
 #include "core/events/hooks.h"
 #include "core/query/query.h"
@@ -187,6 +188,7 @@ size_t mica_world_trim(mica_world *world)
     micap_flush_free(world);
     micap_commands_trim(world);
     micap_arena_trim(&world->arena);
+    micap_heap_trim(); /* of all worlds: text and lists are not allocated by the world's allocator */
     return before - atomic_load(&world->memory.bytes);
 }
 

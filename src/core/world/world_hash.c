@@ -33,11 +33,33 @@ static uint64_t load_integer(const char *value, uint32_t bytes)
     }
 }
 
+static void hash_text(micap_hasher *hasher, const char *value)
+{
+    mica_text text;
+    memcpy(&text, value, sizeof text);
+    micap_hasher_integer(hasher, mica_text_length(&text), 4);
+    micap_hasher_bytes(hasher, mica_text_get(&text), mica_text_length(&text));
+}
+
+static void hash_list(micap_hasher *hasher, const mica_type *element, const char *value)
+{
+    mica_list list;
+    memcpy(&list, value, sizeof list);
+    mica_field elements = {
+        .type = element, .element_bytes = element->size_bytes, .count = mica_list_count(&list), .kind = element->kind};
+    micap_hasher_integer(hasher, elements.count, 4);
+    micap_hash_field(hasher, &elements, list.private_.items);
+}
+
 void micap_hash_field(micap_hasher *hasher, const mica_field *field, const char *value)
 {
     for (uint32_t i = 0; i < field->count; ++i, value += field->element_bytes) {
         if (field->kind == MICA_KIND_STRUCT) {
             hash_struct(hasher, field->type, value);
+        } else if (field->kind == MICA_KIND_TEXT) {
+            hash_text(hasher, value);
+        } else if (field->kind == MICA_KIND_LIST) {
+            hash_list(hasher, field->type, value);
         } else if (field->kind == MICA_KIND_ENTITY) {
             mica_entity entity;
             memcpy(&entity, value, sizeof entity);
@@ -50,7 +72,7 @@ void micap_hash_field(micap_hasher *hasher, const mica_field *field, const char 
 
 static bool lies_as_hashed(const micap_type *type)
 {
-    if (MICAP_IS_BIG_ENDIAN || type->has_padding)
+    if (MICAP_IS_BIG_ENDIAN || type->has_padding || type->owns)
         return false;
     uint32_t at = 0; /* and the fields are listed in the order they lie */
     for (uint32_t i = 0; i < type->type.field_count; ++i) {

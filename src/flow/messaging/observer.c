@@ -301,7 +301,9 @@ bool mica_event_emit(mica_world *world, mica_event_kind event, mica_component co
 {
     if (MICAP_MISSING(NULL, world) ||
         MICAP_INVALID(world, component && !micap_type_of(component), component, "must be a component, or 0") ||
-        MICAP_INVALID(world, data.component && !micap_type_of(data.component), data, "must be of a described type"))
+        MICAP_INVALID(world, data.component && !micap_type_of(data.component), data, "must be of a described type") ||
+        MICAP_INVALID(world, data.component && micap_type_of(data.component)->owns, data,
+                      "is copied as bytes: it must have no text and no lists"))
         return false;
     if (data.component && !micap_value_fits(world, micap_type_of(data.component), &data, (mica_location){0}))
         return false;

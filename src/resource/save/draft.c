@@ -128,6 +128,10 @@ static bool check_type(mica_draft *draft, const mica_type *type)
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
         bytes += (uint64_t)field->element_bytes * field->count;
+        if (field->kind == MICA_KIND_TEXT || field->kind == MICA_KIND_LIST)
+            return micap_draft_refuse(draft, MICA_ERROR_REFUSED,
+                                      "type %.80s can't be written: files have no text and no lists; give %.80s a rule",
+                                      type->name, field->name);
         if (!check_name(draft, "field", field->name) || (field->type && !check_type(draft, field->type)))
             return false;
     }

@@ -55,7 +55,7 @@ bool has_lost_names(mica_world *world)
 
 static bool is_carried_whole(struct scene *scene)
 {
-    return (scene->config & CONFIG_KINDS) != 1 && !scene->has_uncarried && !scene->streams[0] && !scene->streams[1] &&
+    return (scene->config & 1) == 0 && !scene->has_uncarried && !scene->streams[0] && !scene->streams[1] &&
            !scene->requests && !has_lost_names(scene->world);
 }
 

@@ -31,11 +31,18 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_DATED_TAG,
 };
 
+/* All that files have, and then those with text and lists, with which saving is refused. */
+enum { KINDS_IN_FILES = SAMPLE_COUNT - 2 };
+
 static const sample_kind *all_kinds(void)
 {
     static sample_kind kinds[SAMPLE_COUNT];
-    for (uint32_t i = 0; i < SAMPLE_COUNT; ++i)
-        kinds[i] = (sample_kind)i;
+    uint32_t count = 0;
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        if (kind != SAMPLE_TEXT && kind != SAMPLE_POOL_TEXT)
+            kinds[count++] = kind;
+    kinds[count++] = SAMPLE_TEXT;
+    kinds[count++] = SAMPLE_POOL_TEXT;
     return kinds;
 }
 
@@ -47,6 +54,10 @@ static void choose_kinds(scene *scene)
         scene->kind_count = sizeof few_kinds / sizeof *few_kinds;
         break;
     case 1:
+        scene->kinds = all_kinds();
+        scene->kind_count = KINDS_IN_FILES;
+        break;
+    case 3:
         scene->kinds = all_kinds();
         scene->kind_count = SAMPLE_COUNT;
         break;
