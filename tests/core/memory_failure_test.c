@@ -5,6 +5,8 @@
 #include "../support/memory_scenario.h"
 #include "../support/require.h"
 #include "../support/test.h"
+#include "core/storage/rows.h"
+#include "core/world/world.h"
 
 #include <stdio.h>
 
@@ -209,6 +211,26 @@ static bool clone_one(fixture *fixture)
     return !mica_is_nil(mica_clone(fixture->world, fixture->population[1]));
 }
 
+static void prepare_everything(fixture *fixture)
+{
+    fixture->pending = mica_create_id(fixture->world, fixture->values, SAMPLE_COUNT);
+    REQUIRE(!mica_is_nil(fixture->pending));
+}
+
+/* A row of bytes in a chunk that is full. */
+static void prepare_full_chunk(fixture *fixture)
+{
+    fixture->pending = mica_create_id(fixture->world, &fixture->values[SAMPLE_SMALL], 1);
+    const micap_archetype *archetype = micap_locate(fixture->world, fixture->pending).chunk->archetype;
+    while (archetype->open)
+        REQUIRE(!mica_is_nil(mica_clone(fixture->world, fixture->pending)));
+}
+
+static bool clone_pending(fixture *fixture)
+{
+    return !mica_is_nil(mica_clone(fixture->world, fixture->pending));
+}
+
 static bool name_new(fixture *fixture)
 {
     return mica_name_set(fixture->world, fixture->population[1], fixture->population[0],
@@ -368,6 +390,8 @@ static const scenario scenarios[] = {
     {"set what is there and owns memory", NULL, overwrite_owner, NULL},
     {"remove", prepare_query, take, NULL},
     {"clone", NULL, clone_one, NULL},
+    {"clone with every component", prepare_everything, clone_pending, NULL},
+    {"clone a row into a full chunk", prepare_full_chunk, clone_pending, NULL},
     {"name_set", NULL, name_new, NULL},
     {"name_set in place of a name", NULL, name_again, NULL},
     {"singleton", NULL, singleton, NULL},

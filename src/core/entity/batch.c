@@ -2,6 +2,7 @@
 
 #include "base/argument.h"
 #include "core/events/hooks.h"
+#include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
@@ -29,14 +30,18 @@ struct mica_batch {
     uint32_t depth; /* of micap_callback_begin */
 };
 
-static void free_batch(mica_batch *batch)
+static size_t bytes_of(uint64_t group_count, uint64_t column_count)
 {
-    micap_memory *memory = &batch->world->memory;
-    micap_release(memory, batch->groups, batch->group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, batch->given, batch->column_count, 1);
-    micap_release(memory, batch, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
+    return sizeof(mica_batch) + group_count * sizeof(batch_group) + column_count;
 }
 
+static void free_batch(mica_batch *batch)
+{
+    micap_release(&batch->world->memory, batch, bytes_of(batch->group_count, batch->column_count),
+                  MICAP_ARRAY_ALIGNMENT);
+}
+
+/* In one allocation. */
 static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
 {
     uint64_t entity_count = 0, column_count = 0;
@@ -48,21 +53,18 @@ static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *gro
         micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "batch: more than 2^32 entities or columns");
         return NULL;
     }
-    mica_batch *batch = micap_allocate_zeroed(&world->memory, sizeof *batch, MICAP_ARRAY_ALIGNMENT);
-    if (batch) {
-        batch->world = world;
-        batch->group_count = group_count;
-        batch->entity_count = (uint32_t)entity_count;
-        batch->column_count = (uint32_t)column_count;
-        batch->groups =
-            micap_allocate_zeroed(&world->memory, group_count * sizeof *batch->groups, MICAP_ARRAY_ALIGNMENT);
-        batch->given = micap_allocate(&world->memory, batch->column_count, 1);
-        if (batch->groups && batch->given)
-            return batch;
-        free_batch(batch);
+    mica_batch *batch = micap_allocate(&world->memory, bytes_of(group_count, column_count), MICAP_ARRAY_ALIGNMENT);
+    if (!batch) {
+        micap_fail_memory(world, "batch");
+        return NULL;
     }
-    micap_fail_memory(world, "batch");
-    return NULL;
+    *batch = (mica_batch){.world = world,
+                          .groups = (batch_group *)(void *)(batch + 1),
+                          .group_count = group_count,
+                          .entity_count = (uint32_t)entity_count,
+                          .column_count = (uint32_t)column_count};
+    batch->given = (bool *)(batch->groups + group_count);
+    return batch;
 }
 
 static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
@@ -104,7 +106,7 @@ static bool reserve(mica_batch *batch)
     bool fine = true;
     for (uint32_t i = 0; fine && i < batch->group_count; ++i) {
         batch_group *group = &batch->groups[i];
-        group->what.archetype = micap_archetype_of_values(world, group->what.values, group->what.value_count);
+        group->what.archetype = micap_create_plan_archetype(world, group->what.values, group->what.value_count);
         fine = group->what.archetype && check_pools(world, group);
         if (fine)
             group->what.archetype->incoming += group->count;

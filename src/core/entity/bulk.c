@@ -1,6 +1,7 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "core/events/hooks.h"
+#include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
@@ -18,7 +19,7 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
     mica_result result = micap_refuse_while_recording(world, "create_many");
     if (result != MICA_OK || count == 0)
         return result;
-    micap_archetype *archetype = micap_archetype_of_values(world, columns, column_count);
+    micap_archetype *archetype = micap_create_plan_archetype(world, columns, column_count);
     if (!archetype)
         return micap_failure(world);
     micap_creation what = {archetype, columns, column_count, UINT32_MAX};

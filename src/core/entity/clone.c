@@ -18,7 +18,9 @@ typedef struct micap_cloning {
     size_t bytes;
 } cloning;
 
-static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts)
+enum { ROOM_BYTES = 512 }; /* on the stack, for entities with few components */
+
+static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts, char *room)
 {
     mica_component first[64], *components = first;
     parts->count = mica_get_components(world, entity, first, 64);
@@ -34,7 +36,8 @@ static bool begin_cloning(mica_world *world, mica_entity entity, cloning *parts)
             whole_bytes += micap_align_up(micap_type_of(components[i])->type.size_bytes, MICAP_ARRAY_ALIGNMENT);
     size_t values_bytes = parts->count * sizeof *parts->values;
     parts->bytes = values_bytes + whole_bytes + parts->count;
-    parts->values = micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
+    parts->values = parts->bytes <= ROOM_BYTES ? (mica_value *)(void *)room
+                                               : micap_allocate(&world->memory, parts->bytes, MICAP_ARRAY_ALIGNMENT);
     if (parts->values) {
         parts->whole = (char *)parts->values + values_bytes;
         parts->off = (bool *)(parts->whole + whole_bytes);
@@ -201,20 +204,52 @@ static mica_entity record_clone(mica_world *world, mica_entity entity, const clo
     return clone;
 }
 
+/* The fast path: a row whose columns are bytes, without pools, hooks and companions, is copied to the end of its archetype. */
+static mica_entity clone_row(mica_world *world, mica_entity entity, micap_archetype *archetype)
+{
+    uint64_t *record;
+    mica_entity clone = mica_nil();
+    if (micap_rows_reserve_one(world, archetype))
+        clone = micap_entity_take_record(world, &world->entities, &record);
+    if (mica_is_nil(clone)) {
+        micap_fail_memory(world, "clone");
+        return clone;
+    }
+    micap_row from = micap_locate(world, entity), to = micap_rows_next(archetype); /* making room may have moved it */
+    const micap_column_data *source = micap_chunk_columns(from.chunk), *target = micap_chunk_columns(to.chunk);
+    for (uint32_t i = archetype->column_count; i; --i, ++source, ++target)
+        micap_copy_inline(target->values + to.row * target->bytes, source->values + from.row * source->bytes,
+                          target->bytes);
+    micap_rows_commit_record(world, to, clone, record);
+    ++world->structure;
+    return clone;
+}
+
+static bool is_for_row(const mica_world *world, mica_entity entity, const micap_archetype *archetype)
+{
+    return archetype->trivial && !archetype->has_companions && !micap_change_hooks(archetype) &&
+           !world->recording_depth && !micap_pools_mask(&world->pools, entity.index);
+}
+
 mica_entity mica_clone(mica_world *world, mica_entity entity)
 {
     if (MICAP_MISSING(NULL, world))
         return mica_nil();
-    if (!micap_is_row(micap_locate(world, entity))) {
+    micap_row spot = micap_locate(world, entity);
+    if (!micap_is_row(spot)) {
         micap_fail_dead(world, entity, "clone");
         return mica_nil();
     }
+    if (MICAP_LIKELY(is_for_row(world, entity, spot.chunk->archetype)))
+        return clone_row(world, entity, spot.chunk->archetype);
+    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[ROOM_BYTES];
     cloning parts = {0};
-    if (!begin_cloning(world, entity, &parts)) {
+    if (!begin_cloning(world, entity, &parts, room)) {
         micap_fail_memory(world, "clone");
         return mica_nil();
     }
     mica_entity clone = world->recording_depth ? record_clone(world, entity, &parts) : clone_now(world, entity, &parts);
-    micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);
+    if (parts.bytes > ROOM_BYTES)
+        micap_release(&world->memory, parts.values, parts.bytes, MICAP_ARRAY_ALIGNMENT);
     return clone;
 }

@@ -12,10 +12,11 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
 {
     if (world->recording_depth)
         return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
-    micap_archetype *archetype = micap_archetype_of_values(world, values, count);
+    if (micap_create_plan_choose(world, values, count))
+        return mica_create_id(world, values, count);
+    micap_archetype *archetype = micap_create_plan_archetype(world, values, count);
     if (!archetype)
         return mica_nil();
-    micap_create_plan_learn(world, archetype, values, count);
     micap_creation what = {archetype, values, count, 1};
     micap_row first;
     if (!micap_rows_create(world, &what, 1, "create", &first))
@@ -154,7 +155,7 @@ static __attribute__((noinline)) mica_entity create_pooled_saving(mica_world *wo
 /* The same while there are snapshots, or with pools; or the general path. */
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
-    const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
     if (!world->recording_depth && plan->known_pooled == count + 1 && is_ready(world, plan))
         return world->undo.before ? create_pooled_saving(world, plan, values, count)
                                   : create_pooled(world, plan, values, count, false);
@@ -170,7 +171,7 @@ mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
         return mica_nil();
-    const micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
+    const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
     if (MICAP_UNLIKELY(world->recording_depth | world->undo.before || plan->known != count + 1 ||
                        !is_ready(world, plan)))
         return create_other(world, values, count);

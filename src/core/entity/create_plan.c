@@ -1,7 +1,19 @@
 #include "core/entity/create_plan.h"
 
+#include "core/entity/create_rows.h"
 #include "core/storage/pool_lookup.h"
-#include "core/world/world.h"
+
+/* A program that gives the same components in ever new orders does not get ever more plans. */
+enum { CHAINS_MIN = 16, PLANS_PER_ARCHETYPE = 8 };
+
+/* Ends every chain, and is the only one of an empty table. Never written. */
+static micap_create_plan no_plan;
+static micap_create_plan *no_plans[1] = {&no_plan};
+
+void micap_create_plans_init(mica_world *world)
+{
+    world->create_plans = (micap_create_plans){.chains = no_plans};
+}
 
 static void list_pool(micap_create_plan *plan, micap_create_item *item, mica_pool *pool)
 {
@@ -10,51 +22,136 @@ static void list_pool(micap_create_plan *plan, micap_create_item *item, mica_poo
     plan->pool_bits |= (uint64_t)1 << pool->bit;
 }
 
-/* Lists the items of a plan; false if the values do not fill all columns: a value may be split. */
+/* Lists the items of a plan. Returns whether the fast path is for them; it is not if they do not fill all columns, because a value is
+ * split, or if a function of a type makes values. */
 static bool list_items(const mica_world *world, micap_create_plan *plan, const mica_value *values, uint32_t count)
 {
     uint32_t filled = 0;
-    plan->pool_bits = 0;
+    bool is_fast = true;
     for (uint32_t i = 0; i < count; ++i) {
-        plan->items[i] = (micap_create_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
+        micap_create_item *item = &plan->items[i];
+        *item = (micap_create_item){.component = values[i].component, .size_bytes = values[i].size_bytes};
         if (micap_is_pooled(values[i].component)) {
-            list_pool(plan, &plan->items[i], micap_pool_of(world, values[i].component));
+            list_pool(plan, item, micap_pool_of(world, values[i].component));
             continue;
         }
         uint32_t column = micap_archetype_column(plan->archetype, values[i].component);
-        if (column == MICAP_COLUMN_NONE)
-            return false;
         if (column == MICAP_COLUMN_TAG)
             continue;
-        const mica_type *type = &plan->archetype->columns[column].type->type;
-        if (type->construct || type->copy)
-            return false;
-        plan->items[i].column_offset = micap_column_offset(plan->archetype, column);
-        plan->items[i].bytes = plan->archetype->columns[column].bytes;
+        const mica_type *type = column == MICAP_COLUMN_NONE ? NULL : &plan->archetype->columns[column].type->type;
+        if (!type || type->construct || type->copy) {
+            is_fast = false;
+            continue;
+        }
+        item->column_offset = micap_column_offset(plan->archetype, column);
+        item->bytes = plan->archetype->columns[column].bytes;
         ++filled;
     }
-    return filled == plan->archetype->column_count;
+    return is_fast && filled == plan->archetype->column_count;
 }
 
-void micap_create_plan_learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
+static bool is_plan_of(const micap_create_plan *plan, const mica_value *values, uint32_t count)
 {
-    micap_create_plan *plan = &world->create_plans[micap_create_plan_place(values, count)];
-    if (!MICAP_RESERVE(&world->memory, plan->items, &plan->capacity, count))
+    if (plan->count != count)
+        return false;
+    for (uint32_t i = 0; i < count; ++i)
+        if (plan->items[i].component != values[i].component || plan->items[i].size_bytes != values[i].size_bytes)
+            return false;
+    return true;
+}
+
+/* What points to the plan of a list; to no_plan if there is none. */
+static micap_create_plan **find(const mica_world *world, const mica_value *values, uint32_t count)
+{
+    micap_create_plan **link = micap_create_plan_first(&world->create_plans, values, count);
+    while (*link != &no_plan && !is_plan_of(*link, values, count))
+        link = &(*link)->next;
+    return link;
+}
+
+bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint32_t count)
+{
+    micap_create_plan **first = micap_create_plan_first(&world->create_plans, values, count);
+    micap_create_plan **link = find(world, values, count), *plan = *link;
+    if (plan == &no_plan || link == first)
+        return false;
+    *link = plan->next;
+    plan->next = *first;
+    *first = plan;
+    return true;
+}
+
+static size_t bytes_of(uint32_t count)
+{
+    return sizeof(micap_create_plan) + count * sizeof(micap_create_item);
+}
+
+/* Makes sure that there are twice as many chains as plans, one more than there are. */
+static bool reserve_chains(mica_world *world)
+{
+    micap_create_plans *plans = &world->create_plans;
+    uint32_t before = plans->chains == no_plans ? 0 : plans->mask + 1;
+    if ((plans->count + 1) * 2 <= before)
+        return true;
+    uint32_t grown = before ? before * 2 : CHAINS_MIN;
+    micap_create_plan **chains = micap_allocate(&world->memory, grown * sizeof *chains, MICAP_ARRAY_ALIGNMENT);
+    if (!chains)
+        return false;
+    for (uint32_t i = 0; i < grown; ++i)
+        chains[i] = &no_plan;
+    for (uint32_t i = 0; i < before; ++i)
+        for (micap_create_plan *plan = plans->chains[i], *next; plan != &no_plan; plan = next) {
+            next = plan->next;
+            plan->next = chains[plan->key & (grown - 1)];
+            chains[plan->key & (grown - 1)] = plan;
+        }
+    if (before)
+        MICAP_RELEASE_ARRAY(&world->memory, plans->chains, before);
+    plans->chains = chains;
+    plans->mask = grown - 1;
+    return true;
+}
+
+static void learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
+{
+    micap_create_plans *plans = &world->create_plans;
+    if (plans->count > (world->archetypes.count + 1) * PLANS_PER_ARCHETYPE)
+        micap_create_plans_free(world);
+    micap_create_plan *plan =
+        reserve_chains(world) ? micap_allocate(&world->memory, bytes_of(count), MICAP_ARRAY_ALIGNMENT) : NULL;
+    if (!plan)
         return;
-    plan->archetype = archetype;
+    *plan = (micap_create_plan){.archetype = archetype, .key = micap_create_plan_key(values, count), .count = count};
     uint32_t known = list_items(world, plan, values, count) ? count + 1 : 0;
     plan->known = plan->pool_bits ? 0 : known;
     plan->known_pooled = plan->pool_bits ? known : 0;
+    micap_create_plan **first = micap_create_plan_first(plans, values, count);
+    plan->next = *first;
+    *first = plan;
+    ++plans->count;
 }
 
-void micap_create_plans_clear(mica_world *world)
+micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count)
 {
-    for (uint32_t i = 0; i < MICAP_CREATE_PLANS; ++i)
-        world->create_plans[i].known = world->create_plans[i].known_pooled = 0;
+    const micap_create_plan *plan = *find(world, values, count);
+    if (plan != &no_plan)
+        return plan->archetype;
+    micap_archetype *archetype = micap_archetype_of_values(world, values, count);
+    if (archetype)
+        learn(world, archetype, values, count);
+    return archetype;
 }
 
 void micap_create_plans_free(mica_world *world)
 {
-    for (uint32_t i = 0; i < MICAP_CREATE_PLANS; ++i)
-        MICAP_RELEASE_ARRAY(&world->memory, world->create_plans[i].items, world->create_plans[i].capacity);
+    micap_create_plans *plans = &world->create_plans;
+    if (plans->chains == no_plans)
+        return;
+    for (uint32_t i = 0; i <= plans->mask; ++i)
+        for (micap_create_plan *plan = plans->chains[i], *next; plan != &no_plan; plan = next) {
+            next = plan->next;
+            micap_release(&world->memory, plan, bytes_of(plan->count), MICAP_ARRAY_ALIGNMENT);
+        }
+    MICAP_RELEASE_ARRAY(&world->memory, plans->chains, plans->mask + 1);
+    micap_create_plans_init(world);
 }

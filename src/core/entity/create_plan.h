@@ -1,13 +1,13 @@
-/* Creation plans: the fast path of mica_create. A plan knows, for a list of values as the caller writes it, the column or pool of every
- * value. There are plans for lists that fill all columns of an archetype without construct and copy functions, so that creating a row
- * is nothing but copies. */
+/* Creation plans: the fast path of mica_create. A plan knows, for a list of values as the caller writes it, the archetype, and the column
+ * or pool of every value. The fast path is for lists that fill all columns of an archetype without construct and copy functions, so that
+ * creating a row is nothing but copies; plans of other lists only know the archetype.
+ *
+ * Plans are in a hash table that grows with them. The key is computed from few values, so that several lists can have the same key:
+ * their plans are a chain, the one that was used last first. */
 #ifndef MICAP_CORE_ENTITY_CREATE_PLAN_H
 #define MICAP_CORE_ENTITY_CREATE_PLAN_H
 
-#include "core/storage/archetype.h"
-#include "pool/pool.h"
-
-enum { MICAP_CREATE_PLANS = 64 };
+#include "core/world/world.h"
 
 typedef struct micap_create_item {
     mica_component component;
@@ -18,26 +18,38 @@ typedef struct micap_create_item {
 } micap_create_item;
 
 typedef struct micap_create_plan {
-    micap_archetype *archetype;
-    micap_create_item *items;
-    uint32_t known;        /* 1 + the number of values, all of them in chunks; 0: no such plan */
+    uint32_t known;        /* 1 + the number of values, all of them in chunks; 0: the fast path is not for them */
     uint32_t known_pooled; /* the same for a list with values in pools */
-    uint32_t capacity;
+    micap_archetype *archetype;
     uint64_t pool_bits; /* of the pools, in masks of entities */
+    struct micap_create_plan *next;
+    uint32_t key;
+    uint32_t count; /* of items: the values */
+    micap_create_item items[];
 } micap_create_plan;
 
-/* The plan for a list of values, or one for another list in its place. */
-static inline uint32_t micap_create_plan_place(const mica_value *values, uint32_t count)
+static inline uint32_t micap_create_plan_key(const mica_value *values, uint32_t count)
 {
-    uint32_t key = MICAP_LIKELY(count) ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
-    return key % MICAP_CREATE_PLANS;
+    return MICAP_LIKELY(count) ? values[0].component * 5 + values[count - 1].component * 3 + count : 0;
 }
 
-/* Remembers the plan for a list of values, if it can have one and there is memory for it. */
-void micap_create_plan_learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count);
+/* The first plan in the chain of a list. */
+static inline micap_create_plan **micap_create_plan_first(const micap_create_plans *plans, const mica_value *values,
+                                                          uint32_t count)
+{
+    return &plans->chains[micap_create_plan_key(values, count) & plans->mask];
+}
+
+void micap_create_plans_init(mica_world *world);
+
+/* Makes the plan of a list the first of its chain. False if it is that already, or there is none. */
+bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint32_t count);
+
+/* The archetype of a list of values, from its plan, which is made if there is memory for it. NULL with a report as
+ * micap_archetype_of_values. */
+micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count);
 
 /* Forgets all plans. */
-void micap_create_plans_clear(mica_world *world);
 void micap_create_plans_free(mica_world *world);
 
 #endif

@@ -248,7 +248,7 @@ void micap_archetypes_forget(mica_world *world, uint32_t count)
         return;
     for (uint32_t i = 0; i < count; ++i)
         forget_edges(archetypes->by_id[i], count);
-    micap_create_plans_clear(world);
+    micap_create_plans_free(world);
     while (archetypes->count > count) {
         micap_archetype *archetype = archetypes->by_id[archetypes->count - 1];
         MICAP_ASSERT(!archetype->chunk_count, "an archetype that goes is empty");

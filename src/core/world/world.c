@@ -18,7 +18,6 @@
 typedef struct world_block {
     mica_world world;
     micap_queries queries;
-    micap_create_plan create_plans[MICAP_CREATE_PLANS];
 } world_block;
 
 mica_world_def mica_world_def_default(void)
@@ -86,7 +85,7 @@ mica_world *mica_world_create(const mica_world_def *def)
         return NULL;
     mica_world *world = &block->world;
     world->queries = &block->queries;
-    world->create_plans = block->create_plans;
+    micap_create_plans_init(world);
     world->memory = memory;
     world->def = chosen;
     world->pools.random_state = chosen.seed;

@@ -24,6 +24,13 @@
 struct micap_create_plan;
 struct micap_queries;
 
+/* See core/entity/create_plan.h. */
+typedef struct micap_create_plans {
+    struct micap_create_plan **chains; /* never NULL: a chain ends with a plan that is for no list */
+    uint32_t mask;                     /* how many chains, less 1 */
+    uint32_t count;                    /* of plans */
+} micap_create_plans;
+
 struct mica_world {
     /* Hot: what looking up an entity reads. */
     union {
@@ -45,7 +52,7 @@ struct mica_world {
     micap_pools pools;
     micap_names names;
     micap_attachments attachments;
-    struct micap_create_plan *create_plans; /* MICAP_CREATE_PLANS of them */
+    micap_create_plans create_plans;
 
     mica_commands deferred;        /* the buffer of changes that the world records itself */
     mica_commands *first_commands; /* the buffers, in order of creation; the first is `deferred` */

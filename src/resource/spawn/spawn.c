@@ -429,7 +429,11 @@ mica_result mica_spawn(mica_world *world, const mica_resource *resource, const m
         (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
         return MICA_ERROR_INVALID;
     static const mica_spawn_def defaults = {0};
-    micap_spawning work = {.world = world, .resource = resource, .def = def ? def : &defaults};
+    micap_spawning work;
+    memset(&work, 0, offsetof(micap_spawning, room));
+    work.world = world;
+    work.resource = resource;
+    work.def = def ? def : &defaults;
     if (micap_spawn_prepare(&work) && create_entities(&work))
         finish_entities(&work);
     micap_spawn_free(&work);

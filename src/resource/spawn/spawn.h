@@ -19,9 +19,9 @@ typedef struct micap_entry {
     bool has_spawn;            /* the rule has a spawn function */
     bool is_column;            /* copied without conversion when the entities are created */
     bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
-    micap_migration migration; /* otherwise, from block->type to the recipe */
+    bool is_made;              /* a singleton is in `scratch`, to be moved into the world when nothing can fail */
     char *scratch;             /* room for one value of a separate component, or of a singleton with a spawn function */
-    bool is_made;              /* such a singleton is in there, to be moved into the world when nothing can fail */
+    micap_migration migration; /* if it is not a column, from block->type to the recipe */
 } micap_entry;
 
 typedef struct micap_spawning {
@@ -43,6 +43,8 @@ typedef struct micap_spawning {
     const mica_entity *entities; /* by index in the file, copy after copy; NULL when they are not needed */
     mica_entity *kept;           /* owned, unless the caller gave room */
     mica_result result;
+    size_t room_used;
+    _Alignas(MICAP_ARRAY_ALIGNMENT) char room[2048]; /* so that a small resource needs no allocation; not zeroed */
 } micap_spawning;
 
 /* References in values that were copied without conversion become handles. */

@@ -1,6 +1,7 @@
 /* Prepares a spawn before the world changes: finds the components of the world, and how values are converted. */
 #include "resource/spawn/spawn_prepare.h"
 
+#include "base/bits.h"
 #include "mica/view.h"
 
 #include <stdarg.h>
@@ -28,6 +29,30 @@ bool micap_spawn_fail_memory(micap_spawning *work)
     return micap_spawn_fail(work, MICA_ERROR_MEMORY, "spawn: out of memory");
 }
 
+/* Memory for the spawn, from the room in `work` if there is enough. */
+static void *take_room(micap_spawning *work, size_t bytes)
+{
+    size_t rounded = micap_align_up(bytes, MICAP_ARRAY_ALIGNMENT);
+    if (rounded > sizeof work->room - work->room_used)
+        return micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
+    char *taken = work->room + work->room_used;
+    work->room_used += rounded;
+    return taken;
+}
+
+static void *take_zeroed(micap_spawning *work, size_t bytes)
+{
+    void *memory = take_room(work, bytes);
+    return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+static void give_room_back(micap_spawning *work, void *memory, size_t bytes)
+{
+    bool is_in_room = (uintptr_t)memory - (uintptr_t)work->room < sizeof work->room;
+    if (!is_in_room)
+        micap_release(&work->memory, memory, bytes, MICAP_ARRAY_ALIGNMENT);
+}
+
 static const mica_resource_rule *rule_for(const mica_spawn_def *def, mica_component component)
 {
     for (uint32_t i = 0; i < def->rule_count; ++i)
@@ -47,10 +72,32 @@ static bool check_storage(micap_spawning *work, const micap_entry *entry)
                             entry->block->name, names[entry->block->role], names[role]);
 }
 
+/* The component of the world with the name of a block; 0 if there is none. */
+static mica_component find_component(const mica_world *world, micap_component_block *block)
+{
+    mica_component known = atomic_load_explicit(&block->component, memory_order_relaxed);
+    if (known && mica_component_next(world, known - 1) == known)
+        return known;
+    mica_component found = mica_component_find(world, block->name);
+    atomic_store_explicit(&block->component, found, memory_order_relaxed);
+    return found;
+}
+
+/* Whether what lies in the file is what the program wants. Types of components are never changed, so that the hash is computed once. */
+static bool has_same_layout(const micap_entry *entry, micap_component_block *block)
+{
+    if (entry->recipe == atomic_load_explicit(&block->matching, memory_order_relaxed))
+        return true;
+    bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
+    if (same && entry->recipe == entry->type)
+        atomic_store_explicit(&block->matching, entry->type, memory_order_relaxed);
+    return same;
+}
+
 static bool prepare_entry(micap_spawning *work, micap_entry *entry)
 {
     const micap_component_block *block = entry->block;
-    entry->component = mica_component_find(work->world, block->name);
+    entry->component = find_component(work->world, &work->resource->blocks[entry - work->entries]);
     if (!entry->component)
         return work->def->skip_unknown ||
                micap_spawn_fail(work, MICA_ERROR_UNKNOWN,
@@ -62,7 +109,7 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
     entry->recipe = entry->has_spawn && entry->rule->recipe ? entry->rule->recipe : entry->type;
     if (!check_storage(work, entry))
         return false;
-    bool same = block->layout_hash == mica_type_layout_hash(entry->recipe);
+    bool same = has_same_layout(entry, &work->resource->blocks[entry - work->entries]);
     bool is_direct = same && !entry->has_spawn && micap_type_is_trivial(entry->type);
     bool is_singleton = block->role == MICAP_ROLE_SINGLETON;
     bool outlives = entry->type->storage == MICA_STORAGE_POOL && entry->type->dying != MICA_DYING_AT_ONCE;
@@ -92,10 +139,14 @@ bool micap_spawn_prepare_entries(micap_spawning *work)
     micap_memory_init(&work->memory, work->resource->memory.allocator);
     work->copies = work->def->copies ? work->def->copies : 1;
     uint32_t count = work->resource->block_count;
-    work->entries = micap_allocate_zeroed(&work->memory, count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
-    work->order = micap_allocate_zeroed(&work->memory, count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
+    work->entries = take_room(work, count * sizeof *work->entries);
+    work->order = take_zeroed(work, count * sizeof *work->order);
     if (!work->entries || !work->order)
         return micap_spawn_fail_memory(work);
+    for (uint32_t i = 0; i < count; ++i) { /* all of it except the text of a problem */
+        memset(&work->entries[i], 0, offsetof(micap_entry, migration.problem));
+        work->entries[i].migration.problem[0] = 0;
+    }
     work->entry_count = count;
     for (uint32_t i = 0; i < count; ++i) {
         work->entries[i].block = &work->resource->blocks[i];
@@ -128,10 +179,8 @@ static bool allocate_groups(micap_spawning *work)
     const mica_resource *resource = work->resource;
     work->group_count = micap_count_of(resource, MICAP_SECTION_GROUPS);
     work->value_count = micap_count_of(resource, MICAP_SECTION_COLUMNS);
-    work->groups =
-        micap_allocate_zeroed(&work->memory, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
-    work->values =
-        micap_allocate_zeroed(&work->memory, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
+    work->groups = take_zeroed(work, work->group_count * sizeof *work->groups);
+    work->values = take_zeroed(work, work->value_count * sizeof *work->values);
     for (uint32_t i = 0; work->copies > 1 && i < work->group_count; ++i) {
         const micap_group_record *group = micap_record(resource, MICAP_SECTION_GROUPS, i);
         for (uint32_t j = 0; j < group->column_count; ++j) {
@@ -140,7 +189,7 @@ static bool allocate_groups(micap_spawning *work)
                 (size_t)period_of(work, group) * resource->blocks[column->component].type->size_bytes;
         }
     }
-    work->repeated = micap_allocate(&work->memory, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    work->repeated = take_room(work, work->repeated_bytes);
     return (work->groups && work->values && work->repeated) || micap_spawn_fail_memory(work);
 }
 
@@ -208,11 +257,11 @@ void micap_spawn_free(micap_spawning *work)
         if (entry->scratch)
             micap_release(memory, entry->scratch, entry->type->size_bytes, entry->type->alignment);
     }
-    micap_release(memory, work->entries, work->resource->block_count * sizeof *work->entries, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, work->order, work->resource->block_count * sizeof *work->order, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, work->groups, work->group_count * sizeof *work->groups, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, work->values, work->value_count * sizeof *work->values, MICAP_ARRAY_ALIGNMENT);
-    micap_release(memory, work->repeated, work->repeated_bytes, MICAP_ARRAY_ALIGNMENT);
+    give_room_back(work, work->entries, work->resource->block_count * sizeof *work->entries);
+    give_room_back(work, work->order, work->resource->block_count * sizeof *work->order);
+    give_room_back(work, work->groups, work->group_count * sizeof *work->groups);
+    give_room_back(work, work->values, work->value_count * sizeof *work->values);
+    give_room_back(work, work->repeated, work->repeated_bytes);
     micap_release(memory, work->kept, (size_t)work->resource->header.entity_count * work->copies * sizeof *work->kept,
                   MICAP_ARRAY_ALIGNMENT);
 }

@@ -36,6 +36,10 @@ typedef struct micap_component_block {
     const uint32_t *disabled;
     uint32_t disabled_count;
     micap_scalars references; /* entity fields */
+    /* What the last spawn found, so that the next one need not search: the component of this name, and a type of it with the same layout.
+     * Ids and types of components are never used again for others. Threads that spawn at once may write the same here. */
+    _Atomic(mica_component) component;
+    _Atomic(const mica_type *) matching;
 } micap_component_block;
 
 struct mica_resource {

@@ -3,6 +3,8 @@
 #include "support/reports.h"
 #include "support/test.h"
 
+#include "mica/snapshot.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -466,6 +468,37 @@ START_TEST(a_clone_keeps_its_switches_though_a_hook_destroys_the_original)
 }
 END_TEST
 
+/* Rows of bytes are copied, also when the original moves to make room, and a snapshot does not see the copies. */
+START_TEST(clones_of_clones_have_the_values)
+{
+    for (int small = 0; small < 2; ++small) {
+        mica_world *world = small ? open_world_of_small_chunks(&heard) : open_world(&heard);
+        mica_entity last = mica_create(world, MICA_WITH(Position, {1, 2, 3}), MICA_WITH(Color, {4, 5, 6}),
+                                       MICA_WITH(Matrix), MICA_WITH(Frozen));
+        mica_write(world, last, Matrix)->cells[15] = 7;
+        mica_snapshot before = {0};
+        uint64_t hash = 0;
+        for (uint32_t i = 0; i < 3000; ++i) {
+            if (i == 1500) {
+                hash = mica_world_hash(world);
+                before = mica_snapshot_take(world);
+            }
+            mica_entity clone = mica_clone(world, last);
+            ck_assert(mica_is_alive(world, clone) && !mica_same(clone, last));
+            mica_write(world, clone, Position)->x += 1;
+            last = clone;
+        }
+        ck_assert(position_is(mica_get(world, last, Position), 3001, 2, 3));
+        ck_assert(mica_get(world, last, Color)->blue == 6 && mica_get(world, last, Matrix)->cells[15] == 7);
+        ck_assert(mica_has(world, last, Frozen) && mica_get_components(world, last, NULL, 0) == 4);
+        ck_assert(mica_world_validate(world) == MICA_OK);
+        ck_assert(mica_snapshot_restore(world, before) == MICA_OK && mica_world_hash(world) == hash);
+        ck_assert(mica_world_validate(world) == MICA_OK);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(values_are_taken_from_variables)
 {
     mica_world *world = open_world(&heard);
@@ -478,11 +511,11 @@ START_TEST(values_are_taken_from_variables)
 }
 END_TEST
 
-TEST_SUITE(entity, nil_is_zero_and_never_alive, alive_compares_the_generation, a_dead_handle_is_never_alive_again,
-           ids_are_used_again_with_a_new_generation, freed_slots_never_show_old_values,
-           a_component_added_again_starts_from_its_default, the_order_of_components_never_matters,
-           components_added_in_any_order_lead_to_one_archetype, a_component_given_twice_is_refused,
-           an_entity_needs_no_components, death_takes_all_components_along,
+TEST_SUITE(entity, clones_of_clones_have_the_values, nil_is_zero_and_never_alive, alive_compares_the_generation,
+           a_dead_handle_is_never_alive_again, ids_are_used_again_with_a_new_generation,
+           freed_slots_never_show_old_values, a_component_added_again_starts_from_its_default,
+           the_order_of_components_never_matters, components_added_in_any_order_lead_to_one_archetype,
+           a_component_given_twice_is_refused, an_entity_needs_no_components, death_takes_all_components_along,
            destroying_twice_reports_false_the_second_time, removing_twice_reports_false_the_second_time,
            set_adds_or_overwrites_and_keeps_the_rest, adding_what_is_there_returns_it_unchanged,
            has_and_get_agree_for_every_combination, components_of_lists_them_by_rising_id,

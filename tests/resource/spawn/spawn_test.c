@@ -39,6 +39,41 @@ START_TEST(what_is_saved_is_spawned)
 }
 END_TEST
 
+/* The same name, another layout: what a spawn remembers of one world must not be used for the other. */
+START_TEST(worlds_that_define_a_component_differently_spawn_in_turn)
+{
+    static const mica_field wide[] = {{.name = "value", .element_bytes = 8, .count = 1, .kind = MICA_KIND_I64}};
+    static const mica_field narrow[] = {{.name = "value", .element_bytes = 4, .count = 1, .kind = MICA_KIND_I32}};
+    const mica_type types[] = {
+        {.name = "Counter", .fields = narrow, .field_count = 1, .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT},
+        {.name = "Counter", .fields = wide, .field_count = 1, .size_bytes = 8, .alignment = 8, .kind = MICA_KIND_STRUCT}};
+    mica_world *worlds[2];
+    mica_component ids[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+        worlds[i] = open_world(&heard);
+        ids[i] = mica_component_define(worlds[i], &types[i]);
+    }
+    int32_t value = -7;
+    mica_create_id(worlds[0], &(mica_value){ids[0], sizeof value, &value}, 1);
+    mica_blob blob;
+    ck_assert(mica_pack(worlds[0], NULL, &blob) == MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    for (uint32_t round = 0; round < 3; ++round)
+        for (uint32_t i = 0; i < 2; ++i) {
+            mica_entity entity;
+            ck_assert(mica_spawn(worlds[i], resource, &(mica_spawn_def){.out_entities = &entity, .out_capacity = 1}) ==
+                      MICA_OK);
+            const void *found = mica_get_id(worlds[i], entity, ids[i]);
+            ck_assert_ptr_nonnull(found);
+            ck_assert(i == 0 ? *(const int32_t *)found == -7 : *(const int64_t *)found == -7);
+        }
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    for (uint32_t i = 0; i < 2; ++i)
+        close_world(worlds[i], &heard);
+}
+END_TEST
+
 START_TEST(compressed_sections_spawn_the_same)
 {
     expect_round_trip(&(mica_save_def){.compression = 3});
@@ -533,13 +568,13 @@ START_TEST(bytes_that_are_not_aligned_are_copied)
 }
 END_TEST
 
-TEST_SUITE(spawn, what_is_saved_is_spawned, compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes,
-           one_resource_is_spawned_many_times, a_name_that_is_taken_is_an_error_or_left_out,
-           an_unknown_component_is_refused_or_skipped, handles_come_out_in_the_order_of_the_file,
-           handles_that_find_no_room_are_refused_before_anything_is_spawned, a_spawn_that_fails_uses_no_singleton,
-           component_i_of_entity_j_is_found_directly, some_entities_are_saved_and_references_to_others_are_nil,
-           an_empty_world_is_saved_and_spawned, parents_are_passed_to_the_link_function,
-           children_are_linked_and_keep_their_order, many_copies_are_spawned_at_once,
-           a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied,
+TEST_SUITE(spawn, worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
+           compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes, one_resource_is_spawned_many_times,
+           a_name_that_is_taken_is_an_error_or_left_out, an_unknown_component_is_refused_or_skipped,
+           handles_come_out_in_the_order_of_the_file, handles_that_find_no_room_are_refused_before_anything_is_spawned,
+           a_spawn_that_fails_uses_no_singleton, component_i_of_entity_j_is_found_directly,
+           some_entities_are_saved_and_references_to_others_are_nil, an_empty_world_is_saved_and_spawned,
+           parents_are_passed_to_the_link_function, children_are_linked_and_keep_their_order,
+           many_copies_are_spawned_at_once, a_file_is_saved_loaded_and_replaced, bytes_that_are_not_aligned_are_copied,
            a_program_can_choose_parents_but_not_in_a_cycle, more_entities_than_there_can_be_are_refused,
            hooks_may_kill_and_take_away_what_is_still_to_be_completed)
