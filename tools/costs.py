@@ -34,7 +34,7 @@ UNRELATED = ["name_elsewhere", "link_elsewhere", "hook_elsewhere", "observer_els
 UNRELATED_HERE = {"add", "remove", "set", "set_adds", "get", "has", "ref", "iterate", "clone"}
 SNAPSHOTS = ["snapshot_elsewhere", "snapshot_here"]
 BULK = ["create", "destroy", "add", "remove", "get", "spawn"]
-RECORDED = ["create", "destroy", "add", "remove", "set", "set_adds"]
+RECORDED = ["create", "destroy", "add", "remove", "set", "set_adds", "mixed"]
 READING = {"get", "get_bulk", "has", "ref", "iterate", "system", "system_columns"}
 # Loops show one view per archetype: what a view may cost, per entity of the map.
 VIEW_INSTRUCTIONS = 60

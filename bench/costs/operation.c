@@ -57,6 +57,16 @@ static void set(stage *stage)
         mica_set_id(stage->world, stage->entities[i], stage->values[0]);
 }
 
+/* Two changes of each entity: what operations add replaces the first component. */
+static void mixed(stage *stage)
+{
+    mica_component component = added(stage);
+    for (uint32_t i = 0; i < stage->entity_count; ++i) {
+        mica_add_id(stage->world, stage->entities[i], component);
+        mica_remove_id(stage->world, stage->entities[i], stage->components[0]);
+    }
+}
+
 static void recorded(stage *stage, void (*changes)(struct stage *))
 {
     mica_defer(stage->world);
@@ -87,6 +97,11 @@ static void remove_recorded(stage *stage)
 static void set_adds_recorded(stage *stage)
 {
     recorded(stage, set_adds);
+}
+
+static void mixed_recorded(stage *stage)
+{
+    recorded(stage, mixed);
 }
 
 static void set_recorded(stage *stage)
@@ -256,6 +271,17 @@ static void prepare_removals(stage *stage)
     add(stage);
 }
 
+/* Entities and room for them where they go. */
+static void prepare_mixed(stage *stage)
+{
+    prepare_additions(stage);
+    mixed(stage);
+    for (uint32_t i = 0; i < stage->entity_count; ++i) {
+        mica_set_id(stage->world, stage->entities[i], stage->values[0]);
+        mica_remove_id(stage->world, stage->entities[i], added(stage));
+    }
+}
+
 static void prepare_iteration(stage *stage)
 {
     prepare_entities(stage);
@@ -333,6 +359,8 @@ const operation operations[] = {
     {.name = "set_adds_recorded", .prepare = prepare_additions, .run = set_adds_recorded},
     {.name = "set", .prepare = prepare_entities, .run = set},
     {.name = "set_recorded", .prepare = prepare_entities, .run = set_recorded},
+    {.name = "mixed", .prepare = prepare_mixed, .run = mixed},
+    {.name = "mixed_recorded", .prepare = prepare_mixed, .run = mixed_recorded},
     {.name = "flush", .prepare = prepare_entities, .run = flush},
     {.name = "get", .prepare = prepare_entities, .run = get},
     {.name = "get_bulk", .prepare = prepare_entities, .run = get_bulk},

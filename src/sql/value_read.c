@@ -55,20 +55,24 @@ static void result_scalar(sqlite3_context *context, const mica_field *field, con
     }
 }
 
+static void result_list(sqlite3_context *context, const mica_field *field, const void *at)
+{
+    char *text = micap_sql_list(field, at);
+    if (text)
+        sqlite3_result_text(context, text, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
 /* A text as it is, or a list as JSON. */
 static void result_dynamic(sqlite3_context *context, const mica_field *field, const void *at)
 {
     mica_field one = *field;
     one.count = 1;
-    if (field->kind == MICA_KIND_TEXT) {
+    if (field->kind == MICA_KIND_TEXT)
         sqlite3_result_text(context, mica_text_get(at), (int)mica_text_length(at), SQLITE_TRANSIENT);
-        return;
-    }
-    char *text = micap_sql_list(&one, at);
-    if (text)
-        sqlite3_result_text(context, text, -1, sqlite3_free);
     else
-        sqlite3_result_error_nomem(context);
+        result_list(context, &one, at);
 }
 
 void micap_sql_result(sqlite3_context *context, const micap_sql_column *column, const void *at)
@@ -82,11 +86,7 @@ void micap_sql_result(sqlite3_context *context, const micap_sql_column *column, 
         sqlite3_result_text(context, at, end ? (int)(end - (const char *)at) : (int)column->field->count,
                             SQLITE_TRANSIENT);
     } else {
-        char *text = micap_sql_list(column->field, at);
-        if (text)
-            sqlite3_result_text(context, text, -1, sqlite3_free);
-        else
-            sqlite3_result_error_nomem(context);
+        result_list(context, column->field, at);
     }
 }
 

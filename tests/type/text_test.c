@@ -4,6 +4,7 @@
 #include "../support/test.h"
 
 #include "base/block_heap.h"
+#include "mica/value.h"
 #include "type/text.h"
 
 #include <string.h>
@@ -191,6 +192,22 @@ START_TEST(random_operations_do_what_they_do_to_an_array)
 }
 END_TEST
 
+START_TEST(a_text_that_is_too_long_is_refused)
+{
+    char *characters = malloc(MICA_TEXT_BYTES_MAX + 4);
+    memset(characters, 'x', MICA_TEXT_BYTES_MAX + 3);
+    characters[MICA_TEXT_BYTES_MAX + 3] = 0;
+    mica_text text = mica_text_of(characters);
+    expect(&text, "", 0);
+    ck_assert_int_eq(mica_text_set(&text, characters), MICA_ERROR_LIMIT);
+    characters[0] = characters[MICA_TEXT_BYTES_MAX + 2] = '"'; /* a string with one byte more than there is room for */
+    mica_member member = {.data = &text, .kind = MICA_KIND_TEXT, .element_bytes = sizeof text};
+    ck_assert_int_eq(mica_value_parse(member, characters, NULL), MICA_ERROR_INVALID);
+    expect(&text, "", 0);
+    free(characters);
+}
+END_TEST
+
 START_TEST(what_is_no_text_of_a_world_is_noticed)
 {
     mica_text text = {0}, damaged;
@@ -208,4 +225,5 @@ END_TEST
 TEST_SUITE(text, zero_is_the_empty_text, up_to_fourteen_bytes_lie_in_place, copies_share_until_one_is_written,
            a_text_of_characters_of_the_program_is_copied_on_its_way, a_part_of_a_text_can_be_set_and_appended_to_itself,
            without_memory_a_text_stays_as_it_is, more_copies_than_a_block_counts_get_another_block,
-           random_operations_do_what_they_do_to_an_array, what_is_no_text_of_a_world_is_noticed)
+           random_operations_do_what_they_do_to_an_array, what_is_no_text_of_a_world_is_noticed,
+           a_text_that_is_too_long_is_refused)

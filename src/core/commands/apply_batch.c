@@ -13,13 +13,33 @@
 
 enum { GATHERED_MAX = 256 }; /* entities that are gathered at once */
 
-static bool is_creation_for_batch(const micap_recorded_kind *kind, const micap_archetype *to)
+/* Whether the batch tier can change the pools of a kind. */
+static bool has_fast_pools(const mica_world *world, const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
-    for (uint32_t i = 0; i < kind->value_count; ++i)
-        if (micap_is_pooled(values[i].component))
+    for (uint32_t i = 0; kind->has_pools && i < kind->value_count; ++i)
+        if (micap_is_pooled(values[i].component) &&
+            !micap_pool_is_fast(world, micap_pool_of(world, values[i].component)))
             return false;
-    return to->trivial && !to->has_companions && !micap_change_hooks(to);
+    return true;
+}
+
+/* Whether rows move as bytes, and all columns that are new get values of the kind. */
+static bool moves_fast(const micap_target *target)
+{
+    const micap_archetype *from = target->from, *to = target->to;
+    if (target->edge.path != MICAP_EDGE_GENERAL)
+        return true;
+    uint32_t known = 0, missing = to->column_count;
+    for (uint32_t i = 0; i < from->column_count; ++i) {
+        bool stays = micap_archetype_has(to, from->columns[i].component);
+        missing -= stays;
+        known += stays || from->columns[i].trivial;
+    }
+    for (const micap_command *command = target->first; command; command = command->next)
+        missing -= command->operation == MICAP_OPERATION_VALUE && command->value &&
+                   !micap_is_pooled(command->type->id) && !micap_archetype_has(from, command->type->id);
+    return from->moves_as_bytes && to->moves_as_bytes && known == from->column_count && !missing;
 }
 
 static bool is_death_for_batch(const mica_world *world, const micap_archetype *from)
@@ -27,7 +47,17 @@ static bool is_death_for_batch(const mica_world *world, const micap_archetype *f
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (world->pools.all[i]->hook_mask)
             return false;
-    return from->destroys_fast && !world->has_dependents && !world->sees_deaths;
+    return from->destroys_fast;
+}
+
+/* Whether a kind changes pools only. */
+static bool is_in_pools(const micap_recorded_kind *kind)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    for (uint32_t i = 0; i < kind->value_count; ++i)
+        if (!micap_is_pooled(values[i].component))
+            return false;
+    return true;
 }
 
 bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind, const micap_target *target)
@@ -35,13 +65,13 @@ bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind
     micap_operation operation = micap_kind_operation(kind);
     if (operation == MICAP_OPERATION_DESTROY)
         return is_death_for_batch(world, target->from);
-    if (kind->value_count && !target->first)
-        return false; /* it was refused */
+    if ((kind->value_count && !target->first) || !has_fast_pools(world, kind))
+        return false; /* it was refused, or calls functions */
     if (operation == MICAP_OPERATION_CREATE)
-        return is_creation_for_batch(kind, target->to);
-    if (micap_is_pooled(kind->value.component))
-        return micap_pool_is_fast(world, micap_pool_of(world, kind->value.component));
-    return (target->to == target->from || target->edge.path != MICAP_EDGE_GENERAL) &&
+        return target->to->trivial && !target->to->has_companions && !micap_change_hooks(target->to);
+    if (target->to == target->from && is_in_pools(kind))
+        return true;
+    return (target->to == target->from || moves_fast(target)) &&
            !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
 }
 
@@ -75,109 +105,131 @@ static void fill_column(char *to, const char *from, uint32_t bytes, uint32_t str
             micap_copy_trivial(to, from, bytes);
 }
 
-/* Moves the rows of a run along an edge. Returns where the values go of a component that the edge adds, or NULL. */
-static char *move_run(mica_world *world, const micap_row_batch *run, const micap_edge *edge,
-                      const mica_entity *entities)
+/* Moves the rows of a run. */
+static void move_run(mica_world *world, const micap_row_batch *run, const mica_entity *entities)
 {
-    micap_row_batch_move_columns(world, run, edge);
+    micap_row_batch_move_columns(world, run);
     memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, run->count * sizeof *entities);
     for (uint32_t i = 0; i < run->count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run->to.chunk->number, run->to.row + i);
     micap_row_batch_end(world, run);
-    if (edge->path != MICAP_EDGE_ADDS || edge->column == MICAP_COLUMN_TAG)
-        return NULL;
-    const micap_column_data *lane = &micap_chunk_columns(run->to.chunk)[edge->column];
-    return lane->values + run->to.row * lane->bytes;
 }
 
-/* Moves one row along an edge. Returns the same. */
-static inline char *move_one(mica_world *world, micap_row from, const micap_edge *edge, mica_entity entity)
+/* Moves one row along an edge, or without one. Returns where the value goes that an edge adds; otherwise NULL. */
+static inline char *move_one(mica_world *world, micap_row from, const micap_group *group, mica_entity entity)
 {
+    const micap_edge *edge = &group->edge;
     char *value = NULL;
     if (edge->path == MICAP_EDGE_ADDS)
         value = micap_row_step_add(world, entity, from, edge);
-    else
+    else if (edge->path == MICAP_EDGE_REMOVES)
         micap_row_step_remove(world, entity, from, edge);
+    else
+        micap_row_change_archetype(world, from, group->to);
     micap_rows_have_moved(world);
     return edge->column == MICAP_COLUMN_TAG ? NULL : value;
 }
 
-/* One row or several along an edge; returns how many. */
-static uint32_t move_first(mica_world *world, const micap_edge *edge, const micap_recorded_kind *kind, const char *at,
+/* Copies the staged values of changes into the columns of rows, which are new where `from` (NULL: none) has no such column. */
+static void fill_columns(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
+                         uint32_t count, const micap_archetype *from)
+{
+    const micap_kind_value *value = micap_kind_values(kind), *end = value + kind->value_count;
+    for (; value < end; ++value) {
+        if (!value->offset || (kind->has_pools && micap_is_pooled(value->component)))
+            continue;
+        uint32_t column = micap_archetype_column(spot.chunk->archetype, value->component);
+        if (from && micap_archetype_has(from, value->component))
+            micap_touch_column(world, spot.chunk, column, spot.row, count, micap_version(world));
+        fill_column(micap_chunk_value(spot.chunk, column, spot.row), at + value->offset, value->bytes, kind->stride,
+                    count);
+    }
+}
+
+/* One row or several; returns how many. */
+static uint32_t move_first(mica_world *world, const micap_group *group, const micap_recorded_kind *kind, const char *at,
                            uint32_t left)
 {
     const micap_recorded *change = (const micap_recorded *)(const void *)at;
     mica_entity entities[GATHERED_MAX];
-    micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), edge->end,
+    micap_row_batch run = micap_row_batch_begin(micap_locate(world, change->entity), group->to,
                                                 left < GATHERED_MAX ? left : GATHERED_MAX);
     run.count = gather_run(world, &run, change, kind->stride, entities);
-    char *to = run.count > 1 ? move_run(world, &run, edge, entities) : move_one(world, run.from, edge, change->entity);
-    if (to)
-        fill_column(to, at + kind->value.offset, kind->value.bytes, kind->stride, run.count);
+    if (run.count > 1)
+        move_run(world, &run, entities);
+    else
+        move_one(world, run.from, group, change->entity);
+    fill_columns(world, run.to, kind, at, run.count, kind->value_count > 1 ? group->from : NULL);
     return run.count;
 }
 
-static void move_rows(mica_world *world, const micap_flush_step *step, const micap_edge *edge)
+static void move_rows(mica_world *world, const micap_flush_step *step, const micap_group *group)
 {
     const micap_recorded_kind *kind = step->kind;
     const char *at = (const char *)step->changes;
-    edge->end->incoming -= step->count;
+    group->to->incoming -= step->count;
     if (step->count == 1) {
         mica_entity entity = step->changes->entity;
-        char *to = move_one(world, micap_locate(world, entity), edge, entity);
-        if (to)
-            micap_copy_trivial(to, at + kind->value.offset, kind->value.bytes);
+        micap_row to = micap_rows_next(group->to);
+        char *value = move_one(world, micap_locate(world, entity), group, entity);
+        if (kind->value_count > 1)
+            fill_columns(world, to, kind, at, 1, group->from);
+        else if (value)
+            micap_copy_trivial(value, at + micap_kind_values(kind)->offset, micap_kind_values(kind)->bytes);
         return;
     }
     for (uint32_t left = step->count, count; left; left -= count, at += (size_t)count * kind->stride)
-        count = move_first(world, edge, kind, at, left);
+        count = move_first(world, group, kind, at, left);
 }
 
-static void overwrite_values(mica_world *world, const micap_flush_step *step, const micap_archetype *archetype)
+/* Overwrites values of components that the entities of changes have. */
+static MICAP_INLINE void overwrite_values(mica_world *world, const micap_flush_step *step,
+                                          const micap_archetype *archetype)
 {
-    const micap_kind_value *value = &step->kind->value;
-    uint32_t column = micap_archetype_column(archetype, value->component);
-    micap_recorded *change = step->changes;
-    if (!value->offset)
-        return;
-    for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
-        micap_row spot = micap_locate(world, change->entity);
-        micap_touch_value(world, spot.chunk, column, spot.row);
-        micap_copy_trivial(micap_chunk_value(spot.chunk, column, spot.row), (char *)change + value->offset,
-                           value->bytes);
+    const micap_recorded_kind *kind = step->kind;
+    const micap_kind_value *value = micap_kind_values(kind), *end = value + kind->value_count;
+    for (; value < end; ++value) {
+        if (!value->offset || (kind->has_pools && micap_is_pooled(value->component)))
+            continue;
+        uint32_t column = micap_archetype_column(archetype, value->component);
+        micap_recorded *change = step->changes;
+        for (uint32_t left = step->count; left; --left, change = micap_recorded_after(change, kind)) {
+            micap_row spot = micap_locate(world, change->entity);
+            micap_touch_value(world, spot.chunk, column, spot.row);
+            micap_copy_trivial(micap_chunk_value(spot.chunk, column, spot.row), (char *)change + value->offset,
+                               value->bytes);
+        }
     }
 }
 
-static void change_pool(mica_world *world, const micap_flush_step *step)
+static void change_pool(mica_world *world, const micap_flush_step *step, const micap_kind_value *value)
 {
-    const micap_kind_value *value = &step->kind->value;
     mica_pool *pool = micap_pool_of(world, value->component);
-    bool is_removal = micap_kind_operation(step->kind) == MICAP_OPERATION_REMOVE;
     micap_recorded *change = step->changes;
     for (uint32_t i = 0; i < step->count; ++i, change = micap_recorded_after(change, step->kind)) {
-        if (is_removal)
+        if (value->operation == MICAP_OPERATION_REMOVE)
             micap_pooled_remove_reserved(world, pool, change->entity);
         else
             micap_pooled_set_reserved(world, pool, change->entity, (char *)change + value->offset);
     }
 }
 
-/* Fills the columns of new rows of one chunk, which belong to the entities of changes. */
+static void change_pools(mica_world *world, const micap_flush_step *step)
+{
+    const micap_kind_value *value = micap_kind_values(step->kind), *end = value + step->kind->value_count;
+    for (; value < end; ++value)
+        if (micap_is_pooled(value->component))
+            change_pool(world, step, value);
+}
+
+/* Fills new rows of one chunk, which belong to the entities of changes. */
 static void fill_rows(mica_world *world, micap_row spot, const micap_recorded_kind *kind, const char *at,
                       uint32_t count)
 {
-    const micap_archetype *archetype = spot.chunk->archetype;
-    const micap_kind_value *values = micap_kind_values(kind);
     mica_entity *entities = micap_chunk_entities(spot.chunk) + spot.row;
     micap_touch_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; i < kind->value_count; ++i) {
-        if (!values[i].offset)
-            continue;
-        uint32_t column = micap_archetype_column(archetype, values[i].component);
-        fill_column(micap_chunk_value(spot.chunk, column, spot.row), at + values[i].offset, values[i].bytes,
-                    kind->stride, count);
-    }
+    fill_columns(world, spot, kind, at, count, NULL);
     for (uint32_t i = 0; i < count; ++i, at += kind->stride) {
         mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
         entities[i] = entity;
@@ -238,19 +290,19 @@ void micap_batch_apply(mica_world *world, const micap_flush_step *step)
     else if (!group->to)
         destroy_rows(world, step);
     else if (group->from != group->to)
-        move_rows(world, step, &group->edge);
-    else if (!micap_is_pooled(step->kind->value.component))
+        move_rows(world, step, group);
+    else
         overwrite_values(world, step, group->from);
-    else if (!world->flush.is_shared)
-        change_pool(world, step);
+    if (step->kind->has_pools && !world->flush.is_shared)
+        change_pools(world, step);
 }
 
 void micap_batch_finish(mica_world *world, const micap_flush_step *step)
 {
     const micap_group *group = &world->flush.groups[step->group];
     const micap_recorded *change = step->changes;
-    if (group->from && group->from == group->to && micap_is_pooled(step->kind->value.component))
-        change_pool(world, step);
+    if (step->kind->has_pools)
+        change_pools(world, step);
     for (uint32_t i = 0; !group->to && i < step->count; ++i) {
         if (world->pools.count)
             micap_pools_entity_dies(world, change->entity);

@@ -13,7 +13,6 @@
 #include "core/storage/pool_lookup.h"
 #include "pool/pool_rows.h"
 #include "pool/pool_undo.h"
-#include "core/entity/pool_fast_path.h"
 
 /* Moves staged values into the row. Columns that `from` (NULL: none) had hold a value already, the others are raw. */
 static void place_values(mica_world *world, const micap_target *target, const micap_archetype *from, micap_row spot)
@@ -183,19 +182,6 @@ static void change(mica_world *world, micap_target *target)
         change_pools(world, target);
 }
 
-/* The fast path: one pool component is added or removed. False if the target is anything else. */
-static bool change_short(mica_world *world, const micap_target *target)
-{
-    micap_command *command = target->first;
-    if (!command || command != target->last || !micap_is_pooled(command->type->id) || target->created ||
-        target->destroyed || command->toggle != MICAP_TOGGLE_KEEP)
-        return false;
-    if (command->operation == MICAP_OPERATION_REMOVE)
-        return micap_pooled_remove_fast(world, target->entity, command->type->id);
-    return command->operation == MICAP_OPERATION_VALUE && (command->value || !command->type->type.size_bytes) &&
-           micap_pooled_set_fast(world, target->entity, command->type->id, command->value);
-}
-
 static void destroy(mica_world *world, const micap_target *target)
 {
     if (target->doomed)
@@ -210,14 +196,11 @@ static void destroy(mica_world *world, const micap_target *target)
 
 void micap_target_apply_pools(mica_world *world, const micap_target *target)
 {
-    if (!change_short(world, target))
-        change_pools(world, target);
+    change_pools(world, target);
 }
 
 void micap_target_apply(mica_world *world, micap_target *target)
 {
-    if (world->pools.count && !world->flush.is_shared && change_short(world, target))
-        return;
     if (target->destroyed) {
         destroy(world, target);
     } else if (target->created) {

@@ -17,7 +17,66 @@
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 
-enum { ROUNDS_MAX = 256 }; /* hooks that record, whose changes run hooks that record, ... */
+enum {
+    ROUNDS_MAX = 256, /* hooks that record, whose changes run hooks that record, ... */
+    PAIRS_FIRST = 64,
+};
+
+void *micap_flush_allocate(mica_world *world, size_t bytes)
+{
+    return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
+}
+
+/* The place of a pair in the table, or the empty one where it goes. */
+static inline uint32_t place_of(const micap_flush *flush, const void *first, const void *second)
+{
+    uint64_t key = (uint64_t)(uintptr_t)first * 31 + (uintptr_t)second;
+    uint32_t place = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40), mask = flush->pair_table_capacity - 1;
+    for (place &= mask;; place = (place + 1) & mask) {
+        uint32_t at = flush->pair_table[place];
+        if (at >= flush->pair_count || flush->pairs[at].place != place ||
+            (flush->pairs[at].first == first && flush->pairs[at].second == second))
+            return place;
+    }
+}
+
+static void add_pair(micap_flush *flush, uint32_t place, micap_pair pair)
+{
+    pair.place = place;
+    flush->pair_table[place] = flush->pair_count;
+    flush->pairs[flush->pair_count++] = pair;
+}
+
+static MICAP_COLD bool grow_pairs(mica_world *world)
+{
+    micap_flush *flush = &world->flush;
+    uint32_t count = flush->pair_count, capacity = flush->pair_table_capacity * 4;
+    capacity = capacity ? capacity : PAIRS_FIRST;
+    if (!MICAP_RESERVE(&world->memory, flush->pairs, &flush->pair_capacity, capacity))
+        return false;
+    uint32_t *table = micap_allocate_zeroed(&world->memory, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
+    if (!table)
+        return false;
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
+    flush->pair_table = table;
+    flush->pair_table_capacity = capacity;
+    flush->pair_count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        add_pair(flush, place_of(flush, flush->pairs[i].first, flush->pairs[i].second), flush->pairs[i]);
+    return true;
+}
+
+void **micap_flush_find(mica_world *world, const void *first, const void *second)
+{
+    micap_flush *flush = &world->flush;
+    if (MICAP_UNLIKELY(flush->pair_count >= flush->pair_table_capacity / 4 * 3) && !grow_pairs(world))
+        return NULL;
+    uint32_t place = place_of(flush, first, second), at = flush->pair_table[place];
+    if (at < flush->pair_count && flush->pairs[at].place == place)
+        return &flush->pairs[at].found;
+    add_pair(flush, place, (micap_pair){.first = first, .second = second});
+    return &flush->pairs[flush->pair_count - 1].found;
+}
 
 /* Reports changes recorded for dead entities. False if the world rejects the flush because of them. */
 static bool accept_dead(const mica_world *world)
@@ -97,6 +156,7 @@ static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
     world->flush.last_note = NULL;
+    world->flush.pair_count = 0;
     mica_result result = micap_flush_plan(world);
     if (result != MICA_OK) {
         micap_flush_forget_incoming(world);
@@ -211,7 +271,8 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->order, flush->order_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->table, flush->table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->groups, flush->group_capacity);
-    MICAP_RELEASE_ARRAY(&world->memory, flush->group_table, flush->group_table_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->destinations, flush->destination_capacity);

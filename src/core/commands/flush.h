@@ -54,11 +54,21 @@ typedef struct micap_group {
 /* Where changes of a kind to entities of one archetype go. */
 typedef struct micap_route {
     const micap_recorded_kind *kind;
-    const micap_archetype *from;
-    micap_archetype *to; /* NULL if they stay, or are destroyed */
-    bool is_batch;       /* the batch tier applies them */
+    const micap_archetype *from; /* NULL if they are created */
+    struct micap_route *after;   /* the one that was used after it: a loop repeats the same routes */
+    const micap_target *first;   /* of the first change, which found the route; NULL: it is not known yet */
+    bool is_judged;
+    bool is_batch; /* the batch tier applies the changes; known when it is judged */
     uint32_t group;
 } micap_route;
+
+/* What a flush finds by two addresses: the kind of two kinds of changes to one entity, the route of a kind and an archetype, and
+ * 1 + the group of two archetypes. */
+typedef struct micap_pair {
+    const void *first, *second;
+    void *found;
+    uint32_t place; /* in the table */
+} micap_pair;
 
 typedef struct micap_dropped {
     const micap_type *type;
@@ -70,8 +80,6 @@ typedef struct micap_dead {
     mica_location location;
     const char *label;
 } micap_dead;
-
-enum { MICAP_ROUTES = 64 };
 
 /* The state of a flush. Its memory is kept between flushes. */
 typedef struct micap_flush {
@@ -92,10 +100,13 @@ typedef struct micap_flush {
     micap_group *groups;
     uint32_t group_count;
     uint32_t group_capacity;
-    uint32_t *group_table; /* open addressing by (from, to): 1 + group */
-    uint32_t group_table_capacity;
-    micap_route routes[MICAP_ROUTES]; /* the last ones that were used */
-    micap_dropped *dropped;           /* values that are not needed */
+    micap_pair *pairs;
+    uint32_t pair_count;
+    uint32_t pair_capacity;
+    uint32_t *pair_table; /* open addressing: a pair, whose place it is; otherwise it is left over from another flush */
+    uint32_t pair_table_capacity;
+    micap_route *recent;    /* that was used last */
+    micap_dropped *dropped; /* values that are not needed */
     uint32_t dropped_count;
     uint32_t dropped_capacity;
     micap_dead *dead; /* for which something was recorded */
@@ -105,7 +116,7 @@ typedef struct micap_flush {
     uint32_t destination_count;
     uint32_t destination_capacity;
     struct micap_note *last_note; /* that was applied */
-    micap_stage stage;            /* for targets and commands */
+    micap_stage stage;            /* memory of the plan: targets, commands, combined kinds and changes, routes */
     bool is_shared;               /* several threads apply it: what is not of an archetype is left alone */
     mica_result refusal;          /* why changes of some target were dropped as impossible, or MICA_OK */
 } micap_flush;
@@ -117,6 +128,12 @@ static inline const micap_flush_step *micap_flush_order(const micap_flush *flush
 }
 
 void micap_flush_free(mica_world *world);
+
+/* Memory that is valid until the end of the flush. NULL if memory runs out. */
+void *micap_flush_allocate(mica_world *world, size_t bytes);
+
+/* What is found by two addresses: the caller sets it if it is NULL. Returns NULL if memory runs out. */
+void **micap_flush_find(mica_world *world, const void *first, const void *second);
 
 /* Applies what is recorded in the world's own buffer, and nothing of other buffers. */
 mica_result micap_flush_own(mica_world *world);

@@ -1,16 +1,11 @@
-/* The first step of a flush: one list of steps, in order of buffer and of first touch. An entity with several changes, in one
- * buffer or in several, gets a target, into which they are merged; later ones have the last word. The recordings are
- * only read. */
+/* The first step of a flush: one list of steps, in order of buffer and of first touch. Several changes of an entity, in one
+ * buffer or in several, become one change of a combined kind, for which the batch tier is; or, if they are not all simple, a
+ * target, into which they are merged. Later ones have the last word. The recordings are only read. */
 #include "core/commands/flush_coalesce.h"
 
 #include "base/bits.h"
+#include "core/commands/record_kind.h"
 #include "core/world/world.h"
-
-/* Memory for targets, released after the flush. */
-static void *plan(mica_world *world, size_t bytes)
-{
-    return micap_stage_allocate(&world->memory, &world->flush.stage, bytes, _Alignof(max_align_t));
-}
 
 /* Lists a staged value that is to be dropped. */
 static bool drop_value(mica_world *world, const micap_type *type, void *value)
@@ -43,7 +38,7 @@ bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location 
 
 static MICAP_INLINE bool append_command(mica_world *world, micap_target *into, const micap_command *command)
 {
-    micap_command *copy = plan(world, sizeof *copy);
+    micap_command *copy = micap_flush_allocate(world, sizeof *copy);
     if (!copy)
         return false;
     *copy = *command;
@@ -160,20 +155,25 @@ static bool merge_change(mica_world *world, micap_target *into, micap_recorded *
     const micap_kind_value *values = micap_kind_values(kind);
     if (operation == MICAP_OPERATION_DESTROY)
         return merge_death(world, into, kind);
-    bool is_creation = operation == MICAP_OPERATION_CREATE;
-    into->created |= is_creation;
+    into->created |= operation == MICAP_OPERATION_CREATE;
     for (uint32_t i = 0; i < kind->value_count; ++i) {
         micap_command command = {.value = micap_recorded_value(change, &values[i]),
                                  .type = values[i].type,
-                                 .operation = (uint8_t)(is_creation ? MICAP_OPERATION_VALUE : operation),
+                                 .operation = values[i].operation,
                                  .toggle = (uint8_t)(kind->shape / MICAP_SHAPE_TOGGLE),
-                                 .is_set = is_creation ? values[i].is_set : (kind->shape & MICAP_SHAPE_IS_SET) != 0};
+                                 .is_set = micap_kind_sets(kind, &values[i])};
         bool is_only = !has_command(into, values[i].type);
         if (!(is_only ? append_command(world, into, &command)
                       : merge_command(world, into, &command, kind->shape == MICAP_SHAPE_MARK)))
             return false;
     }
     return true;
+}
+
+/* The next change of an entity, or NULL. */
+static inline micap_recorded *after(const micap_recorded *change, const micap_recorded *first)
+{
+    return change->next == first ? NULL : change->next;
 }
 
 /* Changes for an entity that an earlier buffer destroys. */
@@ -189,7 +189,7 @@ static bool drop_changes(mica_world *world, micap_target *into, const micap_reco
         for (uint32_t i = 0; i < kind->value_count; ++i)
             if (!drop_value(world, values[i].type, micap_recorded_value(change, &values[i])))
                 return false;
-        change = change->next == first ? NULL : change->next;
+        change = after(change, first);
     }
     return micap_flush_set_aside(world, into->entity, reported->location, reported->label);
 }
@@ -203,14 +203,14 @@ static bool merge_changes(mica_world *world, micap_target *into, const micap_rec
     for (micap_recorded *change = first; change;) {
         if (!merge_change(world, into, change, &recording->kinds[change->kind]))
             return false;
-        change = change->next == first ? NULL : change->next;
+        change = after(change, first);
     }
     return true;
 }
 
 static micap_target *begin_target(mica_world *world, mica_entity entity, const micap_recorded_kind *kind)
 {
-    micap_target *target = plan(world, sizeof *target);
+    micap_target *target = micap_flush_allocate(world, sizeof *target);
     if (target)
         *target = (micap_target){.entity = entity, .kind = kind};
     return target;
@@ -284,9 +284,16 @@ bool micap_flush_doom_dependents(mica_world *world)
     micap_flush *flush = &world->flush;
     bool fine = true;
     for (uint32_t i = 0; world->has_dependents && flush->has_table && fine && i < flush->gathered_count; ++i)
-        if (is_death(&flush->gathered[i]))
+        if (is_death(&flush->gathered[i]) &&
+            micap_is_attached(&world->attachments, entity_of(&flush->gathered[i]).index))
             micap_modules_each_dependent(world, entity_of(&flush->gathered[i]), doom, &fine);
     return fine;
+}
+
+/* Where the changes of a segment end. */
+static const char *end_of(const micap_recording *recording, uint32_t segment)
+{
+    return segment + 1 == recording->segment_count ? recording->end : recording->segments[segment].end;
 }
 
 static bool has_deaths(const micap_recording *recording)
@@ -297,13 +304,29 @@ static bool has_deaths(const micap_recording *recording)
     return false;
 }
 
+/* Whether other entities may die with one that dies. */
+static bool has_attached_deaths(const mica_world *world, const micap_recording *recording)
+{
+    const micap_recorded_kind *kinds = recording->kinds;
+    for (uint32_t i = 0; i < recording->segment_count; ++i) {
+        const char *at = recording->segments[i].first, *end = end_of(recording, i);
+        for (const micap_recorded *change; at < end; at += kinds[change->kind].stride) {
+            change = (const micap_recorded *)(const void *)at;
+            if (micap_kind_operation(&kinds[change->kind]) == MICAP_OPERATION_DESTROY &&
+                micap_is_attached(&world->attachments, change->entity.index))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Whether an entity may have to be found among what is gathered: several buffers may change it, or it may die with another
  * one. Buffers of a system that worked on rows in pieces change rising indices. */
 static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
 {
     uint32_t buffers = 0;
     uint64_t next = 0;
-    bool rises = true, has_notes = false, dies = false, has_foreign = false;
+    bool rises = true, has_notes = false, dies = false, dies_with_others = false, has_foreign = false;
     *out_entity_count = 0;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         const micap_recording *recording = &commands->applied;
@@ -312,14 +335,17 @@ static bool needs_table(const mica_world *world, uint64_t *out_entity_count)
             continue;
         ++buffers;
         *out_entity_count += recording->change_count;
-        dies |= has_deaths(recording);
+        if (has_deaths(recording)) {
+            dies = true;
+            dies_with_others |= world->has_dependents && has_attached_deaths(world, recording);
+        }
         has_foreign |= recording->has_foreign;
         if (!micap_recording_has_range(recording))
             continue;
         rises &= recording->lowest >= next;
         next = (uint64_t)recording->lowest + recording->span + 1;
     }
-    return (buffers > 1 && (!rises || has_foreign)) || (dies && (world->has_dependents || has_notes));
+    return (buffers > 1 && (!rises || has_foreign)) || dies_with_others || (dies && has_notes);
 }
 
 static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
@@ -331,6 +357,70 @@ static MICAP_INLINE bool push(mica_world *world, micap_flush_step step)
     return true;
 }
 
+/* The kind of changes of two kinds, one after the other. NULL if they need a target, or if memory runs out. */
+static const micap_recorded_kind *kind_of_both(mica_world *world, const micap_recorded_kind *first,
+                                               const micap_recorded_kind *then)
+{
+    static const micap_recorded_kind none = {.is_simple = false};
+    if (micap_kind_operation(then) == MICAP_OPERATION_DESTROY)
+        return first->shape == MICAP_OPERATION_CREATE || first->shape == MICAP_OPERATION_DESTROY ? NULL : then;
+    void **found = micap_flush_find(world, first, then);
+    if (found && !*found) {
+        micap_recorded_kind *kind = micap_flush_allocate(world, sizeof *kind);
+        uint32_t count = first->value_count + then->value_count;
+        micap_kind_value *values = kind ? micap_flush_allocate(world, count * sizeof *values) : NULL;
+        if (!values)
+            return NULL;
+        *found = micap_kind_combine(first, then, values, kind) ? kind : memcpy(kind, &none, sizeof none);
+    }
+    const micap_recorded_kind *kind = found ? *found : NULL;
+    return kind && kind->is_simple ? kind : NULL;
+}
+
+/* Copies the values of a change into the one that it is merged into. */
+static inline void copy_values(micap_recorded *into, const micap_recorded_kind *into_kind, micap_recorded *change,
+                               const micap_recorded_kind *kind)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    uint32_t count = kind->stride == sizeof *change ? 0 : kind->value_count; /* mostly there is one value, or none */
+    for (uint32_t i = 0; i < count; ++i) {
+        const micap_kind_value *place = into_kind->values;
+        if (!values[i].offset)
+            continue;
+        while (place->component != values[i].component)
+            ++place;
+        if (place->offset)
+            micap_copy_trivial((char *)into + place->offset, (char *)change + values[i].offset, values[i].bytes);
+    }
+}
+
+/* Merges changes into a step, as one change of a combined kind. False if they need a target, or if memory runs out; then the step is
+ * as it was. */
+static bool combine(mica_world *world, micap_flush_step *step, const micap_recording *recording, micap_recorded *change,
+                    const micap_recorded *first)
+{
+    const micap_recorded_kind *kind = step->kind, *kinds = recording->kinds;
+    micap_recorded *last = change;
+    for (micap_recorded *at = change; at; last = at, at = after(at, first)) {
+        kind = kind_of_both(world, kind, &kinds[at->kind]);
+        if (!kind)
+            return false;
+    }
+    if (kind->shape == MICAP_OPERATION_DESTROY) {
+        *step = (micap_flush_step){.kind = kind, .changes = last, .count = 1};
+        return true;
+    }
+    micap_recorded *merged = micap_stage_allocate(&world->memory, &world->flush.stage, kind->stride, kind->alignment);
+    if (!merged)
+        return false;
+    *merged = (micap_recorded){.entity = first->entity};
+    copy_values(merged, kind, step->changes, step->kind);
+    for (; change; change = after(change, first))
+        copy_values(merged, kind, change, &kinds[change->kind]);
+    *step = (micap_flush_step){.kind = kind, .changes = merged, .count = 1};
+    return true;
+}
+
 /* Adds an entity that may be there already, because another buffer changes it too, or that has more than one simple change. */
 static bool add_entity(mica_world *world, const micap_recording *recording, micap_recorded *first)
 {
@@ -338,11 +428,14 @@ static bool add_entity(mica_world *world, const micap_recording *recording, mica
     const micap_recorded_kind *kind = &recording->kinds[first->kind];
     uint32_t *slot = flush->has_table ? &flush->table[slot_of(flush, first->entity)] : NULL;
     if (slot && *slot) {
-        micap_target *target = target_of(world, &flush->gathered[*slot - 1]);
+        micap_flush_step *step = &flush->gathered[*slot - 1];
+        if (step->kind && combine(world, step, recording, first, first))
+            return true;
+        micap_target *target = target_of(world, step);
         return target && merge_changes(world, target, recording, first);
     }
     micap_flush_step step = {.kind = kind, .changes = first, .count = 1};
-    if (!kind->is_simple || first->next) {
+    if (!kind->is_simple || (first->next && !combine(world, &step, recording, first->next, first))) {
         micap_target *target = begin_target(world, first->entity, kind);
         if (!target || !merge_changes(world, target, recording, first))
             return false;
@@ -392,12 +485,9 @@ bool micap_flush_coalesce(mica_world *world)
         return false;
     for (const mica_commands *commands = world->first_commands; commands; commands = commands->next) {
         const micap_recording *recording = &commands->applied;
-        for (uint32_t i = 0; i < recording->segment_count; ++i) {
-            const micap_log_segment *segment = &recording->segments[i];
-            const char *end = i + 1 == recording->segment_count ? recording->end : segment->end;
-            if (!gather_segment(world, recording, segment->first, end))
+        for (uint32_t i = 0; i < recording->segment_count; ++i)
+            if (!gather_segment(world, recording, recording->segments[i].first, end_of(recording, i)))
                 return false;
-        }
     }
     return true;
 }

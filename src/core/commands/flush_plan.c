@@ -1,7 +1,6 @@
 #include "core/commands/flush_plan.h"
 
 #include "base/bits.h"
-#include "base/hash.h"
 #include "core/commands/apply_batch.h"
 #include "core/commands/flush_coalesce.h"
 #include "core/commands/module_notes.h"
@@ -147,6 +146,13 @@ static bool use_pools(mica_world *world, const micap_target *target)
     return true;
 }
 
+/* Makes room for a target. */
+static bool expect_target(mica_world *world, const micap_target *target)
+{
+    return (!target->to || target->to == target->from || expect_rows(world, target->to, 1)) &&
+           (!world->pools.count || expect_instances(world, target));
+}
+
 /* Finds where one target goes, and makes room. Neighbours with the same change reuse the result. */
 static bool find_place(mica_world *world, micap_target *target, const micap_target *before)
 {
@@ -164,53 +170,21 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
             return false;
         target->to = base;
     }
-    return target->to && (target->to == target->from || expect_rows(world, target->to, 1)) &&
-           (!world->pools.count || expect_instances(world, target));
-}
-
-static bool grow_groups(mica_world *world)
-{
-    micap_flush *flush = &world->flush;
-    uint32_t capacity = flush->group_table_capacity ? flush->group_table_capacity * 4 : 64;
-    uint32_t *table = micap_allocate(&world->memory, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-    if (!table || !MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, capacity / 2)) {
-        micap_release(&world->memory, table, capacity * sizeof *table, MICAP_ARRAY_ALIGNMENT);
-        micap_fail_memory(world, "flush");
-        return false;
-    }
-    MICAP_RELEASE_ARRAY(&world->memory, flush->group_table, flush->group_table_capacity);
-    flush->group_table = table;
-    flush->group_table_capacity = capacity;
-    return true;
-}
-
-static uint32_t *group_slot(const micap_flush *flush, const micap_archetype *from, const micap_archetype *to)
-{
-    uint64_t key = (uint64_t)(from ? from->id + 1 : 0) << 32 | (to ? to->id + 1 : 0);
-    for (uint64_t at = micap_hash_mix(key);; ++at) {
-        uint32_t *slot = &flush->group_table[at & (flush->group_table_capacity - 1)];
-        if (!*slot || (flush->groups[*slot - 1].from == from && flush->groups[*slot - 1].to == to))
-            return slot;
-    }
+    return target->to && expect_target(world, target);
 }
 
 /* The group of (from, to), which is added if there is none. False with a report if memory runs out. */
 static bool group_of(mica_world *world, const micap_target *target, uint32_t *out_group)
 {
     micap_flush *flush = &world->flush;
-    if ((flush->group_count + 1) * 2 > flush->group_table_capacity) {
-        if (!grow_groups(world))
-            return false;
-        memset(flush->group_table, 0, flush->group_table_capacity * sizeof *flush->group_table);
-        for (uint32_t i = 0; i < flush->group_count; ++i)
-            *group_slot(flush, flush->groups[i].from, flush->groups[i].to) = i + 1;
-    }
-    uint32_t *slot = group_slot(flush, target->from, target->to);
-    if (!*slot) {
+    void **found = micap_flush_find(world, target->from, target->to);
+    if (!found || !MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, flush->group_count + 1))
+        return micap_fail_memory(world, "flush"), false;
+    if (!*found) {
         flush->groups[flush->group_count++] = (micap_group){.from = target->from, .to = target->to};
-        *slot = flush->group_count;
+        *found = (void *)(uintptr_t)flush->group_count;
     }
-    *out_group = *slot - 1;
+    *out_group = (uint32_t)(uintptr_t)*found - 1;
     if (target->edge.path != MICAP_EDGE_GENERAL)
         flush->groups[*out_group].edge = target->edge;
     return true;
@@ -268,13 +242,22 @@ static bool plan_target(mica_world *world, micap_target *target)
     return place_target(world, target, chunk, &step) && push_step(world, step);
 }
 
-/* How many changes, from the first one on, are to living entities of the archetype of the first. */
+/* Whether modules have to be asked about changes of a kind: they destroy entities with attachments, with which others may die. */
+static bool asks_modules(const mica_world *world, const micap_recorded_kind *kind)
+{
+    return (world->has_dependents || world->sees_deaths) && micap_kind_operation(kind) == MICAP_OPERATION_DESTROY;
+}
+
+/* How many changes, from the first one on, are to living entities of the archetype of the first, in the same tier. */
 static uint32_t count_alike(const mica_world *world, const micap_flush_step *run, const micap_chunk *first)
 {
     uint32_t count = 1, number = first->number, stride = run->kind->stride;
     const char *at = (const char *)run->changes + stride;
+    bool asks = asks_modules(world, run->kind);
     for (; count < run->count; ++count, at += stride) {
         mica_entity entity = ((const micap_recorded *)(const void *)at)->entity;
+        if (MICAP_UNLIKELY(asks) && micap_is_attached(&world->attachments, entity.index))
+            break;
         uint32_t next = micap_record_chunk(micap_record_of(&world->entities, entity));
         if (MICAP_LIKELY(next == number))
             continue;
@@ -286,84 +269,124 @@ static uint32_t count_alike(const mica_world *world, const micap_flush_step *run
 }
 
 /* Makes room in a pool for the values of changes. */
-static bool expect_in_pool(mica_world *world, const micap_flush_step *run, uint32_t expected)
+static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const micap_kind_value *value)
 {
-    mica_pool *pool = micap_pool_of(world, run->kind->value.component);
+    mica_pool *pool = micap_pool_of(world, value->component);
     micap_recorded *change = run->changes;
     uint32_t page = UINT32_MAX;
-    pool->incoming += expected;
+    pool->incoming += run->count;
     for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
         if (change->entity.index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
             continue;
         page = change->entity.index >> MICAP_MAP_PAGE_SHIFT;
         if (!micap_pools_make_room(world, pool, change->entity, pool->incoming)) {
-            micap_fail_memory(world, run->kind->value.type->type.name);
+            micap_fail_memory(world, value->type->type.name);
             return false;
         }
     }
     return true;
 }
 
-static bool is_pool_value(const micap_recorded_kind *kind)
+/* Plans the changes that the batch tier applies. */
+static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route)
 {
-    return micap_kind_operation(kind) == MICAP_OPERATION_VALUE && micap_is_pooled(kind->value.component);
-}
-
-/* Plans the changes that the batch tier applies. The target of the first one may have made room for it. */
-static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route, uint32_t expected)
-{
+    const micap_kind_value *values = micap_kind_values(run.kind);
+    const micap_target *first = route->first;
     run.group = route->group;
-    if (route->to)
-        route->to->incoming += expected; /* it is among the destinations */
-    else if (is_pool_value(run.kind) && !expect_in_pool(world, &run, expected))
-        return false;
+    if (first->to && first->to != first->from)
+        first->to->incoming += run.count; /* it is among the destinations */
+    for (uint32_t i = 0; run.kind->has_pools && i < run.kind->value_count; ++i)
+        if (values[i].operation == MICAP_OPERATION_VALUE && micap_is_pooled(values[i].component) &&
+            !expect_in_pool(world, &run, &values[i]))
+            return false;
     return push_step(world, run);
 }
 
-static inline micap_route *route_of(micap_flush *flush, const micap_recorded_kind *kind, const micap_archetype *from)
+/* Plans a change by its target. The first one of a kind and an archetype finds the route of those that follow. */
+static bool plan_single(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind,
+                        const micap_chunk *chunk, micap_route *route)
 {
-    uint32_t key = kind->number * 29 + (from ? from->id + 1 : 0); /* neighbouring archetypes do not collide */
-    return &flush->routes[key % MICAP_ROUTES];
-}
-
-/* Plans the first of these changes by its target, and finds out whether the batch tier applies the others. */
-static bool find_route(mica_world *world, const micap_flush_step *step, const micap_chunk *chunk, micap_route *route,
-                       micap_flush_step *out_single)
-{
-    micap_target *target = micap_flush_make_target(world, step->changes, step->kind);
+    micap_target *target = micap_flush_make_target(world, change, kind);
+    const micap_target *first = route->first;
     if (!target)
         return micap_fail_memory(world, "flush"), false;
-    if (!place_target(world, target, chunk, out_single))
+    micap_flush_step single = {.target = target, .count = 1, .group = route->group};
+    if (first) {
+        target->from = first->from;
+        target->to = first->to;
+        target->edge = first->edge;
+        return expect_target(world, target) && push_step(world, single);
+    }
+    bool is_empty = !target->first;
+    if (!place_target(world, target, chunk, &single))
         return false;
-    *route = (micap_route){.kind = step->kind,
-                           .from = target->from,
-                           .to = target->to == target->from ? NULL : target->to,
-                           .is_batch = micap_is_for_batch(world, step->kind, target),
-                           .group = out_single->group};
+    route->group = single.group;
+    if (is_empty || target->first) /* otherwise it was refused, and so is each that follows */
+        route->first = target;
+    return push_step(world, single);
+}
+
+static bool plan_singles(mica_world *world, const micap_flush_step *run, const micap_chunk *chunk, micap_route *route)
+{
+    micap_recorded *change = run->changes;
+    for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind))
+        if (!plan_single(world, change, run->kind, chunk, route))
+            return false;
     return true;
 }
 
-/* Plans the first of these changes, and those after it that take the same route. Returns how many, or 0 on error. */
+/* The route of a kind and an archetype, which may be unknown. NULL with a report if memory runs out. */
+static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, const micap_recorded_kind *kind,
+                                                            const micap_archetype *from)
+{
+    micap_flush *flush = &world->flush;
+    void **found = micap_flush_find(world, kind, from);
+    if (found && !*found) {
+        micap_route *route = micap_flush_allocate(world, sizeof *route);
+        if (route)
+            *route = (micap_route){.kind = kind, .from = from};
+        *found = route;
+    }
+    if (!found || !*found)
+        return micap_fail_memory(world, "flush"), NULL;
+    if (flush->recent)
+        flush->recent->after = *found;
+    return flush->recent = *found;
+}
+
+/* The same; mostly it is the one that followed the last one before. */
+static MICAP_INLINE micap_route *route_of(mica_world *world, const micap_recorded_kind *kind,
+                                          const micap_archetype *from)
+{
+    micap_route *guess = world->flush.recent ? world->flush.recent->after : NULL;
+    if (!guess || guess->kind != kind || guess->from != from)
+        return look_up_route(world, kind, from);
+    return world->flush.recent = guess;
+}
+
+/* Plans the first of these changes, and those after it that take the same route if it is known. Returns how many, or 0 on error. */
 static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
 {
     bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
     if (!is_created && MICAP_UNLIKELY(chunk->number <= MICAP_CHUNK_PENDING))
         return set_aside(world, step->changes->entity, step->kind);
-    const micap_archetype *from = is_created ? NULL : chunk->archetype;
-    micap_route *route = route_of(&world->flush, step->kind, from);
-    bool is_known = route->kind == step->kind && route->from == from && route->is_batch;
-    micap_flush_step single;
-    if (!is_known) {
-        if (!find_route(world, step, chunk, route, &single))
-            return 0;
-        if (!route->is_batch)
-            return push_step(world, single);
+    if (asks_modules(world, step->kind) && micap_is_attached(&world->attachments, step->changes->entity.index))
+        return plan_single(world, step->changes, step->kind, chunk, &(micap_route){0});
+    micap_route *route = route_of(world, step->kind, is_created ? NULL : chunk->archetype);
+    if (!route)
+        return 0;
+    if (MICAP_UNLIKELY(!route->is_judged) && route->first) {
+        route->is_judged = true;
+        route->is_batch = micap_is_for_batch(world, step->kind, route->first);
     }
     micap_flush_step run = *step;
-    if (run.count > 1 && !is_created)
+    if (!route->first)
+        run.count = 1;
+    else if (run.count > 1 && !is_created)
         run.count = count_alike(world, step, chunk);
-    return plan_run(world, run, route, run.count - !is_known) ? run.count : 0;
+    bool fine = route->is_batch ? plan_run(world, run, route) : plan_singles(world, &run, chunk, route);
+    return fine ? run.count : 0;
 }
 
 static bool plan_changes(mica_world *world, micap_flush_step step)
@@ -378,17 +401,25 @@ static bool plan_changes(mica_world *world, micap_flush_step step)
     return true;
 }
 
+/* Whether the changes of a step lie right after those of another one, and are of the same kind. */
+static bool continues(const micap_flush_step *step, const micap_flush_step *next)
+{
+    return next->kind == step->kind &&
+           (char *)next->changes == (char *)step->changes + (size_t)step->count * step->kind->stride;
+}
+
 /* Finds where each entity goes, and reserves room for it. Dead entities are set aside. */
 static bool find_places(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     flush->step_count = flush->group_count = 0;
-    memset(flush->routes, 0, sizeof flush->routes);
-    if (flush->group_table_capacity)
-        memset(flush->group_table, 0, flush->group_table_capacity * sizeof *flush->group_table);
+    flush->recent = NULL;
     for (uint32_t i = 0; i < flush->gathered_count; ++i) {
-        const micap_flush_step *step = &flush->gathered[i];
-        if (!(step->kind ? plan_changes(world, *step) : plan_target(world, step->target)))
+        micap_flush_step step = flush->gathered[i];
+        if (step.kind) /* neighbours that were gathered one by one, or combined */
+            while (i + 1 < flush->gathered_count && continues(&step, &flush->gathered[i + 1]))
+                step.count += flush->gathered[++i].count;
+        if (!(step.kind ? plan_changes(world, step) : plan_target(world, step.target)))
             return false;
     }
     for (uint32_t i = 0; i < flush->destination_count; ++i)

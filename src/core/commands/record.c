@@ -193,9 +193,10 @@ static void learn(const micap_recording *recording, micap_recorded *change, cons
     case MICAP_OPERATION_CREATE:
     case MICAP_OPERATION_VALUE:
     case MICAP_OPERATION_DESTROY:
+    case MICAP_OPERATION_SEVERAL:
         out->has_value = true;
         out->value = micap_recorded_value(change, value);
-        out->is_set = operation == MICAP_OPERATION_CREATE ? value->is_set : kind->shape == MICAP_SHAPE_SET;
+        out->is_set = micap_kind_sets(kind, value);
         operation = MICAP_OPERATION_VALUE;
         break;
     }
@@ -323,9 +324,16 @@ static MICAP_INLINE bool is_stocked(const mica_commands *commands)
 /* Takes a handle in the common case. */
 static MICAP_INLINE mica_entity take_ready(mica_commands *commands)
 {
-    if (commands->owned)
-        return micap_entity_take(commands->world);
-    mica_entity entity = commands->stock[--commands->stock_count];
+    mica_entity entity;
+    if (commands->owned) {
+        micap_entities *entities = &commands->world->entities;
+        uint64_t *record;
+        micap_touch_next_record(entities);
+        entity = micap_entity_take_ready(entities, &record);
+        *record = micap_record_pack(entity.generation, MICAP_CHUNK_PENDING, 0);
+        return entity;
+    }
+    entity = commands->stock[--commands->stock_count];
     ++commands->taken_count;
     micap_entity_give_out(&commands->world->entities, entity);
     return entity;
@@ -370,11 +378,14 @@ mica_entity mica_command_create_id(mica_commands *commands, const mica_value *va
     return entity;
 }
 
-static __attribute__((noinline)) bool destroy_any(mica_commands *commands, const micap_recorded_kind *kind,
-                                                  mica_entity entity)
+/* A kind that was not used last, an entity that was changed before, or no room. */
+static __attribute__((noinline)) bool destroy_other(mica_commands *commands, mica_entity entity, mica_location location)
 {
+    if (MICAP_MISSING_IN("mica_command_destroy_id", commands))
+        return false;
+    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
     micap_recorded *known;
-    char *at = begin_change(commands, kind, entity, "destroy", &known);
+    char *at = kind ? begin_change(commands, kind, entity, "destroy", &known) : NULL;
     if (at)
         end_change(commands, at, kind, entity, known);
     return at != NULL;
@@ -382,15 +393,14 @@ static __attribute__((noinline)) bool destroy_any(mica_commands *commands, const
 
 bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_location location)
 {
-    if (MICAP_MISSING(NULL, commands))
-        return false;
+    if (MICAP_UNLIKELY(!commands))
+        return destroy_other(commands, entity, location);
     micap_check_buffer(commands);
-    const micap_recorded_kind *kind = micap_kind_for(commands, MICAP_OPERATION_DESTROY, 0, location);
-    if (MICAP_UNLIKELY(!kind))
-        return false;
+    const micap_recorded_kind *kind = commands->recording.recent;
     uint64_t record;
-    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record)))
-        return destroy_any(commands, kind, entity);
+    if (MICAP_UNLIKELY(!kind || !micap_is_kind(kind, MICAP_OPERATION_DESTROY, location, commands->label) ||
+                       !is_first(commands, kind, entity, &record)))
+        return destroy_other(commands, entity, location);
     append_first(&commands->recording, kind, entity);
     return true;
 }

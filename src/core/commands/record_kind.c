@@ -23,22 +23,85 @@ const micap_type *micap_check_recordable(const mica_commands *commands, mica_com
     return type;
 }
 
-/* Places a staged value after those that the kind has. */
-static bool place_value(mica_commands *commands, micap_recorded_kind *kind, micap_kind_value *place,
-                        const mica_value *value)
+/* Describes the component of a value; false with a report. */
+static bool describe_value(mica_commands *commands, const micap_recorded_kind *kind, micap_kind_value *place,
+                           const mica_value *value)
 {
     const micap_type *type = micap_check_recordable(commands, value->component, kind->location);
     micap_operation operation = micap_kind_operation(kind);
     if (!type || !micap_value_fits(commands->world, type, value, kind->location))
         return false;
-    *place = (micap_kind_value){type, value->component, value->size_bytes, 0, 0, value->data != NULL};
-    kind->is_simple &= type->trivial && !type->leaves && !type->type.many;
-    if (!type->type.size_bytes || operation == MICAP_OPERATION_NONE || operation == MICAP_OPERATION_REMOVE)
-        return true;
-    place->bytes = type->type.size_bytes;
-    place->offset = (uint32_t)micap_align_up(kind->stride, type->type.alignment);
-    kind->stride = place->offset + place->bytes;
-    kind->alignment = kind->alignment > type->type.alignment ? kind->alignment : type->type.alignment;
+    *place = (micap_kind_value){.type = type,
+                                .component = value->component,
+                                .size_bytes = value->size_bytes,
+                                .operation = operation == MICAP_OPERATION_CREATE ? MICAP_OPERATION_VALUE : operation,
+                                .is_set = value->data != NULL};
+    return true;
+}
+
+/* Places the staged values of a kind one after the other. */
+static void place_values(micap_recorded_kind *kind, micap_kind_value *values)
+{
+    micap_operation operation = micap_kind_operation(kind);
+    kind->stride = sizeof(micap_recorded);
+    kind->alignment = _Alignof(micap_recorded);
+    kind->is_simple = operation != MICAP_OPERATION_NONE && operation != MICAP_OPERATION_INSTANCE;
+    for (uint32_t i = 0; i < kind->value_count; ++i) {
+        const micap_type *type = values[i].type;
+        kind->is_simple &= type->trivial && !type->leaves && !type->type.many;
+        kind->has_pools |= micap_is_pooled(values[i].component);
+        values[i].offset = values[i].bytes = 0;
+        if (!type->type.size_bytes || values[i].operation == MICAP_OPERATION_NONE ||
+            values[i].operation == MICAP_OPERATION_REMOVE)
+            continue;
+        values[i].bytes = type->type.size_bytes;
+        values[i].offset = (uint32_t)micap_align_up(kind->stride, type->type.alignment);
+        kind->stride = values[i].offset + values[i].bytes;
+        kind->alignment = kind->alignment > type->type.alignment ? kind->alignment : type->type.alignment;
+    }
+    kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
+    kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
+}
+
+/* The value for a component among those of a list, or the place after them. */
+static micap_kind_value *find_value(micap_kind_value *values, uint32_t count, mica_component component)
+{
+    const micap_kind_value *end = values + count;
+    while (values < end && values->component != component)
+        ++values;
+    return values;
+}
+
+bool micap_kind_combine(const micap_recorded_kind *first, const micap_recorded_kind *then, micap_kind_value *values,
+                        micap_recorded_kind *out_kind)
+{
+    bool is_mark = then->shape == MICAP_SHAPE_MARK;
+    if (!(then->is_simple || is_mark) || then->shape == MICAP_OPERATION_CREATE ||
+        first->shape == MICAP_OPERATION_DESTROY)
+        return false;
+    *out_kind = *first;
+    if (micap_kind_operation(first) != MICAP_OPERATION_CREATE)
+        out_kind->shape = MICAP_OPERATION_SEVERAL;
+    out_kind->values = values;
+    for (uint32_t i = 0; i < first->value_count; ++i) {
+        values[i] = micap_kind_values(first)[i];
+        values[i].is_set = micap_kind_sets(first, &values[i]);
+    }
+    for (uint32_t i = 0; i < then->value_count; ++i) {
+        const micap_kind_value *later = &micap_kind_values(then)[i];
+        micap_kind_value *value = find_value(values, out_kind->value_count, later->component);
+        if (is_mark) {
+            value->is_set = true;
+            continue;
+        }
+        bool is_known = value < values + out_kind->value_count;
+        if (is_known && later->type->type.toggle) /* what is added anew is switched on */
+            return false;
+        out_kind->value_count += !is_known;
+        *value = *later;
+        value->is_set = micap_kind_sets(then, later);
+    }
+    place_values(out_kind, values);
     return true;
 }
 
@@ -57,10 +120,6 @@ static bool is_given_twice(const mica_commands *commands, const mica_value *valu
 /* Describes a kind; false with a report. */
 static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, const mica_value *values, uint32_t count)
 {
-    micap_operation operation = micap_kind_operation(kind);
-    kind->stride = sizeof(micap_recorded);
-    kind->alignment = _Alignof(micap_recorded);
-    kind->is_simple = operation != MICAP_OPERATION_NONE && operation != MICAP_OPERATION_INSTANCE;
     kind->value_count = count;
     if (count > 1) {
         kind->values = micap_stage_allocate(&commands->world->memory, &commands->recording.stage,
@@ -70,11 +129,11 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
             return false;
         }
     }
+    micap_kind_value *places = kind->values ? kind->values : &kind->value;
     for (uint32_t i = 0; i < count; ++i)
-        if (!place_value(commands, kind, kind->values ? &kind->values[i] : &kind->value, &values[i]))
+        if (!describe_value(commands, kind, &places[i], &values[i]))
             return false;
-    kind->stride = (uint32_t)micap_align_up(kind->stride, kind->alignment);
-    kind->room_bytes = kind->alignment <= _Alignof(micap_recorded) ? kind->stride : UINT32_MAX;
+    place_values(kind, places);
     if (kind->values)
         kind->value.component = kind->values[0].component; /* for guess_kind */
     bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && micap_is_words(kind->value.bytes) &&

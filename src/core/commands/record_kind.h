@@ -13,6 +13,19 @@ const micap_type *micap_check_recordable(const mica_commands *commands, mica_com
 const micap_recorded_kind *micap_kind_of(mica_commands *commands, uint32_t shape, const mica_value *values,
                                          uint32_t count, mica_location location);
 
+/* Describes the net change of two kinds, one after the other, of which the first is simple and the second destroys nothing: later values
+ * replace earlier ones. There is room for the values of both. False if such changes need a target. */
+bool micap_kind_combine(const micap_recorded_kind *first, const micap_recorded_kind *then, micap_kind_value *values,
+                        micap_recorded_kind *out_kind);
+
+/* Whether the set hook runs for a value of a kind. */
+static inline bool micap_kind_sets(const micap_recorded_kind *kind, const micap_kind_value *value)
+{
+    micap_operation operation = micap_kind_operation(kind);
+    bool is_list = operation == MICAP_OPERATION_CREATE || operation == MICAP_OPERATION_SEVERAL;
+    return is_list ? value->is_set : (kind->shape & MICAP_SHAPE_IS_SET) != 0;
+}
+
 /* Whether the components of a kind are those of the values, and come with a value where those do. */
 static inline bool micap_kind_has_values(const micap_recorded_kind *kind, const mica_value *values, uint32_t count)
 {

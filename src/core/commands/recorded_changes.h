@@ -15,7 +15,8 @@
  *
  * A recording is a log. A change has 24 bytes, and its staged values follow it. What many changes share is in their kind: the
  * operation, the components, where the values are, and where in the program it was recorded. Changes of one entity are linked,
- * and the flush merges them; most entities have one change only, which the flush applies from the log. */
+ * and the flush merges them, into a change of a combined kind if it can; most entities have one change only, which the flush
+ * applies from the log. */
 #ifndef MICAP_CORE_COMMANDS_RECORDED_CHANGES_H
 #define MICAP_CORE_COMMANDS_RECORDED_CHANGES_H
 
@@ -30,6 +31,7 @@ typedef enum micap_operation {
     MICAP_OPERATION_INSTANCE, /* pools with many instances: adds an instance with the staged value */
     MICAP_OPERATION_CREATE,   /* with any number of components and staged values */
     MICAP_OPERATION_DESTROY,
+    MICAP_OPERATION_SEVERAL, /* what a flush makes of several changes of an entity that exists */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -50,6 +52,7 @@ typedef struct micap_kind_value {
     uint32_t size_bytes; /* as the caller gave it */
     uint32_t offset;     /* of the staged value from the change; 0 if there is none */
     uint32_t bytes;      /* of the staged value */
+    uint8_t operation;   /* NONE, VALUE, REMOVE or INSTANCE */
     bool is_set;         /* the caller gave a value: otherwise it is the default */
 } micap_kind_value;
 
@@ -62,7 +65,8 @@ typedef struct micap_recorded_kind {
     uint32_t stride;     /* bytes of a change with its values */
     uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
     uint32_t alignment;
-    bool is_simple; /* one operation on trivial values: the batch tier can apply it */
+    bool is_simple; /* operations on trivial values: the batch tier can apply it */
+    bool has_pools; /* some component is in a pool */
     mica_location location;
     const char *label;
     micap_kind_value value;   /* the only one, */

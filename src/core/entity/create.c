@@ -10,8 +10,6 @@
 /* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
 static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
 {
-    if (world->recording_depth)
-        return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
     if (micap_create_plan_choose(world, values, count))
         return mica_create_id(world, values, count);
     micap_archetype *archetype = micap_create_plan_archetype(world, values, count);
@@ -156,10 +154,10 @@ static __attribute__((noinline)) mica_entity create_pooled_saving(mica_world *wo
 static __attribute__((noinline)) mica_entity create_other(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
-    if (!world->recording_depth && plan->known_pooled == count + 1 && is_ready(world, plan))
+    if (plan->known_pooled == count + 1 && is_ready(world, plan))
         return world->undo.before ? create_pooled_saving(world, plan, values, count)
                                   : create_pooled(world, plan, values, count, false);
-    if (world->recording_depth || plan->known != count + 1 || !is_ready(world, plan))
+    if (plan->known != count + 1 || !is_ready(world, plan))
         return create_any(world, values, count);
     micap_row spot = micap_rows_next(plan->archetype);
     micap_touch_next_record(&world->entities);
@@ -167,13 +165,20 @@ static __attribute__((noinline)) mica_entity create_other(mica_world *world, con
     return create_by_plan(world, plan, values, count);
 }
 
+static __attribute__((noinline)) mica_entity create_recorded(mica_world *world, const mica_value *values,
+                                                             uint32_t count)
+{
+    return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
+}
+
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
         return mica_nil();
+    if (MICAP_UNLIKELY(world->recording_depth))
+        return create_recorded(world, values, count);
     const micap_create_plan *plan = *micap_create_plan_first(&world->create_plans, values, count);
-    if (MICAP_UNLIKELY(world->recording_depth | world->undo.before || plan->known != count + 1 ||
-                       !is_ready(world, plan)))
+    if (MICAP_UNLIKELY(world->undo.before || plan->known != count + 1 || !is_ready(world, plan)))
         return create_other(world, values, count);
     return create_by_plan(world, plan, values, count);
 }

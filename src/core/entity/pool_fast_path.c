@@ -148,21 +148,6 @@ bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_comp
     return MICAP_LIKELY(remove_mapped(world, pool, entity)) || micap_remove_any(world, entity, component);
 }
 
-bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from)
-{
-    mica_pool *pool = micap_pool_of(world, component);
-    char *value = micap_pool_is_fast(world, pool) && is_living(world, entity) ? add_row(world, pool, entity) : NULL;
-    if (value && pool->kind != MICAP_POOL_TAG)
-        micap_copy_trivial(value, from, pool->value_bytes);
-    return value != NULL;
-}
-
-bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component)
-{
-    mica_pool *pool = micap_pool_of(world, component);
-    return micap_pool_is_fast(world, pool) && is_living(world, entity) && remove_row(world, pool, entity);
-}
-
 static void overwrite(mica_world *world, mica_pool *pool, mica_entity entity, const char *from)
 {
     uint32_t row = micap_pool_row(pool, entity);

@@ -16,13 +16,8 @@ void *micap_pooled_add_or_any(mica_world *world, mica_entity entity, mica_compon
 bool micap_pooled_set_or_any(mica_world *world, mica_entity entity, mica_value value);
 bool micap_pooled_remove_or_any(mica_world *world, mica_entity entity, mica_component component);
 
-/* The fast paths alone, for what the entity does not have yet, and for what it has; false when there is none, and nothing was
- * done. */
-bool micap_pooled_set_fast(mica_world *world, mica_entity entity, mica_component component, const void *from);
-bool micap_pooled_remove_fast(mica_world *world, mica_entity entity, mica_component component);
-
-/* The same for a living entity and a pool that is fast and has room for it: a value over the one that is there, or a new one;
- * and gone if there is one. */
+/* For a living entity and a pool that is fast and has room for it: a value over the one that is there, or a new one; and gone if there
+ * is one. */
 void micap_pooled_set_reserved(mica_world *world, mica_pool *pool, mica_entity entity, const char *from);
 void micap_pooled_remove_reserved(mica_world *world, mica_pool *pool, mica_entity entity);
 

@@ -41,15 +41,17 @@ static void preserve(mica_world *world, const micap_row_batch *run)
 }
 
 /* Copies the columns both have. */
-static void copy_columns(const micap_row_batch *run, const micap_edge *edge)
+static void copy_columns(const micap_row_batch *run)
 {
-    const micap_column_data *lanes = micap_chunk_columns(run->from.chunk), *others = micap_chunk_columns(run->to.chunk);
-    bool widen = edge->path == MICAP_EDGE_ADDS;
-    uint32_t count = (widen ? run->from : run->to).chunk->archetype->column_count;
-    for (uint32_t i = 0; i < count; ++i) {
-        const micap_column_data *lane = &lanes[i + (!widen && i >= edge->column)];
-        const micap_column_data *other = &others[i + (widen && i >= edge->column)];
-        char *to = other->values + run->to.row * lane->bytes;
+    const micap_archetype *source = run->from.chunk->archetype, *target = run->to.chunk->archetype;
+    const micap_column *column = source->columns, *other = target->columns, *end = other + target->column_count;
+    const micap_column_data *lane = micap_chunk_columns(run->from.chunk), *place = micap_chunk_columns(run->to.chunk);
+    for (uint32_t left = source->column_count; left; --left, ++column, ++lane) {
+        for (; other < end && other->component < column->component; ++other)
+            ++place;
+        if (other == end || other->component != column->component)
+            continue;
+        char *to = place->values + run->to.row * lane->bytes;
         const char *from = lane->values + run->from.row * lane->bytes;
         if (run->is_backward)
             copy_backward(to, from, lane->bytes, run->count);
@@ -58,11 +60,11 @@ static void copy_columns(const micap_row_batch *run, const micap_edge *edge)
     }
 }
 
-void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge)
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run)
 {
     preserve(world, run);
     micap_touch_rows(world, run->to.chunk, run->to.row, run->count);
-    copy_columns(run, edge);
+    copy_columns(run);
 }
 
 /* The last rows of the archetype fill the holes that the run left. */
@@ -158,7 +160,7 @@ static uint32_t step_without_holes(mica_world *world, const mica_entity *entitie
     run.count = micap_rows_in_order(run.from, entities, at_most(count, run.to.chunk->capacity - run.to.row));
     micap_preserve_rows(world, run.from.chunk, run.from.row, run.count);
     micap_touch_rows(world, run.to.chunk, run.to.row, run.count);
-    copy_columns(&run, edge);
+    copy_columns(&run);
     finish_step(world, &run, edge, entities, values);
     micap_rows_count_up(run.to, run.count);
     return run.count;
@@ -170,7 +172,7 @@ static uint32_t step_with_holes(mica_world *world, const mica_entity *entities, 
     micap_row_batch run = micap_row_batch_begin(micap_locate(world, entities[0]), edge->end, count);
     run.count = run.is_backward ? rows_in_reverse(run.from, entities, run.count)
                                 : micap_rows_in_order(run.from, entities, run.count);
-    micap_row_batch_move_columns(world, &run, edge);
+    micap_row_batch_move_columns(world, &run);
     finish_step(world, &run, edge, entities, values);
     micap_row_batch_end(world, &run);
     return run.count;

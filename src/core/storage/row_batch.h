@@ -1,4 +1,4 @@
-/* Rows of one chunk that go along a short edge to the end of another archetype, or are removed, all at once. */
+/* Rows of one chunk that go to the end of another archetype, or are removed, all at once. */
 #ifndef MICAP_CORE_STORAGE_ROW_BATCH_H
 #define MICAP_CORE_STORAGE_ROW_BATCH_H
 
@@ -16,7 +16,7 @@ typedef struct micap_row_batch {
 micap_row_batch micap_row_batch_begin(micap_row from, const micap_archetype *to, uint32_t count);
 
 /* Moves the columns both have. What only `to` has stays raw, and entities and records are left to the caller. */
-void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run, const micap_edge *edge);
+void micap_row_batch_move_columns(mica_world *world, const micap_row_batch *run);
 
 /* A value for a column that rows did not have. */
 typedef struct micap_new_values {

@@ -33,7 +33,7 @@ bool micap_spawn_fail_memory(micap_spawning *work)
 static void *take_room(micap_spawning *work, size_t bytes)
 {
     size_t rounded = micap_align_up(bytes, MICAP_ARRAY_ALIGNMENT);
-    if (rounded > sizeof work->room - work->room_used)
+    if (rounded >= sizeof work->room - work->room_used) /* not the end of the room, even for nothing */
         return micap_allocate(&work->memory, bytes, MICAP_ARRAY_ALIGNMENT);
     char *taken = work->room + work->room_used;
     work->room_used += rounded;
