@@ -3,8 +3,8 @@
 #include "core/entity/create_rows.h"
 #include "core/storage/pool_lookup.h"
 
-/* A program that gives the same components in ever new orders does not get ever more plans. */
-enum { CHAINS_MIN = 16, PLANS_PER_ARCHETYPE = 8 };
+/* A program that gives the same components in ever new orders, or has a great many archetypes, does not get ever more plans. */
+enum { CHAINS_MIN = 16, PLANS_PER_ARCHETYPE = 8, PLANS_MAX = 1536 };
 
 /* Ends every chain, and is the only one of an empty table. Never written. */
 static micap_create_plan no_plan;
@@ -115,7 +115,7 @@ static bool reserve_chains(mica_world *world)
 static void learn(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
     micap_create_plans *plans = &world->create_plans;
-    if (plans->count > (world->archetypes.count + 1) * PLANS_PER_ARCHETYPE)
+    if (plans->count >= PLANS_MAX || plans->count > (world->archetypes.count + 1) * PLANS_PER_ARCHETYPE)
         micap_create_plans_free(world);
     micap_create_plan *plan =
         reserve_chains(world) ? micap_allocate(&world->memory, bytes_of(count), MICAP_ARRAY_ALIGNMENT) : NULL;

@@ -28,8 +28,8 @@ typedef struct micap_entry {
 typedef struct micap_spawning {
     mica_world *world;
     const mica_resource *resource;
-    mica_resume *resume;         /* of a saved world that continues; else NULL */
-    mica_entity *handles;        /* that its entities had */
+    mica_resume *resume;  /* of a saved world that continues; else NULL */
+    mica_entity *handles; /* that its entities had */
     const mica_spawn_def *def;
     micap_memory memory; /* the resource's allocator: it may be shared by several threads, its count may not */
     micap_entry *entries;
