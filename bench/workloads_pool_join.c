@@ -74,7 +74,7 @@ static uint64_t sum_of_places(mica_world *world)
 
 static uint64_t sum_of_places_raw(const raw_pools *pools)
 {
-    const Position *position = (const Position *)pools->where.values;
+    const Position *position = (const void *)pools->where.values;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < pools->where.count; ++i)
         sum += (uint64_t)bits_of(position[i].x) + bits_of(position[i].y) + bits_of(position[i].z);
@@ -150,7 +150,7 @@ static measurement join2_raw(uint32_t n)
         for (uint32_t i = pools.pace.count; i-- > 0;) {
             Position *position = raw_pool_get(&pools.where, pools.pace.owner[i], sizeof *position);
             if (position)
-                move_by(position, (const Velocity *)pools.pace.values + i, seconds);
+                move_by(position, (const Velocity *)(const void *)pools.pace.values + i, seconds);
         }
     }
     double time = (now_ns() - start) / n / SWEEPS;
@@ -183,7 +183,7 @@ static measurement join3_mica(uint32_t n)
 static measurement join3_raw(uint32_t n)
 {
     raw_pools pools = pools_raw(n);
-    const Mass *freight = (const Mass *)pools.freight.values;
+    const Mass *freight = (const void *)pools.freight.values;
     double start = 0;
     for (uint32_t sweep = 0; sweep <= SWEEPS; ++sweep) {
         if (sweep == 1)
@@ -239,7 +239,7 @@ static measurement changed_mica(uint32_t n)
 static measurement changed_raw(uint32_t n)
 {
     raw_pools pools = pools_raw(n);
-    Position *position = (Position *)pools.where.values;
+    Position *position = (void *)pools.where.values;
     uint32_t blocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS;
     uint8_t *dirty = allocate_or_exit(blocks);
     for (uint32_t i = 0; i < n; ++i)

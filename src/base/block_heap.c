@@ -154,7 +154,7 @@ static free_block *cut(shelf *from, size_t bytes)
     span *first = from->spans;
     if ((!first || first->cut + bytes > SPAN_BYTES) && !(first = add_span(from)))
         return NULL;
-    free_block *block = (free_block *)((char *)first + first->cut);
+    free_block *block = (void *)((char *)first + first->cut);
     first->cut += (uint32_t)bytes;
     return block;
 }

@@ -131,9 +131,9 @@ static void append_element(sqlite3_str *text, const mica_field *field, const cha
     double real;
     switch (kind) {
     case MICA_KIND_TEXT:
-        append_quoted(text, mica_text_get((const mica_text *)at), mica_text_length((const mica_text *)at));
+        append_quoted(text, mica_text_get((const void *)at), mica_text_length((const void *)at));
         break;
-    case MICA_KIND_LIST: append_list(text, field->type, (const mica_list *)at); break;
+    case MICA_KIND_LIST: append_list(text, field->type, (const void *)at); break;
     case MICA_KIND_STRUCT: append_fields(text, field->type, at); break;
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: append_named(text, field->type, at); break;

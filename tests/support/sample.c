@@ -226,7 +226,9 @@ MICA_POOL_WITH(SamplePoolText, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_LA
 
 static void text_of(uint32_t number, char text[64])
 {
-    snprintf(text, 64, !number ? "" : number % 2 ? "%u" : "the number %u, in a text of some length", number);
+    text[0] = 0;
+    if (number)
+        snprintf(text, 64, number % 2 ? "%u" : "the number %u, in a text of some length", number);
 }
 
 static void text_assign(void *value, uint32_t number)
