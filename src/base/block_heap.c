@@ -149,7 +149,7 @@ static span *add_span(shelf *to)
     return fresh;
 }
 
-static free_block *cut(shelf *from, size_t bytes)
+static free_block *cut_block(shelf *from, size_t bytes)
 {
     span *first = from->spans;
     if ((!first || first->cut + bytes > SPAN_BYTES) && !(first = add_span(from)))
@@ -163,7 +163,7 @@ static free_block *take_block(shelf *from, size_t bytes)
 {
     free_block *block = from->first;
     if (!block)
-        return cut(from, bytes);
+        return cut_block(from, bytes);
     from->first = block->next;
     return block;
 }

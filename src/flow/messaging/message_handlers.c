@@ -535,14 +535,14 @@ static bool take_messages(micap_reader *reader, micap_bytes *out, const void *co
     return !reader->failed;
 }
 
-static void write(const mica_world *world, const void *state, micap_bytes *bytes)
+static void write_waiting(const mica_world *world, const void *state, micap_bytes *bytes)
 {
     (void)world;
     micap_queue_codec codec = {put_messages, take_messages, 0, state};
     micap_queue_write(&((const micap_messages *)state)->queue, bytes, &codec);
 }
 
-static void *read(mica_world *world, void *state, micap_reader *reader)
+static void *read_waiting(mica_world *world, void *state, micap_reader *reader)
 {
     (void)world;
     const micap_messages *messages = state;
@@ -572,8 +572,8 @@ static const micap_listener_ops listener = {
     .drop = drop,
     .prepare = prepare,
     .load = load,
-    .write = write,
-    .read = read,
+    .write = write_waiting,
+    .read = read_waiting,
     .hash = hash,
     .frame_begin = frame_begin,
     .phase_begin = phase_begin,
