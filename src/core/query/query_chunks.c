@@ -13,8 +13,10 @@ static uint32_t count_chunks(const mica_query *query)
 static void fill_entry(const mica_query *query, micap_listed_chunk *entry, const uint16_t *columns)
 {
     const micap_column_data *data = micap_chunk_columns(entry->chunk);
-    for (uint32_t i = 0; i < query->term_count; ++i)
-        entry->columns[i] = columns[i] < MICAP_COLUMN_UNKNOWN ? data[columns[i]].values : NULL;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED); /* another thread may look them up too */
+        entry->columns[i] = column < MICAP_COLUMN_UNKNOWN ? data[column].values : NULL;
+    }
 }
 
 /* False if memory is short: the list stays invalid. */
