@@ -155,7 +155,7 @@ def source_file():
 #endif
 #define MICA_BUILD 1
 #include "mica.h"
-#if defined(MICA_CHECKED) && defined(MICA_WAS_INCLUDED_)
+#ifdef MICA_WAS_INCLUDED_
 {undefine}
 #endif
 """ + "".join(expand(name) for name in files) + """#undef MICA_BUILD
