@@ -213,7 +213,8 @@ static void write_removals(const mica_world *world, micap_bytes *bytes)
             micap_bytes_put64(bytes, component->type->name_hash);
             micap_bytes_put_number(bytes, number);
             micap_bytes_put_number(bytes, list->missed);
-            write_handles(bytes, list->entities + list->first, list->count - list->first);
+            const mica_entity *unread = list->entities ? list->entities + list->first : NULL;
+            write_handles(bytes, unread, list->count - list->first);
         }
     }
 }

@@ -66,6 +66,8 @@ static const char *problem_of(const mica_system_def *def)
         return "a system without terms must use .once";
     if (def->exclusive && !def->once)
         return "an exclusive system must use .once";
+    if (def->term_count && !def->terms)
+        return "it has no .terms where .term_count says so";
     if (def->use_count > MICAP_USES_MAX || (def->use_count && !def->uses))
         return "it has too many .uses, or none where .use_count says so";
     if ((uint32_t)def->parallel > MICA_PARALLEL_THRESHOLD)
