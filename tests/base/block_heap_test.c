@@ -6,7 +6,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define IS_SANITIZED 1
+#    endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(IS_SANITIZED)
 enum { HAS_SPANS = 0 }; /* every block is malloc's */
 #else
 enum { HAS_SPANS = 1 };

@@ -48,6 +48,15 @@ static const char *text_of(mica_member member)
     return text;
 }
 
+/* Compares as text: padding of a struct that a function returns is arbitrary. */
+static bool is_sample(Monster *monster)
+{
+    char text[2000];
+    Monster expected = sample();
+    strcpy(text, text_of(mica_member_of(MICA_ID(Monster), monster)));
+    return strcmp(text, text_of(mica_member_of(MICA_ID(Monster), &expected))) == 0;
+}
+
 START_TEST(a_value_is_written_as_json)
 {
     Monster monster = sample();
@@ -129,7 +138,7 @@ START_TEST(what_is_parsed_is_written_again)
     if (*row->path)
         ck_assert_str_eq(text_of(member), row->again ? row->again : row->text);
     else
-        ck_assert(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0);
+        ck_assert(is_sample(&monster));
 }
 END_TEST
 
@@ -206,7 +215,7 @@ START_TEST(a_text_that_is_wrong_changes_nothing_and_is_pointed_at)
     ck_assert_int_eq(error.result, MICA_ERROR_INVALID);
     ck_assert_msg(strstr(error.text, row->message) && error.position == row->position, "%s: %s at %u", row->text,
                   error.text, error.position);
-    ck_assert_msg(memcmp(&monster, &(Monster[]){sample()}, sizeof monster) == 0, "%s changed the value", row->text);
+    ck_assert_msg(is_sample(&monster), "%s changed the value", row->text);
     ck_assert_int_eq(mica_value_parse(member, row->text, NULL), MICA_ERROR_INVALID);
 }
 END_TEST

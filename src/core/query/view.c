@@ -149,7 +149,7 @@ static MICAP_INLINE void prefetch_listed(const micap_chunk_list *list, const mic
     const micap_listed_chunk *next = micap_listed_chunk_at(list, position + 1);
     for (uint32_t i = 0, count = query->term_count; i < count; ++i)
         for (uint32_t at = 0; at < PREFETCH_BYTES; at += MICAP_CACHE_LINE)
-            __builtin_prefetch(next->columns[i] + at);
+            __builtin_prefetch((const char *)((uintptr_t)next->columns[i] + at)); /* or NULL: it does no harm */
 }
 
 /* The chunks of a list that is valid. */

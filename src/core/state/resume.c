@@ -38,7 +38,7 @@ bool mica_state_check(const void *bytes, size_t byte_count)
     if (MICAP_MISSING_ARRAY(NULL, bytes, byte_count))
         return false;
     micap_reader records[MICAP_STATE_KINDS] = {0};
-    micap_reader reader = {bytes, bytes, (const char *)bytes + byte_count, false};
+    micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
     return find_records(&reader, records);
 }
 
@@ -47,7 +47,7 @@ bool mica_state_has_time(const void *bytes, size_t byte_count)
     if (MICAP_MISSING_ARRAY(NULL, bytes, byte_count))
         return false;
     micap_reader records[MICAP_STATE_KINDS] = {0};
-    micap_reader reader = {bytes, bytes, (const char *)bytes + byte_count, false};
+    micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
     return find_records(&reader, records) && records[MICAP_STATE_MODULES + MICAP_MODULE_FLOW].begin;
 }
 
@@ -105,7 +105,7 @@ mica_resume *mica_resume_begin(mica_world *world, const void *bytes, size_t byte
         return NULL;
     }
     resume->world = world;
-    micap_reader reader = {bytes, bytes, (const char *)bytes + byte_count, false};
+    micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
     bool fine = find_records(&reader, resume->records);
     resume->version = fine ? micap_reader_take64(&resume->records[MICAP_STATE_WORLD]) : 0;
     fine = fine && resume->version && resume->version < UINT64_MAX / 2 &&
