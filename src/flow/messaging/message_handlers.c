@@ -480,6 +480,23 @@ static void load(mica_world *world, void *state, const void *saved)
     messages->is_awaited = false;
 }
 
+/* The number of bytes goes first, so that a world without the type finds the next message. */
+static void put_message(micap_bytes *bytes, const micap_queued_message *message)
+{
+    const micap_type *type = micap_type_of(message->component);
+    micap_bytes_put64(bytes, type->name_hash);
+    micap_bytes_put64(bytes, type->layout_hash);
+    micap_bytes_put32(bytes, 0);
+    uint32_t begin = bytes->count;
+    micap_bytes_put_number(bytes, message->kind);
+    micap_bytes_put32(bytes, message->entity.index);
+    micap_bytes_put32(bytes, message->entity.generation);
+    micap_value_put(bytes, &type->type, micap_message_data(message));
+    uint32_t count = micap_little32(bytes->count - begin);
+    if (!bytes->failed)
+        memcpy(bytes->data + begin - sizeof count, &count, sizeof count);
+}
+
 static void put_messages(micap_bytes *bytes, const char *begin, const char *end, const void *context)
 {
     (void)context;
@@ -487,16 +504,8 @@ static void put_messages(micap_bytes *bytes, const char *begin, const char *end,
     for (const char *at = begin; at < end; at += ((const micap_queued_message *)(const void *)at)->bytes)
         ++count;
     micap_bytes_put_number(bytes, count);
-    for (const char *at = begin; at < end; at += ((const micap_queued_message *)(const void *)at)->bytes) {
-        const micap_queued_message *message = (const micap_queued_message *)(const void *)at;
-        const micap_type *type = micap_type_of(message->component);
-        micap_bytes_put64(bytes, type->name_hash);
-        micap_bytes_put64(bytes, type->layout_hash);
-        micap_bytes_put_number(bytes, message->kind);
-        micap_bytes_put32(bytes, message->entity.index);
-        micap_bytes_put32(bytes, message->entity.generation);
-        micap_value_put(bytes, &type->type, micap_message_data(message));
-    }
+    for (const char *at = begin; at < end; at += ((const micap_queued_message *)(const void *)at)->bytes)
+        put_message(bytes, (const micap_queued_message *)(const void *)at);
 }
 
 static const micap_message_kind *find_kind(const micap_messages *messages, uint64_t name_hash, uint64_t layout_hash)
@@ -509,15 +518,18 @@ static const micap_message_kind *find_kind(const micap_messages *messages, uint6
     return NULL;
 }
 
-/* All messages have handlers here, or the file is not accepted: without a description the next one is not found. */
+/* A message that no handler of this world takes is skipped, as if it were sent now. */
 static bool take_messages(micap_reader *reader, micap_bytes *out, const void *context)
 {
     uint64_t count = micap_reader_take_number(reader);
     for (uint64_t i = 0; i < count && !reader->failed; ++i) {
         uint64_t name_hash = micap_reader_take64(reader), layout_hash = micap_reader_take64(reader);
+        uint32_t written = micap_reader_take32(reader);
         const micap_message_kind *kind = find_kind(context, name_hash, layout_hash);
-        if (!kind)
-            return false;
+        if (!kind) {
+            micap_reader_take(reader, written);
+            continue;
+        }
         size_t head = micap_align_up(sizeof(micap_queued_message), MICAP_MESSAGE_ALIGNMENT);
         size_t bytes = head + micap_align_up(kind->message_bytes, MICAP_MESSAGE_ALIGNMENT);
         micap_queued_message message = {

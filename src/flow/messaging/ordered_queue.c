@@ -352,9 +352,8 @@ static bool read_spans(micap_reader *reader, micap_bytes *spans, micap_bytes *co
         if (reader->failed || !codec->take(reader, content, codec->context))
             return false;
         span.bytes = content->count - before;
-        if (!span.bytes)
-            return false;
-        micap_bytes_put(spans, &span, sizeof span);
+        if (span.bytes)
+            micap_bytes_put(spans, &span, sizeof span);
     }
     return !reader->failed && !spans->failed && !content->failed;
 }
