@@ -2,7 +2,7 @@
  *
  *     mica_state_take(world, &state);                        handles, order of rows, time, clocks, messages
  *     ... write mica_state_bytes and all entities and values ...
- *     mica_resume *resume = mica_resume_begin(other, bytes, byte_count, handles, count);
+ *     mica_resume_begin(other, bytes, byte_count, handles, count, &resume);
  *     ... create the entities with one batch (mica/batch.h), in the order of `handles` ...
  *     mica_resume_end(resume);                               both worlds have the same hash, now and after any number of ticks
  *
@@ -49,10 +49,11 @@ typedef struct mica_resume mica_resume;
 MICA_API bool mica_world_is_unused(const mica_world *world);
 
 /* Begins to restore a state into an unused world that has the components, systems and streams. The entities that one batch creates
- * next get these handles, in this order; the bytes must stay valid until the end. Returns NULL with a report if memory is short, the
- * world is not unused, or the bytes are invalid; then the world is still unused. Threads: owner. */
-MICA_API mica_resume *mica_resume_begin(mica_world *world, const void *bytes, size_t byte_count,
-                                        const mica_entity *entities, uint32_t entity_count);
+ * next get these handles, in this order; the bytes must stay valid until the end. Returns MICA_ERROR_MEMORY if memory is short,
+ * MICA_ERROR_REFUSED if the world is not unused, and MICA_ERROR_DATA if the bytes are invalid; then `*out_resume` is NULL and an unused
+ * world still is. Threads: owner. */
+MICA_API mica_result mica_resume_begin(mica_world *world, const void *bytes, size_t byte_count,
+                                       const mica_entity *entities, uint32_t entity_count, mica_resume **out_resume);
 
 /* Restores the rest of the state, once the entities have their values, names and parents, and frees `resume`. If hooks changed what
  * was created, rows keep the order they have. On error, which is MICA_ERROR_MEMORY or MICA_ERROR_DATA, the entities stay.

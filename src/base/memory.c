@@ -71,6 +71,8 @@ void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment)
     void *pointer = memory->allocator.allocate(bytes, alignment, memory->allocator.context);
     if (pointer)
         atomic_fetch_add_explicit(&memory->bytes, bytes, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&memory->failures, 1, memory_order_relaxed);
     return pointer;
 }
 

@@ -9,6 +9,7 @@
 typedef struct micap_memory {
     mica_allocator allocator;
     atomic_size_t bytes; /* allocated and not released: command buffers count from any thread */
+    atomic_uint failures;
 } micap_memory;
 
 /* Takes the user's allocator, or the default for one that is all NULL. False if only one of its functions is given. */
@@ -20,6 +21,12 @@ bool micap_memory_is_default(const micap_memory *memory);
 /* Not zeroed. NULL if memory is short. `bytes` may be 0. */
 void *micap_allocate(micap_memory *memory, size_t bytes, size_t alignment);
 void *micap_allocate_zeroed(micap_memory *memory, size_t bytes, size_t alignment);
+
+/* How often memory was short so far. */
+static inline uint32_t micap_memory_failures(micap_memory *memory)
+{
+    return atomic_load_explicit(&memory->failures, memory_order_relaxed);
+}
 
 /* `bytes` and alignment must be those of the allocation. NULL is a no-op. */
 void micap_release(micap_memory *memory, void *pointer, size_t bytes, size_t alignment);

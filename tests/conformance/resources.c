@@ -137,12 +137,12 @@ static void check_resuming(void)
         mica_blob_free(&blob);
     }
     mica_world *empty = open_world();
-    mica_resume *resume = mica_resume_begin(empty, bytes, byte_count, NULL, 0);
-    EXPECT(resume);
+    mica_resume *resume;
+    EXPECT(mica_resume_begin(empty, bytes, byte_count, NULL, 0, &resume) == MICA_OK);
     mica_resume_cancel(resume);
     EXPECT(mica_world_is_unused(empty));
-    resume = mica_resume_begin(empty, bytes, byte_count, NULL, 0);
-    EXPECT(resume && mica_resume_end(resume) == MICA_OK);
+    EXPECT(mica_resume_begin(empty, bytes, byte_count, NULL, 0, &resume) == MICA_OK);
+    EXPECT(mica_resume_end(resume) == MICA_OK);
     mica_world_destroy(empty);
     mica_state_free(state);
     mica_world_destroy(world);

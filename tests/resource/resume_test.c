@@ -436,46 +436,5 @@ START_TEST(loading_fails_cleanly_at_every_allocation)
 }
 END_TEST
 
-/* Bytes of a state, damaged in turn: the world is refused or valid, and never crashes. */
-START_TEST(a_damaged_state_is_refused_or_valid)
-{
-    random_source random = {7};
-    static game first, second;
-    first = make(1);
-    set_up(&first);
-    for (uint32_t i = 0; i < 20; ++i)
-        play(&first, &random);
-    mica_state *state;
-    REQUIRE(mica_state_take(first.world, &state) == MICA_OK);
-    size_t byte_count;
-    const char *bytes = mica_state_bytes(state, &byte_count);
-    mica_entity handles[4096];
-    uint32_t count = 0;
-    mica_query *all = mica_query_create(first.world, MICA_QUERY(MICA_MAYBE_READ(Position)));
-    for (mica_view view = mica_query_begin(all); mica_view_next(&view); count += view.count)
-        memcpy(handles + count, view.entities, view.count * sizeof *handles);
-    char *damaged = malloc(byte_count);
-    for (size_t at = 0; at < byte_count; at += 1 + random_below(&random, UNDER_SANITIZER ? 60 : 12)) {
-        memcpy(damaged, bytes, byte_count);
-        damaged[at] = (char)(damaged[at] ^ (1 << random_below(&random, 8)));
-        second = make(1);
-        set_up(&second);
-        mica_resume *resume = mica_resume_begin(second.world, damaged, byte_count, handles, count);
-        if (resume)
-            mica_resume_end(resume);
-        else
-            ck_assert(mica_world_is_unused(second.world));
-        ck_assert_int_eq(mica_world_validate(second.world), MICA_OK);
-        mica_world_destroy(second.world);
-    }
-    ck_assert(!mica_state_check(bytes, byte_count - 1));
-    ck_assert(!mica_state_check(NULL, 0));
-    free(damaged);
-    mica_state_free(state);
-    mica_world_destroy(first.world);
-}
-END_TEST
-
 TEST_SUITE(resource_resume, random_worlds_continue_exactly, a_loaded_world_is_the_same_after_1000_ticks,
-           large_archetypes_continue_exactly, only_an_unused_world_continues, a_damaged_state_is_refused_or_valid,
-           loading_fails_cleanly_at_every_allocation)
+           large_archetypes_continue_exactly, only_an_unused_world_continues, loading_fails_cleanly_at_every_allocation)

@@ -108,9 +108,10 @@ static void fill_column(char *to, const char *from, uint32_t bytes, uint32_t str
 /* Moves the rows of a run. */
 static void move_run(mica_world *world, const micap_row_batch *run, const mica_entity *entities)
 {
+    uint32_t count = run->count;
     micap_row_batch_move_columns(world, run);
-    memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, run->count * sizeof *entities);
-    for (uint32_t i = 0; i < run->count; ++i)
+    memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, count * sizeof *entities);
+    for (uint32_t i = 0; i < count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
             micap_record_pack(entities[i].generation, run->to.chunk->number, run->to.row + i);
     micap_row_batch_end(world, run);

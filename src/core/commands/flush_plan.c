@@ -211,6 +211,7 @@ static bool place_target(mica_world *world, micap_target *target, const micap_ch
     const micap_flush *flush = &world->flush;
     const micap_flush_step *last = flush->step_count ? &flush->steps[flush->step_count - 1] : NULL;
     const micap_target *before = last && !last->kind ? last->target : NULL;
+    MICAP_ASSERT(target->created || chunk, "changes of dead entities are set aside");
     target->from = target->created ? NULL : chunk->archetype;
     target->to = NULL;
     target->edge.path = MICAP_EDGE_GENERAL;
@@ -274,6 +275,7 @@ static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const
     mica_pool *pool = micap_pool_of(world, value->component);
     micap_recorded *change = run->changes;
     uint32_t page = UINT32_MAX;
+    MICAP_ASSERT(pool, "kinds are interned when the pool exists");
     pool->incoming += run->count;
     for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
         if (change->entity.index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
@@ -292,6 +294,7 @@ static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const
 {
     const micap_kind_value *values = micap_kind_values(run.kind);
     const micap_target *first = route->first;
+    MICAP_ASSERT(first, "the first change of a route was planned");
     run.group = route->group;
     if (first->to && first->to != first->from)
         first->to->incoming += run.count; /* it is among the destinations */

@@ -17,6 +17,7 @@ void micap_create_plans_init(mica_world *world)
 
 static void list_pool(micap_create_plan *plan, micap_create_item *item, mica_pool *pool)
 {
+    MICAP_ASSERT(pool, "the component is in a pool");
     item->pool = pool;
     item->bytes = pool->value_bytes;
     plan->pool_bits |= (uint64_t)1 << pool->bit;

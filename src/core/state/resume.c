@@ -88,40 +88,55 @@ static void release(mica_resume *resume)
     micap_release(&world->memory, resume, sizeof *resume, MICAP_ARRAY_ALIGNMENT);
 }
 
-mica_resume *mica_resume_begin(mica_world *world, const void *bytes, size_t byte_count, const mica_entity *entities,
-                               uint32_t entity_count)
+/* Reads what has to be there before entities are created. */
+static bool read_begin(mica_resume *resume, micap_reader bytes, const mica_entity *entities, uint32_t entity_count)
 {
+    mica_world *world = resume->world;
+    micap_reader *records = resume->records;
+    if (!find_records(&bytes, records))
+        return false;
+    resume->version = micap_reader_take64(&records[MICAP_STATE_WORLD]);
+    return resume->version && resume->version < UINT64_MAX / 2 &&
+           micap_resume_read_index(world, &records[MICAP_STATE_INDEX], entities, entity_count) &&
+           micap_resume_read_buffers(world, &records[MICAP_STATE_BUFFERS]) && read_modules(resume) &&
+           micap_resume_check_unused_slots(world) &&
+           micap_resume_read_archetypes(world, &records[MICAP_STATE_ARCHETYPES]);
+}
+
+/* Says why a state can't be restored: memory was short since then, or something else. */
+static mica_result fail(mica_world *world, uint32_t failures_before, mica_result result, const char *text)
+{
+    if (micap_memory_failures(&world->memory) != failures_before)
+        return micap_fail_memory(world, "resume");
+    return micap_fail(world, result, (mica_location){0}, "resume: %s", text);
+}
+
+mica_result mica_resume_begin(mica_world *world, const void *bytes, size_t byte_count, const mica_entity *entities,
+                              uint32_t entity_count, mica_resume **out_resume)
+{
+    if (MICAP_MISSING(world, out_resume))
+        return MICA_ERROR_INVALID;
+    *out_resume = NULL;
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, bytes, byte_count) ||
         MICAP_MISSING_ARRAY(world, entities, entity_count))
-        return NULL;
-    if (!mica_world_is_unused(world)) {
-        micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                   "resume: refused, because the world has or had entities, or has run a frame");
-        return NULL;
-    }
+        return MICA_ERROR_INVALID;
+    uint32_t failures = micap_memory_failures(&world->memory);
+    if (!mica_world_is_unused(world))
+        return fail(world, failures, MICA_ERROR_REFUSED, "refused, because the world has or had entities, or has run a frame");
     mica_resume *resume = micap_allocate_zeroed(&world->memory, sizeof *resume, MICAP_ARRAY_ALIGNMENT);
-    if (!resume) {
-        micap_fail_memory(world, "resume");
-        return NULL;
-    }
+    if (!resume)
+        return micap_fail_memory(world, "resume");
     resume->world = world;
     micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
-    bool fine = find_records(&reader, resume->records);
-    resume->version = fine ? micap_reader_take64(&resume->records[MICAP_STATE_WORLD]) : 0;
-    fine = fine && resume->version && resume->version < UINT64_MAX / 2 &&
-           micap_resume_read_index(world, &resume->records[MICAP_STATE_INDEX], entities, entity_count) &&
-           micap_resume_read_buffers(world, &resume->records[MICAP_STATE_BUFFERS]) && read_modules(resume) &&
-           micap_resume_check_unused_slots(world) &&
-           micap_resume_read_archetypes(world, &resume->records[MICAP_STATE_ARCHETYPES]);
-    if (!fine) {
+    if (!read_begin(resume, reader, entities, entity_count)) {
         mica_resume_cancel(resume);
-        micap_fail(world, MICA_ERROR_DATA, (mica_location){0}, "resume: memory is short, or the state is invalid");
-        return NULL;
+        return fail(world, failures, MICA_ERROR_DATA, "the state is invalid");
     }
     resume->archetype_count = world->archetypes.count;
     world->entities.preset = entities;
     world->entities.preset_count = entity_count;
-    return resume;
+    *out_resume = resume;
+    return MICA_OK;
 }
 
 void mica_resume_cancel(mica_resume *resume)
@@ -164,6 +179,7 @@ mica_result mica_resume_end(mica_resume *resume)
         return MICA_ERROR_INVALID;
     mica_world *world = resume->world;
     const micap_reader *records = resume->records;
+    uint32_t failures = micap_memory_failures(&world->memory);
     free_preset(world);
     /* Modules that were not in use before the entities were created are read now. */
     bool fine = !world->undo.before && read_modules(resume) && prepare_modules(resume) &&
@@ -172,8 +188,7 @@ mica_result mica_resume_end(mica_resume *resume)
                 micap_resume_arrange_rows(world, records[MICAP_STATE_ARCHETYPES]);
     if (!fine) {
         mica_resume_cancel(resume);
-        return micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0},
-                          "resume: memory is short, or a hook took a snapshot");
+        return fail(world, failures, MICA_ERROR_DATA, "the state is invalid, or a hook took a snapshot");
     }
     micap_resume_forget_archetypes(world, resume->archetype_count);
     micap_resume_arrange_pools(world, records[MICAP_STATE_POOLS], resume->version);

@@ -100,13 +100,7 @@ bool micap_resume_read_index(mica_world *world, micap_reader *reader, const mica
 /* Whether no slot of [begin, end) has a record. */
 static bool is_blank(const micap_entities *entities, uint64_t begin, uint64_t end)
 {
-    uint32_t page_count = atomic_load_explicit(&entities->page_count, memory_order_relaxed);
-    for (uint64_t index = begin; index < end && index >> MICAP_PAGE_SHIFT < page_count; ++index) {
-        const uint64_t *records = entities->pages[index >> MICAP_PAGE_SHIFT].records;
-        if (records && records[index & (MICAP_PAGE_RECORDS - 1)])
-            return false;
-    }
-    return true;
+    return micap_entities_first_used(entities, begin, end) == end;
 }
 
 bool micap_resume_check_unused_slots(const mica_world *world)

@@ -2,6 +2,7 @@
 #include "core/state/resume.h"
 
 #include "core/storage/pool_lookup.h"
+#include "pool/pool_group.h"
 #include "pool/pool_rows.h"
 
 /* What bytes say about one pool. */
@@ -155,16 +156,16 @@ static void arrange(const saved_pool *saved, mica_version version)
     ++pool->stamp;
 }
 
-/* Pools of a group have the same rows first: whether they do so in their saved order. */
-static bool keeps_group(const saved_pool *saved)
+/* Pools of a group have the same rows first. Those of a saved world do, so that nothing moves; bytes could say anything. */
+static void fill_groups(const mica_world *world, mica_version version)
 {
-    const micap_pool_group *group = saved->pool->group;
-    micap_reader owners = saved->owners;
-    micap_handle_runs runs = {0};
-    for (uint32_t row = 0; group && row < group->count; ++row)
-        if (!mica_same(micap_handle_runs_take(&runs, &owners), group->pools[0]->owners[row]))
-            return false;
-    return true;
+    for (uint32_t i = 0; i < world->pools.count; ++i) {
+        micap_pool_group *group = world->pools.all[i]->group;
+        if (!group || group->pools[0] != world->pools.all[i])
+            continue;
+        group->count = 0;
+        micap_group_fill(group, version);
+    }
 }
 
 static void load_stamps(const saved_pool *saved, mica_version version)
@@ -193,16 +194,18 @@ void micap_resume_arrange_pools(mica_world *world, micap_reader reader, mica_ver
     micap_reader_take64(&reader);
     skip_handles(&reader, micap_reader_take_number(&reader));
     uint64_t count = micap_reader_take_number(&reader);
-    for (uint64_t i = 0; i < count; ++i) {
-        saved_pool saved;
-        if (!take_pool(world, &reader, &saved))
-            return; /* it was read before */
+    micap_reader stamps = reader;
+    saved_pool saved;
+    for (uint64_t i = 0; i < count && take_pool(world, &reader, &saved); ++i) {
         if (!saved.pool)
             continue;
         saved.pool->probe_count = saved.probe_count;
         saved.pool->removed_count = saved.removed_count;
-        if (fits(&saved) && keeps_group(&saved))
+        if (fits(&saved))
             arrange(&saved, version);
-        load_stamps(&saved, version);
     }
+    fill_groups(world, version);
+    for (uint64_t i = 0; i < count && take_pool(world, &stamps, &saved); ++i)
+        if (saved.pool)
+            load_stamps(&saved, version);
 }

@@ -234,12 +234,11 @@ static bool arrange(mica_world *world, saved_archetype saved)
 bool micap_resume_arrange_rows(mica_world *world, micap_reader reader)
 {
     uint64_t count = micap_reader_take_number(&reader);
-    for (uint64_t i = 0; i < count; ++i) {
-        saved_archetype saved;
-        if (!take_rows(world, &reader, &saved) || !skip_stamps(&reader, saved.stamp_count) || !arrange(world, saved))
-            return false;
-    }
-    return true;
+    bool fine = true;
+    saved_archetype saved;
+    for (uint64_t i = 0; fine && i < count; ++i)
+        fine = take_rows(world, &reader, &saved) && skip_stamps(&reader, saved.stamp_count) && arrange(world, saved);
+    return fine;
 }
 
 void micap_resume_forget_archetypes(mica_world *world, uint32_t count)
@@ -285,10 +284,8 @@ static void load_stamps(const micap_archetype *archetype, uint32_t stamp, micap_
 void micap_resume_load_stamps(mica_world *world, micap_reader reader, mica_version version)
 {
     uint64_t count = micap_reader_take_number(&reader);
-    for (uint64_t i = 0; i < count; ++i) {
-        saved_archetype saved;
-        if (!take_rows(world, &reader, &saved))
-            return; /* it was read before */
+    saved_archetype saved;
+    for (uint64_t i = 0; i < count && take_rows(world, &reader, &saved); ++i) {
         bool is_same = saved.archetype && is_arranged(saved);
         for (uint64_t k = 0; k < saved.stamp_count; ++k) {
             uint64_t hash = micap_reader_take64(&reader);

@@ -114,8 +114,8 @@ void micap_stale_references_write(const mica_world *world, micap_bytes *bytes)
 static char *find_in_chunk(const mica_world *world, value_owner owner, const micap_type **out_type)
 {
     micap_row spot = micap_locate(world, owner.entity);
-    const micap_archetype *archetype = spot.chunk->archetype;
-    for (uint32_t i = 0; micap_is_row(spot) && i < archetype->column_count; ++i)
+    const micap_archetype *archetype = micap_is_row(spot) ? spot.chunk->archetype : NULL;
+    for (uint32_t i = 0; archetype && i < archetype->column_count; ++i)
         if (micap_state_column_hash(&archetype->columns[i]) == owner.column) {
             *out_type = archetype->columns[i].type;
             return micap_chunk_value(spot.chunk, i, spot.row);

@@ -320,6 +320,20 @@ bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entitie
     return true;
 }
 
+uint64_t micap_entities_first_used(const micap_entities *entities, uint64_t begin, uint64_t end)
+{
+    uint64_t page_count = atomic_load_explicit(&entities->page_count, memory_order_relaxed);
+    for (uint64_t at = begin; at < end && at >> MICAP_PAGE_SHIFT < page_count;) {
+        const uint64_t *records = entities->pages[at >> MICAP_PAGE_SHIFT].records;
+        uint64_t page_end = ((at >> MICAP_PAGE_SHIFT) + 1) << MICAP_PAGE_SHIFT;
+        for (uint64_t last = page_end < end ? page_end : end; records && at < last; ++at)
+            if (records[at & (MICAP_PAGE_RECORDS - 1)])
+                return at;
+        at = page_end;
+    }
+    return end;
+}
+
 void micap_undo_save_record(const micap_entities *entities, uint32_t index)
 {
     if (micap_undo_is_recent(entities->undo, MICAP_UNDO_RECORDS, index / RECORDS_KEPT, 0))

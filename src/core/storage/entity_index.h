@@ -286,6 +286,9 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
 bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row);
 bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count);
 
+/* Returns the first index of [begin, end) that has or had an entity; `end` if none has. */
+uint64_t micap_entities_first_used(const micap_entities *entities, uint64_t begin, uint64_t end);
+
 /* Settles and changes the number of lanes, at the end: one for each buffer, and those of the systems that run. False when
  * memory is short; fewer lanes are always possible. For the owner. */
 bool micap_entities_set_lanes(mica_world *world, uint32_t count);

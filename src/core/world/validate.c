@@ -163,11 +163,8 @@ static bool check_queries(const mica_world *world)
 /* The records of indices that were never used are zero. */
 static bool check_unused(const mica_world *world, uint64_t begin, uint64_t end)
 {
-    uint64_t limit = (uint64_t)atomic_load(&world->entities.page_count) * MICAP_PAGE_RECORDS;
-    for (uint64_t index = begin; index < end && index < limit; ++index)
-        if (*micap_record_at(&world->entities, (uint32_t)index))
-            return broken(world, "an index that was never used has an empty record", index, end);
-    return true;
+    uint64_t used = micap_entities_first_used(&world->entities, begin, end);
+    return used == end || broken(world, "an index that was never used has an empty record", used, end);
 }
 
 static bool check_all_unused(const mica_world *world)
@@ -207,8 +204,7 @@ static bool check_slots(const mica_world *world)
     const micap_entities *entities = &world->entities;
     micap_handle_count owned = micap_commands_count_handles(world);
     uint64_t alive = 0, pending = 0, others = 0, listed;
-    uint32_t page_count = atomic_load(&entities->page_count);
-    for (uint64_t index = 0; index < (uint64_t)page_count * MICAP_PAGE_RECORDS; ++index) {
+    for (uint64_t index = 0; (index = micap_entities_first_used(entities, index, UINT64_MAX)) < UINT64_MAX; ++index) {
         uint64_t record = *micap_record_at(entities, (uint32_t)index);
         alive += micap_record_chunk(record) > MICAP_CHUNK_PENDING;
         pending += micap_record_chunk(record) == MICAP_CHUNK_PENDING;

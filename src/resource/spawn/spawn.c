@@ -411,9 +411,9 @@ static bool begin_resume(micap_spawning *work)
     micap_resource_handles(resource, work->handles);
     if (mica_state_has_time(state->data, state->record.bytes))
         mica_time_set_scale(work->world, 1); /* so that there is a time to restore, also in a world without systems */
-    work->resume = mica_resume_begin(work->world, state->data, state->record.bytes, work->handles, count);
-    work->result = work->resume ? MICA_OK : MICA_ERROR_DATA;
-    return work->resume != NULL;
+    work->result =
+        mica_resume_begin(work->world, state->data, state->record.bytes, work->handles, count, &work->resume);
+    return work->result == MICA_OK;
 }
 
 /* The batch, up to where it can still be taken back. */
