@@ -483,7 +483,7 @@ START_TEST(a_run_inside_a_frame_is_refused)
 }
 END_TEST
 
-START_TEST(a_run_def_that_makes_no_sense_is_refused)
+START_TEST(an_invalid_run_def_is_refused)
 {
     reports heard;
     fake_clock clock;
@@ -557,5 +557,5 @@ TEST_SUITE(frame_loop, the_start_phase_runs_once_before_all_others,
            a_run_waits_for_the_rest_of_each_frame, a_run_without_a_rate_never_waits,
            a_frame_that_takes_long_is_cut_and_not_made_up_for,
            fixed_steps_take_longer_than_they_simulate_and_frames_stay_bounded, a_system_stops_a_run_after_its_frame,
-           a_run_inside_a_frame_is_refused, a_run_def_that_makes_no_sense_is_refused,
+           a_run_inside_a_frame_is_refused, an_invalid_run_def_is_refused,
            the_clock_of_the_computer_is_used_unless_another_is_given, a_run_ends_with_the_error_of_a_frame)
