@@ -4,7 +4,7 @@
 #include "hierarchy/links.h"
 #include "mica/disable.h"
 
-/* Links do not change, so that the iteration goes on after each change. */
+/* Links do not change, so that the iteration continues after each change. */
 static uint32_t change_tree(mica_world *world, mica_entity root, bool disable, const char *what)
 {
     if (MICAP_MISSING_IN(what, world))
