@@ -38,13 +38,17 @@ static const char *element_problem(const mica_type *type, uint32_t depth)
 
 static const char *field_problem(const mica_type *type, const mica_field *field, uint32_t depth)
 {
-    uint32_t bytes = micap_kind_bytes(field->kind);
+    uint32_t bytes = micap_kind_bytes(field->kind), alignment = _Alignof(mica_text);
     if (!field->name || !*field->name)
         return "a field has no name";
     if (field->count == 0 || field->element_bytes == 0)
         return "a field has no elements";
     if ((uint64_t)field->offset + (uint64_t)field->element_bytes * field->count > type->size_bytes)
         return "a field lies outside of the struct";
+    bool is_owned = field->kind == MICA_KIND_LIST || field->kind == MICA_KIND_TEXT;
+    if ((is_owned || (field->type && micap_type_owns(field->type))) &&
+        (field->offset % alignment || type->alignment % alignment))
+        return "text or a list is not aligned";
     if (field->kind == MICA_KIND_LIST)
         return bytes == field->element_bytes ? element_problem(field->type, depth + 1)
                                              : "a field's kind and size disagree";

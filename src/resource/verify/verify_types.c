@@ -60,11 +60,12 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
     const micap_field_record *record = micap_record(resource, MICAP_SECTION_FIELDS, index);
     mica_field *field = &resource->fields[index];
     uint64_t at = micap_offset_of(resource, MICAP_SECTION_FIELDS, index);
-    bool has_type =
-        record->kind == MICA_KIND_STRUCT || record->kind == MICA_KIND_ENUM || record->kind == MICA_KIND_FLAGS;
+    bool is_list = record->kind == MICA_KIND_LIST;
+    bool has_type = is_list || record->kind == MICA_KIND_STRUCT || record->kind == MICA_KIND_ENUM ||
+                    record->kind == MICA_KIND_FLAGS;
     if (!is_identifier(resource, record->name))
         return micap_load_fail(resource, at, "field %u has no name, or one that is too long", index);
-    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_ASSET)
+    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_LIST)
         return micap_load_fail(resource, at + 4, "field %u is of the unknown kind %u", index, record->kind);
     if (has_type ? record->type >= type : record->type != MICAP_NONE)
         return micap_load_fail(resource, at + 20, "field %u names type %u, which is not before its own", index,
@@ -75,9 +76,21 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
                           .element_bytes = record->element_bytes,
                           .count = record->count,
                           .kind = (mica_kind)record->kind};
-    if (has_type && field->type->kind != field->kind)
+    if (has_type && !is_list && field->type->kind != field->kind)
         return micap_load_fail(resource, at + 4, "field %u and its type differ in kind", index);
     return true;
+}
+
+/* Of types that are not described, but elements of lists. Lists and their elements are compared when a struct has them. */
+static bool is_plain(uint32_t kind)
+{
+    return kind != MICA_KIND_STRUCT && kind != MICA_KIND_ENUM && kind != MICA_KIND_FLAGS && kind != MICA_KIND_LIST &&
+           kind != MICA_KIND_NONE && kind < MICA_KIND_LIST;
+}
+
+static const char *element_problem(const mica_type *type)
+{
+    return type->field_count || type->constant_count ? "the type of an element has fields or constants" : NULL;
 }
 
 /* Nested types come before those that use them, so there is no cycle; limits on fields and scalars keep what walks the
@@ -91,7 +104,7 @@ static bool check_type(mica_resource *resource, const mica_type *type, uint64_t 
         return micap_load_fail(resource, at, "type %.60s has too many fields", type->name);
     if (bytes > type->size_bytes)
         return micap_load_fail(resource, at, "the fields of type %.60s have more bytes than it has itself", type->name);
-    const char *problem = mica_type_problem(type);
+    const char *problem = is_plain(type->kind) ? element_problem(type) : mica_type_problem(type);
     return !problem || micap_load_fail(resource, at, "type %.60s: %s", type->name, problem);
 }
 
