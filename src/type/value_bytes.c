@@ -270,8 +270,7 @@ bool micap_content_is_same(const void *a, const void *b, mica_kind kind, const m
 
 bool micap_content_copy(void *to, const void *from, mica_kind kind, const mica_type *element)
 {
-    mica_result result =
-        kind == MICA_KIND_TEXT ? mica_text_copy(to, from) : mica_list_copy_type(to, element, from);
+    mica_result result = kind == MICA_KIND_TEXT ? mica_text_copy(to, from) : mica_list_copy_type(to, element, from);
     return result == MICA_OK;
 }
 
@@ -384,8 +383,8 @@ bool micap_contents_have(const mica_type *type, mica_kind kind)
     bool have = false;
     for (uint32_t i = 0; !have && i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
-        have = field->type && (field->kind == MICA_KIND_LIST ? has_kind(field->type, kind)
-                                                             : micap_contents_have(field->type, kind));
+        have = field->type &&
+               (field->kind == MICA_KIND_LIST ? has_kind(field->type, kind) : micap_contents_have(field->type, kind));
     }
     return have;
 }

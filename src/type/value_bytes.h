@@ -1,7 +1,7 @@
 /* Values as bytes that are the same on every machine: described fields, little-endian; a text as its length and its bytes, a list as its
  * length and its elements. Fields that are not described are zero when they are read.
  *
- * Files and deltas store values as they lie in memory, with zero for text and lists. What these contain comes beside, in the same form:
+ * Files and deltas store values like memory, with zero for text and lists. What these contain comes beside, in the same form:
  * the contents of a value are its text and lists, in order. Uses public functions of text and lists only, so that a library of its own can
  * have a second copy of this file. */
 #ifndef MICAP_TYPE_VALUE_BYTES_H

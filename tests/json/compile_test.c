@@ -485,7 +485,10 @@ START_TEST(text_and_lists_are_compiled_and_dumped)
     ck_assert(mica_same(mica_list_items(&person->friends, mica_entity)[0], anna));
     ck_assert(mica_text_is(&person->titles[0], "Dr") && mica_list_count(&person->moods[0]) == 2);
     person = mica_get(world, mica_find(world, "odd"), Person);
-    ck_assert(mica_text_length(&person->name) == 3 && memcmp(mica_text_get(&person->name), "\xFF" "a", 3) == 0);
+    ck_assert(mica_text_length(&person->name) == 3 && memcmp(mica_text_get(&person->name),
+                                                             "\xFF"
+                                                             "a",
+                                                             3) == 0);
     mica_resource_free(resource);
     mica_compiled_free(&compiled);
     mica_schema_destroy(schema);
@@ -496,9 +499,10 @@ END_TEST
 /* A later layer replaces text, lists and arrays of them. */
 START_TEST(a_prefab_with_text_and_lists_is_overridden)
 {
-    const char *prefab = "{\"entities\": [{\"name\": \"p\", \"components\": {\"Person\": {\"name\": \"a name that is long "
-                         "enough\", \"scores\": [1, 2, 3], \"age\": 4, \"titles\": [\"one that is longer than that\", "
-                         "\"b\"], \"inventory\": [{\"name\": \"a rope of a certain length\"}]}}}]}";
+    const char *prefab =
+        "{\"entities\": [{\"name\": \"p\", \"components\": {\"Person\": {\"name\": \"a name that is long "
+        "enough\", \"scores\": [1, 2, 3], \"age\": 4, \"titles\": [\"one that is longer than that\", "
+        "\"b\"], \"inventory\": [{\"name\": \"a rope of a certain length\"}]}}}]}";
     const char *level = "{\"entities\": [{\"name\": \"q\", \"prefab\": \"person.json\", \"components\": {\"Person\": "
                         "{\"name\": \"q\", \"scores\": [9], \"titles\": [\"c\"], \"inventory\": []}}}]}";
     mica_resource_error error;

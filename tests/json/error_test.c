@@ -157,11 +157,14 @@ static const struct error_case {
     {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": 5}}}]}",
      "a.json:1:52: entities[0].components.Person.scores: expected an array, found an integer"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": [1, true]}}}]}",
-     "a.json:1:56: entities[0].components.Person.scores[1]: expected a number, \"nan\", \"inf\" or \"-inf\", found true"},
+     "a.json:1:56: entities[0].components.Person.scores[1]: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+     "true"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"inventory\": [{}, {\"nam\": 1}]}}}]}",
-     "a.json:1:68: entities[0].components.Person.inventory[1].nam: Thing has no field \"nam\" (did you mean \"name\"?)"},
+     "a.json:1:68: entities[0].components.Person.inventory[1].nam: Thing has no field \"nam\" (did you mean "
+     "\"name\"?)"},
     {"{\"entities\": [{\"components\": {\"Person\": {\"inventory\": [{\"tags\": [\"a\", 7]}]}}}]}",
-     "a.json:1:71: entities[0].components.Person.inventory[0].tags[1]: expected a string, or an array of bytes, found an integer"},
+     "a.json:1:71: entities[0].components.Person.inventory[0].tags[1]: expected a string, or an array of bytes, found "
+     "an integer"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"title\": 5}}}]}",
      "a.json:1:52: entities[0].components.Monster.title: expected a string, or an array of at most 16 elements, found "
      "an "
@@ -387,6 +390,7 @@ START_TEST(text_and_lists_without_memory_are_an_error)
 }
 END_TEST
 
-TEST_SUITE(error, text_and_lists_without_memory_are_an_error, every_error_says_where_what_and_what_may_be_meant, all_errors_of_a_file_are_reported,
-           an_invalid_name_is_reported_once_and_hides_no_other_error, a_missing_file_is_an_error_of_its_own,
-           prefabs_that_multiply_or_nest_without_end_are_refused, errors_of_a_schema_say_where_and_what)
+TEST_SUITE(error, text_and_lists_without_memory_are_an_error, every_error_says_where_what_and_what_may_be_meant,
+           all_errors_of_a_file_are_reported, an_invalid_name_is_reported_once_and_hides_no_other_error,
+           a_missing_file_is_an_error_of_its_own, prefabs_that_multiply_or_nest_without_end_are_refused,
+           errors_of_a_schema_say_where_and_what)

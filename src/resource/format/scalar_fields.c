@@ -28,8 +28,8 @@ static void append(micap_scalars *scalars, const mica_type *type, uint32_t base)
             for (uint32_t element = 0; element < field->count; ++element)
                 append(scalars, field->type, offset + element * field->element_bytes);
         else
-            scalars->list[scalars->count++] = (micap_scalar){
-                offset, field->element_bytes, field->count, kind, kind == MICA_KIND_LIST ? field->type : NULL};
+            scalars->list[scalars->count++] = (micap_scalar){offset, field->element_bytes, field->count, kind,
+                                                             kind == MICA_KIND_LIST ? field->type : NULL};
     }
 }
 

@@ -164,8 +164,9 @@ static bool place_reference(mica_entity *entity, void *context)
                      : draft->find        ? draft->find(draft->find_context, *entity)
                                           : entity->index;
     if (index != MICAP_NONE && index >= draft->entity_count)
-        return micap_draft_refuse(draft, MICA_ERROR_INVALID, "component %.80s refers to entity %u, which does not exist",
-                                  source->part->name, index);
+        return micap_draft_refuse(draft, MICA_ERROR_INVALID,
+                                  "component %.80s refers to entity %u, which does not exist", source->part->name,
+                                  index);
     *entity = index == MICAP_NONE ? mica_nil() : (mica_entity){micap_place_of(source->grouping, index), 1};
     return true;
 }
@@ -191,8 +192,8 @@ bool micap_instance_source_put_contents(micap_instance_source *source, micap_byt
     for (uint32_t done = 0, i = 0; fine && done < source->part->count; done += source->bench->pieces[i++].count) {
         const micap_value_run *piece = &source->bench->pieces[i];
         for (uint32_t at = 0; fine && at < piece->count; ++at)
-            fine = micap_contents_put(bytes, type, piece->values + (size_t)at * type->size_bytes, place_reference,
-                                      source);
+            fine =
+                micap_contents_put(bytes, type, piece->values + (size_t)at * type->size_bytes, place_reference, source);
     }
     return fine && (!bytes->failed || micap_draft_refuse_memory(source->draft));
 }

@@ -401,8 +401,7 @@ static bool write_contents(finishing *work)
 {
     if (!work->has_contents)
         return true;
-    char *contents =
-        micap_output_add(&work->output, work->draft, MICAP_SECTION_CONTENTS, work->contents.count, 1);
+    char *contents = micap_output_add(&work->output, work->draft, MICAP_SECTION_CONTENTS, work->contents.count, 1);
     if (contents && work->contents.count)
         memcpy(contents, work->contents.data, work->contents.count);
     micap_bytes_free(&work->contents);

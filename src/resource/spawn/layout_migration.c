@@ -10,9 +10,9 @@
 
 static const char *kind_text(mica_kind kind)
 {
-    static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
-                                        "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset",
-                                        "text",    "list"};
+    static const char *const names[] = {"nothing", "bool", "char",  "i8",    "u8",   "i16", "u16",
+                                        "i32",     "u32",  "i64",   "u64",   "f32",  "f64", "entity",
+                                        "struct",  "enum", "flags", "asset", "text", "list"};
     return names[kind];
 }
 

@@ -257,7 +257,8 @@ static bool fail_contents(mica_resource *resource, const content_reader *content
     if (result == MICA_ERROR_MEMORY)
         return micap_load_fail_memory(resource);
     return result == MICA_ERROR_LIMIT
-               ? micap_load_fail(resource, at, "component %.60s: its text and lists take more than the %llu bytes allowed",
+               ? micap_load_fail(resource, at,
+                                 "component %.60s: its text and lists take more than the %llu bytes allowed",
                                  block->name, (unsigned long long)resource->memory_bytes_max)
                : micap_load_fail(resource, at, "component %.60s: its text and lists are damaged, or end too early",
                                  block->name);

@@ -81,16 +81,12 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
     return true;
 }
 
-/* Of types that are not described, but elements of lists. Lists and their elements are compared when a struct has them. */
-static bool is_plain(uint32_t kind)
+/* Whether a type is that of elements of lists, and not described. Its size is compared when a struct has such a list. */
+static bool is_plain(const mica_type *type)
 {
-    return kind != MICA_KIND_STRUCT && kind != MICA_KIND_ENUM && kind != MICA_KIND_FLAGS && kind != MICA_KIND_LIST &&
-           kind != MICA_KIND_NONE && kind < MICA_KIND_LIST;
-}
-
-static const char *element_problem(const mica_type *type)
-{
-    return type->field_count || type->constant_count ? "the type of an element has fields or constants" : NULL;
+    bool has_parts = type->field_count || type->constant_count || type->kind == MICA_KIND_STRUCT ||
+                     type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    return !has_parts && type->kind != MICA_KIND_NONE && (uint32_t)type->kind < MICA_KIND_LIST;
 }
 
 /* Nested types come before those that use them, so there is no cycle; limits on fields and scalars keep what walks the
@@ -104,7 +100,7 @@ static bool check_type(mica_resource *resource, const mica_type *type, uint64_t 
         return micap_load_fail(resource, at, "type %.60s has too many fields", type->name);
     if (bytes > type->size_bytes)
         return micap_load_fail(resource, at, "the fields of type %.60s have more bytes than it has itself", type->name);
-    const char *problem = is_plain(type->kind) ? element_problem(type) : mica_type_problem(type);
+    const char *problem = is_plain(type) ? NULL : mica_type_problem(type);
     return !problem || micap_load_fail(resource, at, "type %.60s: %s", type->name, problem);
 }
 

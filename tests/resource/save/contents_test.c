@@ -41,14 +41,14 @@ static void give_thing(mica_list *things, uint32_t number)
     mica_list_add(&thing->tags, mica_text, mica_text_of(long_one), mica_text_of("red"), mica_text_of(""));
 }
 
-/* People who know each other, and one who is not alive any more. */
+/* People that know each other, and an entity that is not alive any more. */
 static void create_people(mica_world *world, uint32_t count)
 {
     mica_entity dead = mica_create(world), friend = mica_nil();
     mica_destroy(world, dead);
     for (uint32_t i = 0; i < count; ++i) {
-        mica_entity entity = mica_create(
-            world, MICA_WITH(Person, {.name = mica_text_of(i % 3 ? "short" : long_one), .age = (float)i}));
+        mica_entity entity =
+            mica_create(world, MICA_WITH(Person, {.name = mica_text_of(i % 3 ? "short" : long_one), .age = (float)i}));
         Person *person = mica_write(world, entity, Person);
         for (uint32_t k = 0; k < i % 4; ++k)
             give_thing(&person->inventory, i + k);

@@ -435,8 +435,12 @@ static mica_result spawn_then(mica_world *world, const mica_type *old, mica_type
 START_TEST(arrays_become_lists_and_text_and_the_other_way_round)
 {
     mica_world *world = open_world(&heard);
-    Then then = {.name = "fifteen letters", .full = {'f', 'u', 'l', 'l'}, .scores = {1, 2.5f, -3},
-                 .places = {{1, 2, 3}, {4, 5, 6}}, .title = mica_text_of("a short title"), .target = {0, 1},
+    Then then = {.name = "fifteen letters",
+                 .full = {'f', 'u', 'l', 'l'},
+                 .scores = {1, 2.5f, -3},
+                 .places = {{1, 2, 3}, {4, 5, 6}},
+                 .title = mica_text_of("a short title"),
+                 .target = {0, 1},
                  .lines = {mica_text_of(long_text), mica_text_of("b")}};
     mica_list_add(&then.few, uint16_t, 7, 65535);
     mica_list_add(&then.points, Vec3, {7, 8, 9});
