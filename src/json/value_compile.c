@@ -244,10 +244,13 @@ static bool is_set(const value_work *work, const micap_step_in *path, mica_resul
 static bool compile_any_text(const value_work *work, const micap_step_in *path, const json_t *json, mica_text *to)
 {
     static const mica_field byte = {.name = "byte", .kind = MICA_KIND_CHAR, .element_bytes = 1, .count = 1};
-    if (json_is_string(json))
-        return is_set(work, path, mica_text_set_bytes(to, json_string_value(json), json_string_length(json)));
-    if (!json_is_array(json))
+    size_t length = json_is_string(json) ? json_string_length(json) : json_array_size(json);
+    if (!json_is_string(json) && !json_is_array(json))
         return mismatch(work, path, "a string, or an array of bytes", json);
+    if (length > MICA_TEXT_BYTES_MAX)
+        return is_set(work, path, MICA_ERROR_LIMIT);
+    if (json_is_string(json))
+        return is_set(work, path, mica_text_set_bytes(to, json_string_value(json), length));
     mica_text_clear(to);
     const json_t *element;
     size_t index;
@@ -270,7 +273,7 @@ static bool compile_list(const value_work *work, const micap_step_in *path, cons
         return mismatch(work, path, "an array", json);
     size_t count = json_array_size(json);
     mica_list_clear_type(to, type);
-    if (count > MICA_LIST_COUNT_MAX)
+    if (count > MICA_LIST_COUNT_MAX || count > MICA_LIST_BYTES_MAX / type->size_bytes)
         return is_set(work, path, MICA_ERROR_LIMIT);
     if (!is_set(work, path, mica_list_resize_type(to, type, (uint32_t)count)))
         return false;

@@ -268,12 +268,6 @@ bool micap_content_is_same(const void *a, const void *b, mica_kind kind, const m
     return kind == MICA_KIND_TEXT ? mica_text_compare(a, b) == 0 : is_same_list(a, b, element);
 }
 
-bool micap_content_copy(void *to, const void *from, mica_kind kind, const mica_type *element)
-{
-    mica_result result = kind == MICA_KIND_TEXT ? mica_text_copy(to, from) : mica_list_copy_type(to, element, from);
-    return result == MICA_OK;
-}
-
 static bool is_same_field(const mica_field *field, const char *a, const char *b)
 {
     mica_kind kind = kind_of(field);
@@ -304,33 +298,6 @@ void micap_contents_clear(const mica_type *type, void *values, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i)
         walk(type, (char *)values + (size_t)i * type->size_bytes, clear_part, NULL);
-}
-
-/* After a failure the rest becomes empty: it is not the value's. */
-static bool copy_part(const mica_field *field, char *at, void *context)
-{
-    mica_result *result = context;
-    mica_text text;
-    mica_list list;
-    if (field->kind == MICA_KIND_LIST) {
-        memcpy(&list, at, sizeof list);
-        memset(at, 0, sizeof list);
-        if (*result == MICA_OK)
-            *result = mica_list_copy_type((mica_list *)(void *)at, field->type, &list);
-    } else {
-        memcpy(&text, at, sizeof text);
-        memset(at, 0, sizeof text);
-        if (*result == MICA_OK)
-            *result = mica_text_copy((mica_text *)(void *)at, &text);
-    }
-    return true;
-}
-
-bool micap_contents_copy(const mica_type *type, void *value)
-{
-    mica_result result = MICA_OK;
-    walk(type, value, copy_part, &result);
-    return result == MICA_OK;
 }
 
 static bool omit_part(const mica_field *field, char *at, void *context)

@@ -32,17 +32,12 @@ mica_field micap_element_field(const mica_type *type);
 
 /* Whether two texts, or two lists with elements of this type, have the same contents. */
 bool micap_content_is_same(const void *a, const void *b, mica_kind kind, const mica_type *element);
-/* Makes a text or a list a copy of another. False if memory is short. */
-bool micap_content_copy(void *to, const void *from, mica_kind kind, const mica_type *element);
 
 /* Whether values of a type have text or lists. */
 bool micap_contents_exist(const mica_type *type);
 
 /* Makes the text and lists of values empty, and frees them. */
 void micap_contents_clear(const mica_type *type, void *values, uint32_t count);
-
-/* Makes the contents of a value, which has the bytes of another, copies of those. False if memory is short: then some are empty. */
-bool micap_contents_copy(const mica_type *type, void *value);
 
 /* Sets the text and lists of a value to zero, without freeing them: for bytes of a value that stays where it is. */
 void micap_contents_omit(const mica_type *type, char *value);

@@ -366,6 +366,36 @@ START_TEST(errors_of_a_schema_say_where_and_what)
 }
 END_TEST
 
+typedef struct Huge { char bytes[1 << 20]; } Huge;
+MICA_STRUCT(Huge, bytes)
+typedef struct Hoard { mica_list huge; mica_text text; } Hoard;
+MICA_COMPONENT(Hoard, (huge, Huge), text)
+
+START_TEST(a_list_that_is_too_long_is_an_error)
+{
+    char text[1200] = "{\"entities\": [{\"components\": {\"Hoard\": {\"huge\": [{}";
+    for (uint32_t i = 0; i < 256; ++i)
+        strcat(text, ",{}");
+    strcat(text, "]}}}]}");
+    schema = mica_schema_create();
+    ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Hoard, 0), MICA_OK);
+    complaints found;
+    compile(text, &found);
+    ck_assert_ptr_nonnull(strstr(found.list[0], "Hoard.huge: it is longer than text or a list can be"));
+
+    static const char before[] = "{\"entities\": [{\"components\": {\"Hoard\": {\"text\": \"";
+    size_t length = (size_t)MICA_TEXT_BYTES_MAX + 1, head = sizeof before - 1;
+    char *long_one = malloc(head + length + 8);
+    memcpy(long_one, before, head);
+    memset(long_one + head, 'x', length);
+    memcpy(long_one + head + length, "\"}}}]}", 7);
+    compile(long_one, &found);
+    ck_assert_ptr_nonnull(strstr(found.list[0], "Hoard.text: it is longer than text or a list can be"));
+    free(long_one);
+    mica_schema_destroy(schema);
+}
+END_TEST
+
 /* Blocks for text and lists that run out: an error where it happened. */
 START_TEST(text_and_lists_without_memory_are_an_error)
 {
@@ -390,7 +420,7 @@ START_TEST(text_and_lists_without_memory_are_an_error)
 }
 END_TEST
 
-TEST_SUITE(error, text_and_lists_without_memory_are_an_error, every_error_says_where_what_and_what_may_be_meant,
-           all_errors_of_a_file_are_reported, an_invalid_name_is_reported_once_and_hides_no_other_error,
-           a_missing_file_is_an_error_of_its_own, prefabs_that_multiply_or_nest_without_end_are_refused,
-           errors_of_a_schema_say_where_and_what)
+TEST_SUITE(error, a_list_that_is_too_long_is_an_error, text_and_lists_without_memory_are_an_error,
+           every_error_says_where_what_and_what_may_be_meant, all_errors_of_a_file_are_reported,
+           an_invalid_name_is_reported_once_and_hides_no_other_error, a_missing_file_is_an_error_of_its_own,
+           prefabs_that_multiply_or_nest_without_end_are_refused, errors_of_a_schema_say_where_and_what)

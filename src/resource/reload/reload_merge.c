@@ -78,8 +78,17 @@ static bool is_same_value(const micap_scalars *scalars, const char *a, const cha
     return true;
 }
 
+/* The new value is not used any more, and frees what the current one had. */
+static void swap_contents(char *current, char *new, size_t bytes)
+{
+    char kept[sizeof(mica_text)];
+    memcpy(kept, current, bytes);
+    memcpy(current, new, bytes);
+    memcpy(new, kept, bytes);
+}
+
 /* Brings what the file changed into the current value, except where the program changed it too. */
-static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, const char *new)
+static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, char *new)
 {
     bool changed = false;
     for (uint32_t i = 0; i < scalars->count; ++i) {
@@ -93,10 +102,10 @@ static bool merge(micap_reloading *work, const micap_scalars *scalars, char *cur
                 ++work->stats.kept_count;
                 continue;
             }
-            if (!is_content(scalar))
+            if (is_content(scalar))
+                swap_contents(current + at, new + at, bytes);
+            else
                 memcpy(current + at, new + at, bytes);
-            else if (!micap_content_copy(current + at, new + at, scalar->kind, scalar->element))
-                work->is_broken = !micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
             changed = true;
         }
     }
@@ -219,7 +228,7 @@ static bool update_fields(micap_reloading *work, const component_of *at)
 {
     mica_component component = at->entry->component;
     const char *old = read_value(work, at->old_entry, at->old, at->old_entities, 0);
-    const char *new = read_value(work, at->entry, at->new, at->new_entities, 1);
+    char *new = read_value(work, at->entry, at->new, at->new_entities, 1);
     char *current = work->values + 2 * work->value_bytes;
     if (!micap_type_is_trivial(at->entry->type)) {
         /* A staged value is a copy made by the component's own function. */

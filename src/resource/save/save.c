@@ -108,7 +108,7 @@ static bool lend_values(micap_saving *work, uint32_t index, uint32_t part, const
 /* Whether a value has to be made for the file, since it does not lie in the world as it does there, or not for long. */
 static bool is_made(const mica_type *type, const mica_resource_rule *rule)
 {
-    return (rule && rule->save) || type->split || type->storage == MICA_STORAGE_SINGLETON || !type->size_bytes;
+    return (rule && rule->save) || type->split || !type->size_bytes;
 }
 
 static bool make_value(micap_saving *work, mica_entity entity, uint32_t index, mica_component component,
@@ -122,14 +122,11 @@ static bool make_value(micap_saving *work, mica_entity entity, uint32_t index, m
         return false;
     if (!type->size_bytes)
         return true;
-    if (!rule || !rule->save) {
+    if (!rule || !rule->save)
         memcpy(instance, value, type->size_bytes);
-        if (!micap_contents_copy(type, instance))
-            return fail_memory(work);
-    } else if (!rule->save(work->world, entity, value, instance, rule->context)) {
+    else if (!rule->save(work->world, entity, value, instance, rule->context))
         return micap_draft_refuse(work->draft, MICA_ERROR_DATA, "the save function of component %.80s refused",
                                   type->name);
-    }
     return name_assets(work, part, instance, 1);
 }
 

@@ -333,8 +333,11 @@ static const char *convert_text(const micap_migration_step *step, char *to, cons
 {
     const mica_text *text = (const mica_text *)(const void *)from;
     mica_text *into = (mica_text *)(void *)to;
-    if (step->from_kind == MICA_KIND_CHAR)
-        return mica_text_set_bytes(into, from, char_length(from, step->from_bytes)) == MICA_OK ? NULL : "";
+    if (step->from_kind == MICA_KIND_CHAR) {
+        size_t length = char_length(from, step->from_bytes);
+        mica_result result = length > MICA_TEXT_BYTES_MAX ? MICA_ERROR_LIMIT : mica_text_set_bytes(into, from, length);
+        return result == MICA_OK ? NULL : result == MICA_ERROR_LIMIT ? step->name : "";
+    }
     if (step->to_kind == MICA_KIND_TEXT)
         return mica_text_copy(into, text) == MICA_OK ? NULL : "";
     if (mica_text_length(text) >= step->to_bytes) /* readers expect a zero byte at the end */
@@ -356,7 +359,7 @@ static const char *convert_list(const micap_migration_step *step, char *to, cons
     if (!into) /* an array */
         return count > step->count ? step->name : micap_migration_apply(step->elements, to, values, count, entities);
     mica_list_clear_type(into, step->to_type);
-    if ((uint64_t)count * step->to_type->size_bytes > MICA_LIST_BYTES_MAX)
+    if (count > MICA_LIST_COUNT_MAX || (uint64_t)count * step->to_type->size_bytes > MICA_LIST_BYTES_MAX)
         return step->name;
     char *items = count ? mica_list_insert_type(into, step->to_type, 0, count) : NULL;
     return count && !items ? "" : micap_migration_apply(step->elements, items, values, count, entities);

@@ -1,4 +1,5 @@
 /* Text and lists in files: saved, loaded, spawned many times, reloaded, with references, and damaged. */
+#include "support/faulty_allocator.h"
 #include "support/level.h"
 #include "support/people.h"
 #include "support/random.h"
@@ -21,8 +22,10 @@ static const char long_one[] = "a text that is longer than what lies in place";
 
 static reports heard;
 
-typedef struct Picture { mica_list images; mica_text path; } Picture;
-MICA_COMPONENT(Picture, (images, mica_asset), path)
+typedef struct Frame { mica_text name; mica_asset image; mica_entity of; } Frame;
+MICA_STRUCT(Frame, name, image, of)
+typedef struct Picture { mica_list images; mica_text path; mica_list frames; } Picture;
+MICA_COMPONENT(Picture, (images, mica_asset), path, (frames, Frame))
 
 static void define_people(mica_world *world)
 {
@@ -217,6 +220,7 @@ static mica_blob picture_draft(const char *path, const char *text)
     Picture *picture = mica_draft_add(draft, mica_draft_entity(draft, MICA_NO_PARENT, "picture"), part);
     picture->path = mica_text_of(text);
     mica_list_add(&picture->images, mica_asset, mica_draft_asset(draft, path), {0});
+    mica_list_add(&picture->frames, Frame, {mica_text_of(text), mica_draft_asset(draft, path), {0, 1}});
     mica_blob blob;
     REQUIRE(mica_draft_finish(draft, NULL, &blob) == MICA_OK);
     mica_draft_destroy(draft);
@@ -233,6 +237,9 @@ START_TEST(a_list_refers_to_resources)
     ck_assert_int_eq(mica_spawn(world, resource, NULL), MICA_OK);
     const Picture *picture = mica_get(world, mica_find(world, "picture"), Picture);
     ck_assert(mica_text_is(&picture->path, long_one) && mica_list_count(&picture->images) == 2);
+    const Frame *frame = mica_list_items(&picture->frames, Frame);
+    ck_assert(mica_text_is(&frame->name, long_one) && mica_same(frame->of, mica_find(world, "picture")));
+    ck_assert_uint_eq(frame->image.path_hash, mica_list_items(&picture->images, mica_asset)[0].path_hash);
     mica_blob other;
     ck_assert_int_eq(mica_pack(world, NULL, &other), MICA_ERROR_UNKNOWN);
     expect_report(&heard, MICA_ERROR_UNKNOWN, "whose path is not known");
@@ -259,6 +266,13 @@ START_TEST(a_list_in_a_draft_refers_to_its_entities)
     ck_assert_int_eq(mica_draft_finish(draft, NULL, &blob), MICA_ERROR_INVALID);
     ck_assert_ptr_nonnull(strstr(mica_draft_error(draft)->text, "refers to entity 7"));
     mica_draft_destroy(draft);
+    draft = mica_draft_create(NULL);
+    part = mica_draft_component(draft, &(mica_draft_component_def){.type = &mica_type_of_Picture});
+    Picture *picture = mica_draft_add(draft, mica_draft_entity(draft, MICA_NO_PARENT, NULL), part);
+    mica_list_add(&picture->frames, Frame, {.of = {8, 1}});
+    ck_assert_int_eq(mica_draft_finish(draft, NULL, &blob), MICA_ERROR_INVALID);
+    ck_assert_ptr_nonnull(strstr(mica_draft_error(draft)->text, "refers to entity 8"));
+    mica_draft_destroy(draft);
 }
 END_TEST
 
@@ -282,7 +296,12 @@ static two_files make_files(void)
         for (uint32_t k = 0; k <= i; ++k)
             give_thing(&person->inventory, 5 + k);
         mica_list_add(&person->scores, float, 1, 2);
-        mica_list_add(&mica_write(world, bert, Person)->scores, float, (float)i);
+        mica_list_add(&person->friends, mica_entity, bert, i ? anna : bert);
+        person = mica_write(world, bert, Person);
+        mica_list_add(&person->scores, float, (float)i);
+        give_thing(&person->inventory, 4); /* as in the other file */
+        mica_list_add(&person->friends, mica_entity, anna);
+        mica_text_set(&person->titles[0], long_one);
         if (i)
             mica_set(world, bert, Diary, {.title = mica_text_of(long_one)});
         mica_pool *pool = mica_pool_of(world, Letters);
@@ -410,6 +429,50 @@ START_TEST(a_reload_fails_cleanly_without_blocks)
 }
 END_TEST
 
+static faulty_allocator faulty;
+
+static mica_save_def faulty_save(uint64_t k)
+{
+    faulty_allocator_init(&faulty);
+    faulty_allocator_fail_at(&faulty, k, false);
+    return (mica_save_def){.allocator = faulty_allocator_interface(&faulty)};
+}
+
+/* The same for all other memory. */
+START_TEST(saving_and_loading_fail_cleanly_at_every_allocation)
+{
+    mica_world *world = people(4);
+    mica_blob blob = {0};
+    for (uint64_t k = 1, done = 0; !done; ++k) {
+        mica_save_def def = faulty_save(k);
+        mica_result result = mica_pack(world, &def, &blob);
+        done = !faulty.failures;
+        ck_assert_int_eq(result, done ? MICA_OK : MICA_ERROR_MEMORY);
+        mica_blob_free(&blob);
+        faulty_allocator_free(&faulty);
+    }
+    forget_reports(&heard);
+    REQUIRE(mica_pack(world, NULL, &blob) == MICA_OK);
+    close_world(world, &heard);
+    for (uint64_t k = 1, done = 0; !done; ++k) {
+        mica_save_def save = faulty_save(k);
+        mica_resource_def def = {.allocator = save.allocator};
+        mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, &def, NULL);
+        world = open_world(&heard);
+        define_people(world);
+        mica_result result = resource ? mica_spawn(world, resource, NULL) : MICA_ERROR_MEMORY;
+        done = !faulty.failures;
+        ck_assert_int_eq(result, done ? MICA_OK : MICA_ERROR_MEMORY);
+        ck_assert_uint_eq((uint32_t)mica_world_get_stats(world).entity_count, done ? 4 : 0);
+        forget_reports(&heard);
+        close_world(world, &heard);
+        mica_resource_free(resource);
+        faulty_allocator_free(&faulty);
+    }
+    mica_blob_free(&blob);
+}
+END_TEST
+
 /* The bytes of a small file, to be damaged. */
 static char *damage_begin(mica_blob *blob)
 {
@@ -480,6 +543,7 @@ START_TEST(each_lie_about_text_and_lists_is_noticed)
     mica_blob blob;
     char *bytes = damage_begin(&blob);
     memcpy(bytes, blob.bytes, blob.byte_count);
+    expect_refused(bytes, blob.byte_count, 8, "more than the 8 bytes allowed");
     expect_refused(bytes, blob.byte_count, 40, "more than the 40 bytes allowed");
     expect_refused(bytes, blob.byte_count, 1000, "more than the 1000 bytes allowed");
     section_of(bytes, MICAP_SECTION_CONTENTS)->kind = 99;
@@ -514,5 +578,6 @@ END_TEST
 TEST_SUITE(contents, a_loaded_world_has_the_same_text_and_lists, a_file_on_disk_has_them_too,
            each_copy_refers_to_its_own_entities, a_rule_writes_text_in_its_recipe, a_list_refers_to_resources,
            a_list_in_a_draft_refers_to_its_entities, a_reload_brings_text_and_lists_that_changed,
-           saving_and_loading_fail_cleanly_without_blocks, a_reload_fails_cleanly_without_blocks,
-           damage_with_right_checksums_is_refused_or_harmless, each_lie_about_text_and_lists_is_noticed)
+           saving_and_loading_fail_cleanly_at_every_allocation, saving_and_loading_fail_cleanly_without_blocks,
+           a_reload_fails_cleanly_without_blocks, damage_with_right_checksums_is_refused_or_harmless,
+           each_lie_about_text_and_lists_is_noticed)

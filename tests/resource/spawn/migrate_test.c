@@ -549,9 +549,52 @@ START_TEST(fields_of_a_singleton_that_the_file_has_not_stay)
 }
 END_TEST
 
-TEST_SUITE(migrate, arrays_become_lists_and_text_and_the_other_way_round, text_and_lists_that_do_not_fit_are_refused,
-           fields_of_a_singleton_that_the_file_has_not_stay, fields_are_matched_by_name_and_numbers_become_wider,
-           new_fields_get_what_the_construct_function_gives_them, constants_are_matched_by_name,
-           what_would_lose_something_is_refused_and_says_so, a_component_that_became_a_tag_is_refused,
-           numbers_keep_their_values_when_they_become_wider, constants_of_every_width_are_matched,
-           what_is_wrong_inside_of_a_struct_is_found)
+typedef struct TextTitle { mica_text title; } TextTitle;
+MICA_SINGLETON(TextTitle, title)
+typedef struct CharTitle { char title[8]; float volume; } CharTitle;
+MICA_SINGLETON(CharTitle, title, volume)
+
+START_TEST(a_singleton_without_text_gets_it_from_a_file_with_text)
+{
+    mica_world *world = open_world(&heard);
+    mica_type now = mica_type_of_CharTitle;
+    now.name = "Thing";
+    mica_component component = mica_component_define(world, &now);
+    ((CharTitle *)mica_singleton_write_id(world, component))->volume = 0.5f;
+    TextTitle old = {mica_text_of("title")};
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_TextTitle, mica_type_of_CharTitle, &old), MICA_OK);
+    const CharTitle *title = mica_singleton_get_id(world, component);
+    ck_assert_str_eq(title->title, "title");
+    ck_assert_float_eq(title->volume, 0.5f);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Elements that are larger than they were, so that there is no room for all. */
+typedef struct SmallElement { uint8_t value; } SmallElement;
+MICA_STRUCT(SmallElement, value)
+typedef struct LargeElement { uint8_t value; char rest[4095]; } LargeElement;
+MICA_STRUCT(LargeElement, value)
+typedef struct SmallList { mica_list value; } SmallList;
+MICA_COMPONENT(SmallList, (value, SmallElement))
+typedef struct LargeList { mica_list value; } LargeList;
+MICA_COMPONENT(LargeList, (value, LargeElement))
+
+START_TEST(a_list_whose_elements_grew_too_large_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    SmallList list = {0};
+    mica_list_resize(&list.value, SmallElement, MICA_LIST_BYTES_MAX / 4096 + 1);
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_SmallList, mica_type_of_LargeList, &list), MICA_ERROR_LAYOUT);
+    expect_report(&heard, MICA_ERROR_LAYOUT, "field value is longer in the file");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(migrate, a_singleton_without_text_gets_it_from_a_file_with_text,
+           a_list_whose_elements_grew_too_large_is_refused, arrays_become_lists_and_text_and_the_other_way_round,
+           text_and_lists_that_do_not_fit_are_refused, fields_of_a_singleton_that_the_file_has_not_stay,
+           fields_are_matched_by_name_and_numbers_become_wider, new_fields_get_what_the_construct_function_gives_them,
+           constants_are_matched_by_name, what_would_lose_something_is_refused_and_says_so,
+           a_component_that_became_a_tag_is_refused, numbers_keep_their_values_when_they_become_wider,
+           constants_of_every_width_are_matched, what_is_wrong_inside_of_a_struct_is_found)
