@@ -421,6 +421,9 @@ class world {
 
     /* Runs a frame: see mica_step. */
     mica_result step(float dt) { return mica_step(get(), dt); }
+    /* Runs frames in measured time, until stop: see mica_run. */
+    mica_result run(const mica_run_def &def = mica_run_def_default()) { return mica_run(get(), &def); }
+    void stop() { mica_stop(get()); }
     uint64_t hash() const { return mica_world_hash(get()); }
 
   private:

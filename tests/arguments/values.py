@@ -110,6 +110,7 @@ TYPES = {
     "mica_replica_def *": optional("&(mica_replica_def){0}"),
     "mica_requests_def *": handle("MICA_REQUESTS(Question, Answer, on_request, NULL)"),
     "mica_resource_def *": optional("&(mica_resource_def){0}"),
+    "mica_run_def *": handle("valid_run_def()"),
     "mica_save_def *": optional("valid_save_def()"),
     "mica_sender_def *": optional("valid_sender_def()"),
     "mica_spawn_def *": optional("valid_spawn_def()"),
@@ -223,6 +224,7 @@ FIELD_TYPES = {
     "mica_field *": [],      # with its count
     "mica_resource_rule *": [],
     "mica_compile_rule *": [],
+    "mica_clock *": [Bad("without functions", "&(mica_clock){0}", LOUD)],
     "mica_scheduler *": [Bad("without functions", "&(mica_scheduler){0}", LOUD)],
     "mica_kind": [Bad("unknown", "(mica_kind)0x7FFF", LOUD)],
 }
