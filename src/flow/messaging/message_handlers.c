@@ -9,7 +9,7 @@
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
 #include "flow/messaging/mailbox.h"
-#include "flow/messaging/value_bytes.h"
+#include "type/value_bytes.h"
 #include "flow/schedule/access_conflict.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"

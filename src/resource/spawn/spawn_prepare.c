@@ -127,15 +127,15 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
         return micap_spawn_fail(
             work, MICA_ERROR_REFUSED,
             "spawn: %.80s is split, which can go neither with many instances nor with a spawn function", block->name);
-    if ((entry->is_separate || (is_singleton && entry->has_spawn)) &&
-        !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
-        return micap_spawn_fail_memory(work);
     if (!entry->is_column && !micap_migration_make(&entry->migration, &work->memory, block->type, entry->recipe))
         return entry->migration.problem[0]
                    ? micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: the layout of component %.80s changed: %s",
                                       block->name, entry->migration.problem)
                    : micap_spawn_fail_memory(work);
-    return true;
+    bool is_apart = entry->is_separate || (is_singleton && (entry->has_spawn || entry->migration.has_contents));
+    if (is_apart)
+        entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment);
+    return !is_apart || entry->scratch || micap_spawn_fail_memory(work);
 }
 
 bool micap_spawn_prepare_entries(micap_spawning *work)
