@@ -1,9 +1,19 @@
 /* Mica, frame: the frame loop. A frame runs the systems phase by phase, with a flush after each phase.
  *
+ *     mica_run_def run = mica_run_def_default();
+ *     run.frames_per_second = 30;
+ *     mica_run(world, &run); // until a system calls mica_stop
+ *
+ * or, for programs with a loop of their own:
+ *
  *     while (is_running())
  *         mica_step(world, seconds_since_the_last_frame());
  *
- * The phases are BEGIN, FIXED, UPDATE and END, plus those you add. A phase with a fixed step runs as often as its step fits into
+ * The phases are START, BEGIN, FIXED, UPDATE and END, plus those you add. START runs once: in the first frame in which the phase
+ * has systems, is enabled and the world is not paused. A snapshot, a clone and a saved world know whether it ran: a world that continues
+ * does not start again.
+ *
+ * A phase with a fixed step runs as often as its step fits into
  * the elapsed time: not at all, once, or several times to catch up. Steps beyond catch_up_max in one frame are dropped; a remainder shorter than one step is kept for the next frame.
  * frame->alpha is the position of the frame between two fixed steps, for interpolation.
  *
@@ -29,6 +39,7 @@ enum {
     MICA_PHASE_BEGIN,      /* once per frame, first: input */
     MICA_PHASE_FIXED,      /* with a fixed time step: simulation */
     MICA_PHASE_END,        /* once per frame, last: output */
+    MICA_PHASE_START,      /* once per world, before the first BEGIN */
     MICA_PHASE_NONE = 0x7FFFFFFF,
 };
 
@@ -65,12 +76,40 @@ MICA_API mica_result mica_flow_configure(mica_world *world, const mica_flow_def 
 
 /* Runs one frame: every phase in order, each followed by a flush. Returns the first error of a flush or phase; errors that systems
  * cause themselves are only reported. If a flush fails because memory runs out or a seal rejects it, it is repeated before the next
- * systems run. Rejected inside a system and while recording. Threads: owner. */
+ * systems run. If memory runs out before the systems of MICA_PHASE_START are called, the frame ends there, and the next frame
+ * tries again. Rejected inside a system and while recording. Threads: owner. */
 MICA_API mica_result mica_step(mica_world *world, float dt);
 
 /* Like mica_step, but starts with the given system: everything before it in the frame is skipped. If it is in a phase with a
- * fixed step, that phase runs once. Threads: owner. */
+ * fixed step or in MICA_PHASE_START, that phase runs once. Threads: owner. */
 MICA_API mica_result mica_step_from(mica_world *world, mica_system system, float dt);
+
+/* A clock for mica_run, in seconds since any moment. */
+typedef struct mica_clock {
+    double (*now)(void *context);                /* must not go back */
+    void (*wait)(double seconds, void *context); /* returns after about this time */
+    void *context;
+} mica_clock;
+
+/* How mica_run runs frames. Start with mica_run_def_default. */
+typedef struct mica_run_def {
+    double frames_per_second; /* the loop waits for the rest of a shorter frame; 60; 0: it never waits */
+    double frame_seconds_max; /* a longer frame counts as this long; 0.25 */
+    uint64_t frame_count;     /* ends after this many frames; 0: runs until mica_stop */
+    const mica_clock *clock;  /* NULL: the clock of the computer; tests pass their own */
+} mica_run_def;
+
+/* Returns the defaults. Threads: any. */
+MICA_API mica_run_def mica_run_def_default(void);
+
+/* Runs frames with measured time until a system calls mica_stop, `frame_count` frames have run or a frame fails. The dt of a frame
+ * is the time since the frame before it began, at most frame_seconds_max; that of the first frame is 0. Frames that are late by
+ * more than one frame are not made up for. So a frame that takes long, or a stop in the debugger, never makes later frames longer.
+ * Returns the error of mica_step; calling it again continues. Rejected inside a system and while recording. Threads: owner. */
+MICA_API mica_result mica_run(mica_world *world, const mica_run_def *def);
+
+/* Ends mica_run after the current frame, which is completed. No effect outside mica_run. Threads: any, during mica_run. */
+MICA_API void mica_stop(mica_world *world);
 
 /* Runs one system, regardless of its rate and condition, and flushes. Threads: owner. */
 MICA_API mica_result mica_system_run(mica_world *world, mica_system system, float dt);
@@ -114,20 +153,23 @@ MICA_API bool mica_phase_remove(mica_world *world, mica_phase phase);
 /* Enables or disables a phase with all its systems. Threads: owner. */
 MICA_API bool mica_phase_enable(mica_world *world, mica_phase phase, bool enabled);
 
-/* Finds a phase by name, or returns MICA_PHASE_NONE. The built-in ones are "update", "begin", "fixed" and "end".
- * Threads: reader. */
+/* Finds a phase by name, or returns MICA_PHASE_NONE. The built-in ones are "update", "begin", "fixed", "end" and
+ * "start". Threads: reader. */
 MICA_API mica_phase mica_phase_find(const mica_world *world, const char *name);
 
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
+#    define mica_run(world, ...) mica_run(MICA_AT_(world), __VA_ARGS__)
 #    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
 #endif
 
-#define MICA_PHASE_AFTER(name_, beside_)                                                                               \
-    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .location = MICA_HERE})
-#define MICA_PHASE_BEFORE(name_, beside_)                                                                              \
-    (&(const mica_phase_def){.name = (name_), .beside = (beside_), .before = true, .location = MICA_HERE})
+/* MICA_PHASE_AFTER(name, phase), MICA_PHASE_BEFORE(name, phase): further fields of the def may follow.
+ *     mica_phase_add(world, MICA_PHASE_AFTER("physics", MICA_PHASE_BEGIN, .fixed_seconds = 1.0 / 120)); */
+#define MICA_PHASE_AFTER(name_, ...)                                                                                   \
+    (&(const mica_phase_def){.name = (name_), .location = MICA_HERE, .beside = __VA_ARGS__})
+#define MICA_PHASE_BEFORE(name_, ...)                                                                                  \
+    (&(const mica_phase_def){.name = (name_), .location = MICA_HERE, .before = true, .beside = __VA_ARGS__})
 
 #endif

@@ -419,8 +419,16 @@ class world {
         return added;
     }
 
+    /* Hide an entity from queries, and show it again: see mica/disable.h. */
+    bool disable(mica_entity entity) { return mica_entity_disable(get(), entity); }
+    bool enable(mica_entity entity) { return mica_entity_enable(get(), entity); }
+    bool is_disabled(mica_entity entity) const { return mica_entity_is_disabled(get(), entity); }
+
     /* Runs a frame: see mica_step. */
     mica_result step(float dt) { return mica_step(get(), dt); }
+    /* Runs frames in measured time, until stop: see mica_run. */
+    mica_result run(const mica_run_def &def = mica_run_def_default()) { return mica_run(get(), &def); }
+    void stop() { mica_stop(get()); }
     uint64_t hash() const { return mica_world_hash(get()); }
 
   private:

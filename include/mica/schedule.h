@@ -40,6 +40,7 @@ typedef struct mica_system_info {
     mica_location location; /* where it was added */
     bool enabled;
     bool exclusive;
+    bool flush_first;  /* a flush precedes it */
     bool one_thread;   /* never runs on several threads at once */
     bool has_handlers; /* Mica added it to run message handlers */
 } mica_system_info;
@@ -69,7 +70,8 @@ typedef struct mica_system_dependency {
 
 /* Writes up to `capacity` dependencies of the system to `out`. Returns how many it has, or 0 if there is no such system, or with a
  * report if memory runs out. An exclusive system has none: it waits for all systems before it in its phase, and all systems
- * after it wait for it. Threads: owner. */
+ * after it wait for it. A system with flush_first, and those after it, wait for all systems before it; of these, only systems in
+ * .before and .after are listed. Threads: owner. */
 MICA_API uint32_t mica_system_get_dependencies(mica_world *world, mica_system system, mica_system_dependency *out,
                                                uint32_t capacity);
 

@@ -56,7 +56,8 @@ MICA_API size_t mica_snapshot_bytes(const mica_world *world, mica_snapshot snaps
 
 /* Creates a world with the same def and the same content: entities with their handles, values, the order of rows, pools and
  * groups, singletons, names and the hierarchy. Queries, systems, streams, hooks, command buffers and snapshots are not part of
- * it, nor are time, pending entities and their names. Both worlds have the same mica_world_hash_content. Returns NULL
+ * it, nor are time, pending entities and their names; MICA_PHASE_START does not run again if it ran in the world. Both worlds have
+ * the same mica_world_hash_content. Returns NULL
  * with a report to the world if memory is short, while changes are recorded, and for a component that can't be copied.
  * Threads: owner. */
 MICA_API mica_world *mica_world_clone(mica_world *world);

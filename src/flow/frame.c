@@ -80,12 +80,28 @@ static void run_segment(frame_run *run, micap_segment *segment, float dt, float 
             segment->systems[i]->seconds_waited = 0;
 }
 
-static void run_phase(frame_run *run, micap_phase *phase, float dt, float alpha)
+/* Returns false if the phase must run before all others and could not begin. */
+static bool run_phase(frame_run *run, micap_phase *phase, float dt, float alpha)
 {
-    for (uint32_t i = 0; i < phase->segment_count; ++i)
+    for (uint32_t i = 0; i < phase->segment_count; ++i) {
+        const micap_segment *segment = &phase->segments[i];
         run_segment(run, &phase->segments[i], dt, alpha);
+        if (i == 0 && phase->id == MICA_PHASE_START && !segment->has_run && !segment->exclusive)
+            return false;
+    }
     ++phase->tick;
     phase->seconds += phase->fixed_seconds;
+    return true;
+}
+
+/* Whether the phase does not run in this frame. */
+static bool is_skipped(const frame_run *run, const micap_phase *phase)
+{
+    if (!phase->is_enabled || !phase->segment_count || phase->id == MICAP_PHASE_MESSAGES)
+        return true;
+    if (phase->id == MICA_PHASE_START && (run->is_paused || (!run->from && phase->tick > 0)))
+        return true;
+    return run->from && run->from->def.phase != phase->id;
 }
 
 /* Runs phases [first, end), which have the same fixed step, in turns. */
@@ -116,11 +132,11 @@ static void run_phases(frame_run *run)
         }
         for (; first < end; ++first) {
             phase = flow->phases[first];
-            if (!phase->is_enabled || !phase->segment_count || phase->id == MICAP_PHASE_MESSAGES ||
-                (run->from && run->from->def.phase != phase->id))
+            if (is_skipped(run, phase))
                 continue;
             float dt = phase->fixed_seconds > 0 ? (float)phase->fixed_seconds : run->is_paused ? run->real_dt : run->dt;
-            run_phase(run, phase, dt, flow->time.alpha);
+            if (!run_phase(run, phase, dt, flow->time.alpha))
+                return;
         }
     }
 }

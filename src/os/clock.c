@@ -16,6 +16,12 @@ uint64_t micap_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void micap_sleep_ns(uint64_t ns)
+{
+    struct timespec duration = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+    nanosleep(&duration, NULL);
+}
+
 uint32_t micap_core_count(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);

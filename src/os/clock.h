@@ -6,6 +6,9 @@
 
 uint64_t micap_clock_ns(void);
 
+/* Returns after about this time, or earlier if a signal arrives. */
+void micap_sleep_ns(uint64_t ns);
+
 /* How many processors there are, at least 1. */
 uint32_t micap_core_count(void);
 

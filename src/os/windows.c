@@ -23,6 +23,11 @@ uint64_t micap_clock_ns(void)
     return ticks / frequency * 1000000000u + ticks % frequency * 1000000000u / frequency;
 }
 
+void micap_sleep_ns(uint64_t ns)
+{
+    Sleep((DWORD)(ns / 1000000u));
+}
+
 uint32_t micap_core_count(void)
 {
     SYSTEM_INFO info;

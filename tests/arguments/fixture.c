@@ -550,6 +550,29 @@ const mica_flow_def *valid_flow_def(void)
     return &def;
 }
 
+/* A clock that ends the run after one frame, however many frames it should have. */
+static double clock_that_stops(void *context)
+{
+    (void)context;
+    mica_stop(valid_world());
+    return 0;
+}
+
+static void wait_not(double seconds, void *context)
+{
+    (void)seconds, (void)context;
+}
+
+const mica_run_def *valid_run_def(void)
+{
+    static const mica_clock clock = {.now = clock_that_stops, .wait = wait_not};
+    static mica_run_def def;
+    def = mica_run_def_default();
+    def.frame_count = 1;
+    def.clock = &clock;
+    return &def;
+}
+
 mica_stream *valid_stream(void)
 {
     static mica_stream *stream;

@@ -228,6 +228,7 @@ FILE *valid_stdio(void);
 const mica_batch_group *valid_batch_group(void);
 const mica_compile_def *valid_compile_def(void);
 const mica_flow_def *valid_flow_def(void);
+const mica_run_def *valid_run_def(void);
 const mica_library_def *valid_library_def(void);
 const mica_reduction *valid_reduction(void);
 const mica_save_def *valid_save_def(void);

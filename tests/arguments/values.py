@@ -110,6 +110,7 @@ TYPES = {
     "mica_replica_def *": optional("&(mica_replica_def){0}"),
     "mica_requests_def *": handle("MICA_REQUESTS(Question, Answer, on_request, NULL)"),
     "mica_resource_def *": optional("&(mica_resource_def){0}"),
+    "mica_run_def *": handle("valid_run_def()"),
     "mica_save_def *": optional("valid_save_def()"),
     "mica_sender_def *": optional("valid_sender_def()"),
     "mica_spawn_def *": optional("valid_spawn_def()"),
@@ -223,6 +224,7 @@ FIELD_TYPES = {
     "mica_field *": [],      # with its count
     "mica_resource_rule *": [],
     "mica_compile_rule *": [],
+    "mica_clock *": [Bad("without functions", "&(mica_clock){0}", LOUD)],
     "mica_scheduler *": [Bad("without functions", "&(mica_scheduler){0}", LOUD)],
     "mica_kind": [Bad("unknown", "(mica_kind)0x7FFF", LOUD)],
 }
@@ -515,6 +517,7 @@ VALID_CALLS = {
     "mica_is_nil": (ANY, "the valid entity is not nil"),
     "mica_instance_is_nil": (ANY, "the valid instance is not nil"),
     "mica_recording_diff": (ANY, "the recordings are the same"),
+    "mica_entity_is_disabled": (ANY, "the valid entity is not disabled"),
     "mica_watch_changed": (ANY, "no file changed"),
     "mica_saver_is_busy": (ANY, "no save is under way"),
     "mica_resource_is_repeated": (ANY, "no component of the resource is"),

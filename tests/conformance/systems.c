@@ -92,6 +92,58 @@ static void run_frames(mica_world *world)
     print_hash("frames", 0, mica_world_hash(world));
 }
 
+static double clock_now(void *context)
+{
+    return *(double *)context;
+}
+
+static void clock_wait(double seconds, void *context)
+{
+    *(double *)context += seconds;
+}
+
+static void make_places(const mica_frame *frame)
+{
+    for (uint32_t i = 0; i < 10; ++i)
+        mica_create(frame->world, MICA_WITH(Place, {(float)i, 0}));
+}
+
+/* After a flush in the phase that created the places. */
+static void mark_places(const mica_frame *frame)
+{
+    for (mica_view view = mica_query_begin(frame->query); mica_view_next(&view);)
+        for (uint32_t i = 0; i < view.count; ++i)
+            mica_set(frame->world, view.entities[i], Count, {view.count});
+}
+
+static void stop_at_tenth(const mica_frame *frame)
+{
+    if (frame->tick == 9)
+        mica_stop(frame->world);
+}
+
+/* Frames in a time that only passes while the loop waits. */
+static void run_loop(uint32_t worker_count)
+{
+    mica_world *world = open_world();
+    mica_flow_def flow = mica_flow_def_default();
+    flow.worker_count = worker_count;
+    EXPECT(mica_flow_configure(world, &flow) == MICA_OK);
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(make_places, (.phase = MICA_PHASE_START)));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(mark_places, (.phase = MICA_PHASE_START, .flush_first = true,
+                                                               MICA_TERMS(MICA_READ(Place)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE(stop_at_tenth));
+    double now = 0;
+    mica_clock clock = {.now = clock_now, .wait = clock_wait, .context = &now};
+    mica_run_def run = mica_run_def_default();
+    run.clock = &clock;
+    run.frames_per_second = 8;
+    EXPECT(mica_run(world, &run) == MICA_OK && mica_time_get(world).frame == 10);
+    EXPECT(mica_time_get(world).seconds == 9 * 0.125);
+    print_hash("loop", 0, mica_world_hash(world));
+    close_world(world, 0);
+}
+
 static void fill(uint32_t begin, uint32_t end, void *context)
 {
     for (uint32_t i = begin; i < end; ++i)
@@ -150,6 +202,7 @@ void check_systems(uint32_t worker_count)
     for (uint32_t i = 0; i < 3000; ++i)
         mica_create(world, MICA_WITH(Place, {(float)i, 0}), MICA_WITH(Speed, {1.5f, 0}));
     run_frames(world);
+    run_loop(worker_count);
     check_tasks(world);
     close_world(world, 0);
 }

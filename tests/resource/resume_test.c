@@ -180,6 +180,20 @@ static game make(uint32_t workers)
     return game;
 }
 
+/* A world that continues has what its start created, and does not start again. */
+static void start(const mica_frame *frame)
+{
+    mica_singleton_write(frame->world, Score)->answered += 1000003;
+    mica_create(frame->world, MICA_WITH(Target, {mica_nil(), 1}), MICA_WITH(Position, {2, 2}));
+}
+
+/* Sees the targets that this phase created. */
+static void count_targets(const mica_frame *frame)
+{
+    Score *score = mica_singleton_write(frame->world, Score);
+    score->answered = score->answered * 7 + mica_query_count(frame->query);
+}
+
 /* What a program sets up before it creates or loads anything. */
 static void set_up(game *game)
 {
@@ -217,6 +231,9 @@ static void set_up(game *game)
     mica_system_add(
         world, MICA_SYSTEM_ONCE_WITH(read_hits, (.context = game, .phase = MICA_PHASE_BEGIN,
                                                  MICA_USES(MICA_USE_STREAM_READ(game->hits), MICA_USE_WRITE(Score)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(start, (.phase = MICA_PHASE_START, MICA_USES(MICA_USE_WRITE(Score)))));
+    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(count_targets, (.flush_first = true, MICA_TERMS(MICA_READ(Target)),
+                                                                 MICA_USES(MICA_USE_WRITE(Score)))));
     mica_system_add(world, MICA_SYSTEM_ONCE_WITH(seldom, (.every_seconds = 0.3, MICA_USES(MICA_USE_WRITE(Score)))));
 }
 

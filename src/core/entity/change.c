@@ -55,17 +55,20 @@ static void *add_value(mica_world *world, micap_row spot, mica_component compone
     return value;
 }
 
-static inline bool is_awaited(const mica_world *world, mica_component component, mica_event_kind kind)
+/* Calls the hook of a component for one row, whose value is given; micap_tag_value if it has none. */
+static inline void call_hook(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot,
+                             void *value)
 {
-    return micap_is_awaited(world->components.by_id[component], kind);
+    const micap_component *used = world->components.by_id[component];
+    micap_preserve_rows(world, spot.chunk, spot.row, 1); /* the hook may write to the value */
+    if (micap_is_awaited(used, kind))
+        micap_hooks_call(world, kind, used, micap_chunk_entities(spot.chunk) + spot.row,
+                         value == &micap_tag_value ? NULL : value, 1);
 }
 
-/* Runs the add hook of a component that was just added. What hooks record may move the value. */
-static __attribute__((noinline)) void *end_add(mica_world *world, mica_entity entity, mica_component component,
-                                               void *value)
+/* The value of a component that was just added, after its hook. What hooks record may move it. */
+static MICAP_INLINE void *end_add(mica_world *world, mica_entity entity, mica_component component, void *value)
 {
-    if (is_awaited(world, component, MICA_EVENT_ADD))
-        micap_hooks_run(world, MICA_EVENT_ADD, component, micap_locate(world, entity), 1);
     if (MICAP_LIKELY(!world->hooks_recorded))
         return value;
     micap_hooks_end(world);
@@ -85,7 +88,10 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
     if (micap_archetype_has(spot.chunk->archetype, component))
         return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_id(world, entity, component);
     void *value = add_value(world, spot, component, NULL);
-    return value ? end_add(world, entity, component, value) : NULL;
+    if (!value)
+        return NULL;
+    call_hook(world, MICA_EVENT_ADD, component, micap_locate(world, entity), value);
+    return end_add(world, entity, component, value);
 }
 
 /* The edge that an immediate change can take with the fast path: known, with room at its end; or NULL. */
@@ -109,8 +115,11 @@ static __attribute__((noinline)) void *add_hooked(mica_world *world, mica_entity
                                                   const micap_edge *edge)
 {
     mica_component component = edge->component;
+    micap_row next = micap_rows_next(edge->end);
     ++world->structure;
-    return end_add(world, entity, component, micap_row_step_add(world, entity, spot, edge));
+    void *value = micap_row_step_add(world, entity, spot, edge);
+    call_hook(world, MICA_EVENT_ADD, component, next, value);
+    return end_add(world, entity, component, value);
 }
 
 void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
@@ -198,15 +207,13 @@ static __attribute__((noinline)) bool set_recorded(mica_world *world, mica_entit
     return mica_command_set_id(micap_recorder(world), entity, value, no_place);
 }
 
-/* Runs the hooks of a component that was just set. */
-static __attribute__((noinline)) bool end_set(mica_world *world, mica_entity entity, mica_component component,
+/* Calls the hooks of a component that was just set. */
+static __attribute__((noinline)) bool end_set(mica_world *world, micap_row spot, mica_component component, void *value,
                                               bool is_new)
 {
-    micap_row spot = micap_locate(world, entity);
-    if (is_new && is_awaited(world, component, MICA_EVENT_ADD))
-        micap_hooks_run(world, MICA_EVENT_ADD, component, spot, 1);
-    if (is_awaited(world, component, MICA_EVENT_SET))
-        micap_hooks_run(world, MICA_EVENT_SET, component, spot, 1);
+    if (is_new)
+        call_hook(world, MICA_EVENT_ADD, component, spot, value);
+    call_hook(world, MICA_EVENT_SET, component, spot, value);
     micap_hooks_end(world);
     return true;
 }
@@ -225,9 +232,12 @@ static __attribute__((noinline)) bool set_new(mica_world *world, mica_entity ent
                        !fits(value, edge->end->columns[edge->column].bytes)))
         return micap_set_any(world, entity, value);
     ++world->structure;
-    bool has_hooks = micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET);
+    if (MICAP_LIKELY(!micap_has_hooks(edge->end, 1 << MICA_EVENT_ADD | 1 << MICA_EVENT_SET)))
+        return micap_row_step_set(world, entity, spot, edge, value.data);
+    micap_row next = micap_rows_next(edge->end);
+    void *place = micap_chunk_value(next.chunk, edge->column, next.row);
     micap_row_step_set(world, entity, spot, edge, value.data);
-    return MICAP_LIKELY(!has_hooks) || end_set(world, entity, value.component, true);
+    return end_set(world, next, value.component, place, true);
 }
 
 /* The fast path of overwriting a value in a chunk; or one of the others. */
@@ -241,9 +251,10 @@ static __attribute__((noinline)) bool set_chunk(mica_world *world, mica_entity e
     if (MICAP_UNLIKELY(!archetype->columns[finder->column].trivial || !fits(value, finder->bytes)))
         return micap_set_any(world, entity, value);
     micap_touch_value(world, spot.chunk, finder->column, spot.row);
-    memmove(micap_finder_value(finder, spot.row), value.data, finder->bytes);
+    void *place = micap_finder_value(finder, spot.row);
+    memmove(place, value.data, finder->bytes);
     return MICAP_LIKELY(!micap_has_hooks(archetype, 1 << MICA_EVENT_SET)) ||
-           end_set(world, entity, value.component, false);
+           end_set(world, spot, value.component, place, false);
 }
 
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
@@ -296,10 +307,8 @@ static __attribute__((noinline)) bool remove_recorded(mica_world *world, mica_en
 static __attribute__((noinline)) bool remove_hooked(mica_world *world, mica_entity entity, micap_row spot,
                                                     const micap_edge *edge)
 {
-    mica_component component = edge->component;
-    const micap_component *used = world->components.by_id[component];
-    if (micap_is_awaited(used, MICA_EVENT_REMOVE) || used->removals)
-        micap_hooks_run(world, MICA_EVENT_REMOVE, component, spot, 1);
+    void *value = edge->column == MICAP_COLUMN_TAG ? NULL : micap_chunk_value(spot.chunk, edge->column, spot.row);
+    call_hook(world, MICA_EVENT_REMOVE, edge->component, spot, value);
     ++world->structure;
     micap_row_step_remove(world, entity, spot, edge);
     micap_hooks_end(world);

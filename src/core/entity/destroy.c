@@ -99,20 +99,17 @@ static __attribute__((noinline)) bool destroy_recorded(mica_world *world, mica_e
     return mica_command_destroy_id(micap_recorder(world), entity, no_place);
 }
 
-/* Whether nothing but rows and the handle has to go, and destructors of values to be called. */
+/* Whether nothing but rows and the handle has to go, and hooks and destructors of values to be called. */
 static inline bool dies_alone(const mica_world *world, mica_entity entity, micap_row spot, uint64_t pools)
 {
-    return micap_is_row(spot) && !spot.chunk->archetype->hook_mask && entity.generation != MICAP_GENERATION_MAX &&
+    return micap_is_row(spot) && entity.generation != MICAP_GENERATION_MAX &&
            !micap_is_attached(&world->attachments, entity.index) &&
            (!pools || (!world->undo.before && micap_pools_leave_fast(&world->pools, pools)));
 }
 
-/* The fast path for rows in pools, for values with destructors, and while there are snapshots; or the general path. */
-static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
+/* The fast path for rows in pools, for values with destructors, and while there are snapshots. */
+static MICAP_INLINE bool destroy_alone(mica_world *world, mica_entity entity, micap_row spot, uint64_t pools)
 {
-    uint64_t pools = micap_pools_mask(&world->pools, entity.index);
-    if (!dies_alone(world, entity, spot, pools))
-        return destroy_any(world, entity);
     if (pools)
         micap_pools_remove_fast(world, entity, pools);
     micap_touch_record(&world->entities, entity.index);
@@ -123,6 +120,26 @@ static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_enti
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);
     ++world->structure;
     return micap_row_fill_hole(world, spot);
+}
+
+/* The same with hooks, which run while everything is there. What they record is applied afterwards. */
+static __attribute__((noinline)) bool destroy_hooked(mica_world *world, mica_entity entity, micap_row spot,
+                                                     uint64_t pools)
+{
+    micap_hooks_removing(world, NULL, spot, 1);
+    destroy_alone(world, entity, spot, pools);
+    micap_hooks_end(world);
+    return true;
+}
+
+static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
+{
+    uint64_t pools = micap_pools_mask(&world->pools, entity.index);
+    if (!dies_alone(world, entity, spot, pools))
+        return destroy_any(world, entity);
+    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
+        return destroy_hooked(world, entity, spot, pools);
+    return destroy_alone(world, entity, spot, pools);
 }
 
 /* Whether an entity is in this row, and nothing but the row and the handle has to go. */

@@ -31,32 +31,47 @@ mica_result mica_hook_set_id(mica_world *world, mica_component component, mica_e
     return MICA_OK;
 }
 
-static inline void call(mica_world *world, micap_hook hook, mica_event *event)
+/* Calls a hook and watches. What one of them does to the recording depth does not reach the next one. */
+static MICAP_INLINE void call(mica_world *world, const micap_hook *hook, micap_watch *watches, mica_event *event)
 {
     uint32_t depth = micap_callback_begin(world);
-    event->context = hook.context;
-    hook.fn(event);
+    if (hook->fn) {
+        event->context = hook->context;
+        hook->fn(event);
+    }
+    for (micap_watch *watch = watches; watch; watch = watch->next) {
+        world->recording_depth = depth + 1;
+        watch->seen(watch, event);
+    }
     micap_callback_end(world, depth);
 }
 
-void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event)
+static MICAP_INLINE void call_component(mica_world *world, mica_event_kind kind, const micap_component *component,
+                                        const mica_entity *entities, void *values, uint32_t count)
 {
-    if (event->kind == MICA_EVENT_REMOVE)
-        micap_removals_note(world, component->removals, event->entities, event->count);
-    if (event->kind < MICA_EVENT_DESTROY && component->hooks[event->kind].fn)
-        call(world, component->hooks[event->kind], event);
-    if (component->watches[event->kind])
-        micap_watches_run(world, component->watches[event->kind], event);
+    if (MICAP_UNLIKELY(kind == MICA_EVENT_REMOVE && component->removals))
+        micap_removals_note(world, component->removals, entities, count);
+    mica_event event = {.world = world,
+                        .kind = kind,
+                        .component = component->type->id,
+                        .count = count,
+                        .entities = entities,
+                        .values = values};
+    call(world, &component->hooks[kind], component->watches[kind], &event);
+}
+
+void micap_hooks_call(mica_world *world, mica_event_kind kind, const micap_component *component,
+                      const mica_entity *entities, void *values, uint32_t count)
+{
+    call_component(world, kind, component, entities, values, count);
 }
 
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count)
 {
-    const micap_component *used = micap_component_of(&world->components, component);
-    mica_event event = {.world = world, .kind = kind, .component = component, .count = count};
     micap_preserve_rows(world, spot.chunk, spot.row, count); /* the hook may write to the values */
-    event.entities = micap_chunk_entities(spot.chunk) + spot.row;
-    event.values = micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row);
-    micap_hooks_call(world, used, &event);
+    call_component(world, kind, micap_component_of(&world->components, component),
+                   micap_chunk_entities(spot.chunk) + spot.row,
+                   micap_finder_value(micap_chunk_find(spot.chunk, component), spot.row), count);
 }
 
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count)
@@ -97,10 +112,7 @@ void micap_hooks_removing(mica_world *world, const micap_archetype *to, micap_ro
     if (!to && (world->destroy_hook.fn || world->destroy_watches)) {
         mica_event event = {.world = world, .kind = MICA_EVENT_DESTROY, .count = count};
         event.entities = micap_chunk_entities(spot.chunk) + spot.row;
-        if (world->destroy_hook.fn)
-            call(world, world->destroy_hook, &event);
-        if (world->destroy_watches)
-            micap_watches_run(world, world->destroy_watches, &event);
+        call(world, &world->destroy_hook, world->destroy_watches, &event);
     }
     for (uint32_t i = 0; (i = micap_next_hooked(from, MICA_EVENT_REMOVE, i)) < from->component_count; ++i)
         if (!to || !micap_archetype_has(to, from->components[i]))

@@ -11,8 +11,9 @@
 
 /* Calls the hook, then the watches, for consecutive rows of one chunk. micap_hooks_end applies what they record. */
 void micap_hooks_run(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot, uint32_t count);
-/* Calls the hook and the watches of a component and fills its lists of removals. */
-void micap_hooks_call(mica_world *world, const micap_component *component, mica_event *event);
+/* Calls the hook and the watches of a component and fills its lists of removals. Snapshots have a copy of the values. */
+void micap_hooks_call(mica_world *world, mica_event_kind kind, const micap_component *component,
+                      const mica_entity *entities, void *values, uint32_t count);
 /* How many of these living entities, from the first on, have consecutive rows of one chunk. */
 uint32_t micap_run_of(const mica_world *world, const mica_entity *entities, uint32_t count);
 /* micap_hooks_run for entities anywhere: calls it for each run of consecutive rows. */
@@ -31,10 +32,10 @@ static inline void micap_hooks_end(mica_world *world)
     micap_flush_own(world);
 }
 
-/* Whether a component has a hook or a watch for an event that has hooks. */
+/* Whether a component has a hook, a watch or a list for an event. */
 static inline bool micap_is_awaited(const micap_component *component, mica_event_kind kind)
 {
-    return component->hooks[kind].fn || component->watches[kind];
+    return component->hooks[kind].fn || component->watches[kind] || (kind == MICA_EVENT_REMOVE && component->removals);
 }
 
 /* Whether any of the archetype's components has one of these hooks: bits 1 << kind. */

@@ -35,11 +35,3 @@ void micap_watch_remove(mica_world *world, mica_event_kind kind, mica_component 
     *link = watch->next;
     update_hooks(world, component);
 }
-
-void micap_watches_run(mica_world *world, micap_watch *watches, const mica_event *event)
-{
-    uint32_t depth = micap_callback_begin(world);
-    for (micap_watch *watch = watches; watch; watch = watch->next)
-        watch->seen(watch, event);
-    micap_callback_end(world, depth);
-}

@@ -47,7 +47,7 @@ uint32_t micap_component_awaits(const micap_component *component)
 {
     uint32_t mask = component->removals ? 1 << MICA_EVENT_REMOVE : 0;
     for (uint32_t event = 0; event < MICA_EVENT_KINDS; ++event)
-        if (component->watches[event] || (event < MICA_EVENT_DESTROY && component->hooks[event].fn))
+        if (component->watches[event] || component->hooks[event].fn)
             mask |= (uint32_t)1 << event;
     return mask;
 }

@@ -28,7 +28,7 @@ typedef struct micap_component {
     void *singleton;
     bool
         is_unborn; /* a singleton that was never requested: it was only prepared, or a snapshot from before its first use was restored */
-    micap_hook hooks[MICA_EVENT_DESTROY]; /* add, set, remove */
+    micap_hook hooks[MICA_EVENT_KINDS]; /* of add, set and remove; the others have none */
     struct micap_watch *watches[MICA_EVENT_KINDS];
     struct mica_removals *removals; /* the lists of removals of this component */
 } micap_component;

@@ -108,18 +108,16 @@ uint32_t micap_pools_commit(mica_world *world, mica_pool *pool, mica_entity enti
 void micap_pools_run_hook(mica_world *world, mica_event_kind kind, mica_pool *pool, uint32_t row, uint32_t count)
 {
     const micap_component *used = micap_component_of(&world->components, pool->type->id);
+    const mica_entity *owners = NULL;
     mica_entity owner;
-    mica_event event = {.world = world, .kind = kind, .component = pool->type->id, .count = count};
     if (pool->owners) {
-        event.entities = pool->owners + row;
-    } else { /* a tag: the row is the index */
-        owner = (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))};
-        event.entities = &owner;
-    }
-    if (pool->owners)
+        owners = pool->owners + row;
         micap_pool_preserve(pool, row, count); /* the hook may write to the values */
-    event.values = pool->values ? micap_pool_value(pool, row) : NULL;
-    micap_hooks_call(world, used, &event);
+    } else {                                   /* a tag: the row is the index */
+        owner = (mica_entity){row, micap_record_generation(*micap_record_at(&world->entities, row))};
+        owners = &owner;
+    }
+    micap_hooks_call(world, kind, used, owners, pool->values ? micap_pool_value(pool, row) : NULL, count);
 }
 
 void micap_pools_update_hooks(mica_world *world, mica_component component)

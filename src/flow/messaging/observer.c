@@ -12,7 +12,6 @@
 
 typedef struct observer {
     micap_watch watch; /* first; for events of the world */
-    mica_world *world;
     struct observer *next;
     mica_query *filter; /* NULL: none */
     /* Whether the filter matches the archetype of the last event: mostly the next event has the same. */
@@ -66,7 +65,7 @@ static void call_filtered_rows(observer *observer, const mica_event *seen, micap
 static void call_filtered(observer *observer, const mica_event *seen)
 {
     for (uint32_t begin = 0, step; begin < seen->count; begin += step) {
-        micap_row spot = micap_locate(observer->world, seen->entities[begin]);
+        micap_row spot = micap_locate(seen->world, seen->entities[begin]);
         if (!micap_is_row(spot)) {
             step = 1;
             continue;
@@ -77,9 +76,8 @@ static void call_filtered(observer *observer, const mica_event *seen)
     }
 }
 
-static void call_observer(observer *observer, mica_event *seen)
+static inline void call_observer(observer *observer, mica_event *seen)
 {
-    seen->world = observer->world;
     seen->context = observer->context;
     if (observer->filter)
         call_filtered(observer, seen);
@@ -87,10 +85,9 @@ static void call_observer(observer *observer, mica_event *seen)
         observer->fn(seen);
 }
 
-static void watch_seen(micap_watch *watch, const mica_event *event)
+static void watch_seen(micap_watch *watch, mica_event *event)
 {
-    mica_event seen = *event;
-    call_observer((observer *)watch, &seen);
+    call_observer((observer *)watch, event);
 }
 
 static void release_observer(mica_world *world, observer *observer)
@@ -108,7 +105,7 @@ static void call_observers(mica_world *world, observers *observers, const micap_
     for (observer *observer = observers->first; observer; observer = observer->next) {
         if (observer->event != event->kind || (observer->component && observer->component != event->component))
             continue;
-        mica_event seen = {.kind = event->kind, .component = event->component, .data = data};
+        mica_event seen = {.world = world, .kind = event->kind, .component = event->component, .data = data};
         seen.count = !mica_is_nil(event->entity);
         seen.entities = seen.count ? &event->entity : NULL;
         if (seen.count && event->component && micap_type_of(event->component)->type.size_bytes)
@@ -234,7 +231,6 @@ static observer *make(mica_world *world, const mica_observer_def *def)
         return NULL;
     }
     *fresh = (observer){.watch.seen = watch_seen,
-                        .world = world,
                         .event = def->event,
                         .component = def->component,
                         .fn = def->fn,
@@ -244,7 +240,8 @@ static observer *make(mica_world *world, const mica_observer_def *def)
     fresh->filter = mica_query_create(world, &(mica_query_def){.name = def->name ? def->name : "observer",
                                                                .terms = def->terms,
                                                                .term_count = def->term_count,
-                                                               .location = def->location});
+                                                               .location = def->location,
+                                                               .with_hidden = true});
     if (fresh->filter)
         return fresh;
     release_observer(world, fresh);

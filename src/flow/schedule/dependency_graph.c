@@ -116,16 +116,17 @@ static void free_resources(builder *build)
     build->resource_count = build->resource_capacity = 0;
 }
 
-/* All systems before an exclusive system have ended, so systems after it wait for none of them. */
+/* All systems before an exclusive system, or before a flush, have ended, so systems after it wait for none of them. */
 static bool add_dependencies(builder *build, const micap_order_constraints *constraints, const uint32_t *index_of)
 {
     micap_phase *phase = build->phase;
     for (uint32_t to = 0; to < phase->system_count; ++to) {
         phase->first_dependency[to] = phase->dependency_count;
-        if (phase->order[to]->def.exclusive) {
+        const mica_system_def *def = &phase->order[to]->def;
+        if (def->exclusive || def->flush_first)
             free_resources(build);
+        if (def->exclusive)
             continue;
-        }
         for (uint32_t i = 0; i < constraints->count; ++i) {
             micap_dependency asked = {.from = index_of[constraints->pairs[i].from], .to = to, .is_asked = true};
             if (index_of[constraints->pairs[i].to] == to && !add_dependency(build, asked))

@@ -54,7 +54,10 @@ static void put_phase(writer *to, const micap_phase *phase)
         const micap_segment *segment = &phase->segments[i];
         for (uint32_t j = 0; j < segment->system_count; ++j) {
             const micap_system *system = segment->systems[j];
-            put(to, "  %s%s%s", system->def.name, segment->exclusive ? " (exclusive)" : "",
+            put(to, "  %s%s%s", system->def.name,
+                segment->exclusive        ? " (exclusive)"
+                : system->def.flush_first ? " (after a flush)"
+                                          : "",
                 system->is_enabled ? "" : " (off)");
             const char *separator = "  waits for ";
             for (uint32_t k = phase->first_dependency[system->order]; k < phase->first_dependency[system->order + 1];

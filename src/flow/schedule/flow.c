@@ -112,6 +112,7 @@ static const micap_module_ops module_ops = {.free = free_flow,
                                             .drop = micap_flow_drop,
                                             .prepare = micap_flow_prepare,
                                             .load = micap_flow_load,
+                                            .clone = micap_flow_clone,
                                             .write = micap_flow_write,
                                             .read = micap_flow_read,
                                             .is_unused = micap_flow_is_unused};

@@ -6,6 +6,7 @@
  *     messaging/   streams, messages, requests, observers
  *     measure/     statistics and traces
  *     frame.c      runs a frame: all phases in order
+ *     frame_loop.c runs frames in measured time
  *
  * From a system to a job, in schedule/:
  *
@@ -28,6 +29,8 @@
 #include "core/world/module.h"
 #include "flow/schedule/listener.h"
 #include "mica/frame.h"
+
+#include <stdatomic.h>
 
 struct micap_phase;
 struct micap_segment;
@@ -52,7 +55,8 @@ typedef struct micap_flow {
     bool is_stepping;              /* inside mica_step or mica_system_run */
     struct micap_segment *running; /* from phase_begin to phase_end */
     bool has_removed;
-    bool has_leftovers; /* a flush failed; it is repeated before more systems run */
+    atomic_bool is_stop_asked; /* mica_run ends after this frame; systems on any thread set it */
+    bool has_leftovers;        /* a flush failed; it is repeated before more systems run */
 
     mica_time time;
     float asked_dt; /* of the last frame, as passed to mica_step */

@@ -161,3 +161,14 @@ void micap_flow_load(mica_world *world, void *state, const void *data)
         load_system(flow->systems[i], saved);
     micap_listeners_load(flow, saved ? saved->listeners : NULL);
 }
+
+bool micap_flow_clone(mica_world *to, const void *state)
+{
+    if (!micap_phase_find_id(state, MICA_PHASE_START)->tick)
+        return true;
+    const micap_flow *flow = micap_flow_of(to);
+    if (!flow)
+        return false;
+    micap_phase_find_id(flow, MICA_PHASE_START)->tick = 1;
+    return true;
+}

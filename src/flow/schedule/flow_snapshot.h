@@ -49,4 +49,7 @@ void micap_flow_drop(mica_world *world, void *state, void *saved);
 bool micap_flow_prepare(mica_world *world, void *state, const void *saved);
 void micap_flow_load(mica_world *world, void *state, const void *saved);
 
+/* A clone has no systems and no time, but knows that it must not start again. False with a report if memory is short. */
+bool micap_flow_clone(mica_world *to, const void *state);
+
 #endif

@@ -197,12 +197,18 @@ static bool add_segment(micap_flow *flow, micap_phase *phase, uint32_t first, ui
     return fill_chains(&build) && link_chains(&build) && order_chains(&build) && allocate_prepared_runs(&build);
 }
 
+/* Whether the system is in another segment than those before it. */
+static bool begins_segment(const micap_system *system)
+{
+    return system->def.exclusive || system->def.flush_first;
+}
+
 bool micap_fusion_build(micap_flow *flow, micap_phase *phase)
 {
     for (uint32_t first = 0, count; first < phase->system_count; first += count) {
         count = 1;
         if (!phase->order[first]->def.exclusive)
-            while (first + count < phase->system_count && !phase->order[first + count]->def.exclusive)
+            while (first + count < phase->system_count && !begins_segment(phase->order[first + count]))
                 ++count;
         if (!add_segment(flow, phase, first, count))
             return false;

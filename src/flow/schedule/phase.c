@@ -9,11 +9,9 @@
 static const struct {
     const char *name;
     mica_phase id;
-} built_in[MICAP_BUILT_IN_PHASES] = {{"begin", MICA_PHASE_BEGIN},
-                                     {"fixed", MICA_PHASE_FIXED},
-                                     {"update", MICA_PHASE_UPDATE},
-                                     {"end", MICA_PHASE_END},
-                                     {"(messages)", MICAP_PHASE_MESSAGES}};
+} built_in[MICAP_BUILT_IN_PHASES] = {{"start", MICA_PHASE_START}, {"begin", MICA_PHASE_BEGIN},
+                                     {"fixed", MICA_PHASE_FIXED}, {"update", MICA_PHASE_UPDATE},
+                                     {"end", MICA_PHASE_END},     {"(messages)", MICAP_PHASE_MESSAGES}};
 
 /* Creates a phase that is in no list yet, and reserves room for it. Returns NULL if memory is short. */
 static micap_phase *create_phase(micap_flow *flow, const char *name, mica_phase id, double fixed_seconds)

@@ -12,11 +12,12 @@ struct micap_flow;
 struct micap_system;
 
 enum {
-    MICAP_PHASE_MESSAGES = MICA_PHASE_END + 1, /* its systems are mailboxes; runs after a flush if messages wait */
+    MICAP_PHASE_MESSAGES = MICA_PHASE_START + 1, /* its systems are mailboxes; runs after a flush if messages wait */
     MICAP_BUILT_IN_PHASES,
 };
 
-/* The systems of a phase between two exclusive systems, or one exclusive system. Each segment ends with a flush. */
+/* The systems of a phase between two exclusive systems, or one exclusive system. A system with .flush_first begins a segment. Each
+ * segment ends with a flush. */
 typedef struct micap_segment {
     mica_world *world;
     struct micap_flow *flow;

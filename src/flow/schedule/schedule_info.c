@@ -72,6 +72,7 @@ bool mica_system_get_info(const mica_world *world, mica_system system, mica_syst
                               .location = found->def.location,
                               .enabled = found->is_enabled,
                               .exclusive = found->def.exclusive,
+                              .flush_first = found->def.flush_first,
                               .one_thread = found->is_single,
                               .has_handlers = found->kind != MICAP_SYSTEM_OF_USER};
     return true;

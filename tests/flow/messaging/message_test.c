@@ -310,7 +310,8 @@ START_TEST(handlers_are_systems_of_the_schedule_with_what_they_declare)
     ck_assert(mica_handler_remove(world, MICA_ID(Health), MICA_ID(Hit), is_struck));
     mica_graph_write(world, MICA_GRAPH_TEXT, graph, sizeof graph);
     ck_assert_ptr_null(strstr(graph, "Health.messages"));
-    mica_system mine = mica_system_add(world, MICA_SYSTEM_WITH(attack, (.phase = 4), MICA_READ(Armour)));
+    mica_system mine = mica_system_add(
+        world, MICA_SYSTEM_WITH(attack, (.phase = mica_phase_find(world, "(messages)")), MICA_READ(Armour)));
     ck_assert_uint_eq(mine.id, 0); /* that phase is the messages' own */
     expect_report(&heard, MICA_ERROR_UNKNOWN, "no such phase");
     *diary = '\0';

@@ -1,6 +1,7 @@
 /* Observers: which are called with what, how often, and in which order. */
 #include "flow/diary.h"
 #include "flow/faults.h"
+#include "mica/snapshot.h"
 
 START_TEST(each_change_is_told_once)
 {
@@ -226,6 +227,74 @@ START_TEST(a_filter_keeps_others_out)
 }
 END_TEST
 
+static void leave_open(const mica_event *seen)
+{
+    mica_defer(seen->world);
+}
+
+static void try_to_flush(const mica_event *seen)
+{
+    *(mica_result *)seen->context = mica_flush(seen->world);
+}
+
+START_TEST(what_one_observer_leaves_open_is_closed_for_the_next)
+{
+    reports heard;
+    mica_world *world = open_world(&heard);
+    mica_result result = MICA_OK;
+    mica_observer_add(world, &(mica_observer_def){.component = MICA_ID(Heat), .fn = leave_open});
+    mica_observer_add(world, &(mica_observer_def){.component = MICA_ID(Heat), .fn = try_to_flush, .context = &result});
+    mica_entity one = mica_create(world, MICA_WITH(Heat, {1}));
+    ck_assert_int_eq(result, MICA_ERROR_REFUSED);
+    mica_hook_set(world, Heat, MICA_EVENT_ADD, leave_open, NULL);
+    result = MICA_OK;
+    mica_create(world, MICA_WITH(Heat, {1}));
+    ck_assert_int_eq(result, MICA_ERROR_REFUSED);
+    ck_assert_msg(mica_remove(world, one, Heat) && !mica_has(world, one, Heat), "nothing is recorded any more");
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a hook");
+    expect_report(&heard, MICA_ERROR_REFUSED, "inside a hook");
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Fuel { int32_t litres; } Fuel;
+MICA_POOL(Fuel, litres)
+
+/* Reads the value in the pool of an entity that is about to be destroyed, and records a change of another. */
+static void read_last(const mica_event *seen)
+{
+    const mica_entity *other = seen->context;
+    const Fuel *fuel = mica_get(seen->world, seen->entities[0], Fuel);
+    ck_assert_msg(fuel && fuel->litres == 5, "everything is still there");
+    mica_set(seen->world, *other, Weight, {((const Heat *)seen->values)->degrees});
+}
+
+START_TEST(the_value_in_a_pool_is_there_until_the_observers_of_a_destroyed_entity_have_run)
+{
+    for (int has_snapshot = 0; has_snapshot < 2; ++has_snapshot) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        mica_entity other = mica_create(world);
+        mica_entity one = mica_create(world, MICA_WITH(Heat, {3}), MICA_WITH(Fuel, {5}));
+        uint64_t before = mica_world_hash(world);
+        mica_snapshot snapshot = {0};
+        if (has_snapshot)
+            snapshot = mica_snapshot_take(world);
+        mica_observer reader = mica_observer_add(
+            world, &(mica_observer_def){
+                       .component = MICA_ID(Heat), .event = MICA_EVENT_REMOVE, .fn = read_last, .context = &other});
+        ck_assert(mica_destroy(world, one));
+        ck_assert(!mica_is_alive(world, one) && mica_get(world, other, Weight)->kilos == 3);
+        if (has_snapshot) {
+            ck_assert_int_eq(mica_snapshot_restore(world, snapshot), MICA_OK);
+            ck_assert_uint_eq(mica_world_hash(world), before);
+        }
+        mica_observer_remove(world, reader);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 static void count_rows(const mica_event *seen)
 {
     uint32_t *counts = seen->context;
@@ -363,6 +432,8 @@ TEST_SUITE(observer, each_change_is_told_once,
            an_entity_changed_and_destroyed_in_one_flush_notifies_once_for_each_truth,
            an_entity_created_and_destroyed_in_one_flush_is_never_told, switching_is_told_when_it_changes_something,
            observers_come_after_the_hook_in_the_order_they_were_added, a_filter_keeps_others_out,
+           what_one_observer_leaves_open_is_closed_for_the_next,
+           the_value_in_a_pool_is_there_until_the_observers_of_a_destroyed_entity_have_run,
            many_at_once_are_told_in_runs, what_observers_change_is_applied_when_the_operation_ends,
            mistakes_are_reported_and_change_nothing, observers_neither_come_nor_go_inside_a_system,
            running_out_of_memory_leaves_no_half_observer)

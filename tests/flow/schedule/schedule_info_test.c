@@ -73,7 +73,7 @@ START_TEST(phases_are_listed_in_the_order_they_run)
         ck_assert(mica_phase_get_info(world, phase, &info));
         strcat(strcat(names, info.name), " ");
     }
-    ck_assert_str_eq(names, "begin fixed update late end (messages) ");
+    ck_assert_str_eq(names, "start begin fixed update late end (messages) ");
     ck_assert(mica_phase_get_info(world, late, &info));
     ck_assert(!info.enabled && info.system_count == 1 && info.fixed_seconds == 0 && info.run_count == 0);
     ck_assert(mica_phase_get_info(world, MICA_PHASE_FIXED, &info) && info.fixed_seconds > 0);

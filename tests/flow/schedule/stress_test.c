@@ -91,7 +91,10 @@ static void make_recipe(random_source *random, uint32_t number, recipe *out)
                                  .parallel = (mica_parallel)random_below(random, 5),
                                  .parallel_rows = 1 + random_below(random, 900),
                                  .priority = (int32_t)random_below(random, 3) - 1,
-                                 .phase = random_below(random, 6) ? MICA_PHASE_UPDATE : MICA_PHASE_END};
+                                 .phase = random_below(random, 6) ? MICA_PHASE_UPDATE : MICA_PHASE_END,
+                                 .flush_first = random_below(random, 8) == 0};
+    if (random_below(random, 12) == 0)
+        out->def.phase = MICA_PHASE_START;
     out->changes = random_below(random, 5) == 0;
     if (random_below(random, 5) == 0) {
         out->def.view = look_around;

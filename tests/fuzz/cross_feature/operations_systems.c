@@ -68,7 +68,9 @@ static mica_system_def draw_system(program *program, scene *scene, reaction *rea
         .terms = terms,
         .term_count = 1,
         .context = reaction,
-        .phase = phase,
+        .phase = special % 11 == 10 ? MICA_PHASE_START : phase,
+        .flush_first = special % 13 == 12,
+        .with_hidden = special % 3 == 1,
         .uses = uses,
         .parallel = special & 1 ? MICA_PARALLEL_EVEN : MICA_PARALLEL_AUTO,
         .every_frames = special % 5 == 4 ? 2 : 0,
@@ -154,6 +156,30 @@ static void ran(program *program, scene *scene, mica_result result)
 static void step_frame(program *program, scene *scene)
 {
     ran(program, scene, mica_step(scene->world, take_seconds(program)));
+}
+
+static double clock_now(void *context)
+{
+    return *(double *)context;
+}
+
+static void clock_wait(double seconds, void *context)
+{
+    *(double *)context += seconds;
+}
+
+/* Some frames, in a time that only passes between frames. A system may stop it. */
+static void run_frames(program *program, scene *scene)
+{
+    double now = 0;
+    mica_clock clock = {.now = clock_now, .wait = clock_wait, .context = &now};
+    mica_run_def def = mica_run_def_default();
+    def.frame_count = 1 + take_below(program, 3);
+    def.frames_per_second = 1 << take_below(program, 6);
+    def.clock = &clock;
+    if (take_one_in(program, 4))
+        mica_stop(scene->world);
+    ran(program, scene, mica_run(scene->world, &def));
 }
 
 static void step_from(program *program, scene *scene)
@@ -272,6 +298,7 @@ const operation system_operations[] = {
     {"system_remove", system_remove, IN_BODY},
     {"system_enable", system_enable, IN_BODY},
     {"step", step_frame, IN_BODY | WHILE_RECORDING},
+    {"run_frames", run_frames, IN_BODY | WHILE_RECORDING | SLOW},
     {"step_from", step_from, IN_BODY | SLOW},
     {"system_run", system_run, IN_BODY | SLOW},
     {"pause", pause_frames, IN_BODY},
