@@ -157,8 +157,9 @@ void *mica_list_write_type(mica_list *list, const mica_type *element)
 static char *open_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
-    bool is_full = !list->private_.items || sizeof(micap_heap_block) + (size_t)(before + count) * element->size_bytes >
-                                                micap_heap_block_size_bytes(micap_heap_block_size(block_of(list)));
+    const micap_heap_block *held = block_of(list);
+    bool is_full = !held || sizeof *held + (size_t)(before + count) * element->size_bytes >
+                                micap_heap_block_size_bytes(micap_heap_block_size(held));
     micap_heap_block *block =
         own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
     if (!block)

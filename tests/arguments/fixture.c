@@ -473,7 +473,8 @@ size_t valid_state_byte_count(void)
 mica_resume *valid_resume(void)
 {
     mica_resume *resume;
-    REQUIRE(mica_resume_begin(unused_world(), valid_state_bytes(), valid_state_byte_count(), NULL, 0, &resume) == MICA_OK);
+    REQUIRE(mica_resume_begin(unused_world(), valid_state_bytes(), valid_state_byte_count(), NULL, 0, &resume) ==
+            MICA_OK);
     return resume;
 }
 

@@ -71,6 +71,7 @@ TYPES = {
     "mica_state **": handle("&(mica_state *){NULL}"),
     "mica_resume *": handle("valid_resume()"),
     "mica_batch **": handle("&(mica_batch *){NULL}"),
+    "mica_resume **": handle("&(mica_resume *){NULL}"),
     "mica_batch_run *": Values("&(mica_batch_run){.component = MICA_ID(Position)}",
                                [NULL_POINTER, Bad("a huge group", "&(mica_batch_run){.component = MICA_ID(Position), "
                                                   ".group = UINT32_MAX}", QUIET)]),

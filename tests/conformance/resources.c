@@ -153,8 +153,8 @@ static void check_resuming(void)
     EXPECT(mica_resume_begin(empty, bytes, byte_count, NULL, 0, &resume) == MICA_OK);
     mica_resume_cancel(resume);
     EXPECT(mica_world_is_unused(empty));
-    EXPECT(mica_resume_begin(empty, bytes, byte_count, NULL, 0, &resume) == MICA_OK);
-    EXPECT(mica_resume_end(resume) == MICA_OK);
+    EXPECT(mica_resume_begin(empty, bytes, byte_count, NULL, 0, &resume) == MICA_OK &&
+           mica_resume_end(resume) == MICA_OK);
     mica_world_destroy(empty);
     mica_state_free(state);
     mica_world_destroy(world);

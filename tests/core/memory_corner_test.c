@@ -49,6 +49,33 @@ static void prepare_full_page(fixture *fixture)
     use_up(&fixture->world->entities.arena);
 }
 
+static void prepare_row_and_full_page(fixture *fixture)
+{
+    fixture->pending = mica_create_id(fixture->world, &fixture->values[SAMPLE_SMALL], 1);
+    REQUIRE(!mica_is_nil(fixture->pending));
+    prepare_full_page(fixture);
+}
+
+static bool create_rows_and_pool(fixture *fixture, uint32_t count)
+{
+    const mica_value values[] = {fixture->values[SAMPLE_SMALL], fixture->values[SAMPLE_POOL]};
+    mica_value columns[2];
+    for (uint32_t i = 0; i < 2; ++i)
+        columns[i] = (mica_value){.component = values[i].component};
+    return mica_create_many(fixture->world, count, columns, 2, NULL) == MICA_OK;
+}
+
+/* A chunk with room for some rows more. */
+static void prepare_rows_and_pool(fixture *fixture)
+{
+    REQUIRE(create_rows_and_pool(fixture, 10));
+}
+
+static bool create_crowd(fixture *fixture)
+{
+    return create_rows_and_pool(fixture, 3000);
+}
+
 static void prepare_full_page_and_defer(fixture *fixture)
 {
     prepare_full_page(fixture);
@@ -115,6 +142,13 @@ static void prepare_wide(fixture *fixture)
     }
     fixture->pending = mica_create_id(fixture->world, values, WIDE);
     REQUIRE(!mica_is_nil(fixture->pending));
+}
+
+/* One of its components is in a pool, so that the row alone is not all there is to copy. */
+static void prepare_wide_and_pool(fixture *fixture)
+{
+    prepare_wide(fixture);
+    REQUIRE(mica_set_id(fixture->world, fixture->pending, fixture->values[SAMPLE_POOL]));
 }
 
 static void prepare_wide_recorded(fixture *fixture)
@@ -272,12 +306,14 @@ static void prepare_death_before_values(fixture *fixture)
 static void prepare_pages_of_a_pool(fixture *fixture)
 {
     mica_world *world = fixture->world;
-    mica_entity near = mica_create(world);
+    mica_entity near[] = {mica_create(world), mica_create(world)};
     use_handles_below(world, MICAP_PAGE_RECORDS);
-    mica_entity far = mica_create(world);
+    mica_entity far[] = {mica_create(world), mica_create(world)};
     mica_defer(world);
-    REQUIRE(mica_set_id(world, near, fixture->values[SAMPLE_POOL]));
-    REQUIRE(mica_set_id(world, far, fixture->values[SAMPLE_POOL]));
+    for (uint32_t i = 0; i < 2; ++i)
+        REQUIRE(mica_set_id(world, near[i], fixture->values[SAMPLE_POOL]));
+    for (uint32_t i = 0; i < 2; ++i)
+        REQUIRE(mica_set_id(world, far[i], fixture->values[SAMPLE_POOL]));
 }
 
 /* A value of a component whose name the world gives to another one before the flush: the change is refused, and the value dropped. */
@@ -317,6 +353,9 @@ static const scenario scenarios[] = {
     {"a flush that fills stocks", prepare_restock, flush, NULL},
     {"add to one that has many", prepare_wide, add_to_wide, NULL},
     {"clone of one that has many", prepare_wide, clone_wide, NULL},
+    {"clone of one that has many, one in a pool", prepare_wide_and_pool, clone_wide, NULL},
+    {"clone of a row when a page is full", prepare_row_and_full_page, clone_wide, NULL},
+    {"create_many in chunks and a pool", prepare_rows_and_pool, create_crowd, NULL},
     {"flush of several changes to one that has many", prepare_wide_recorded, flush, NULL},
     {"query_create among many components", prepare_wide, create_query_of_few, NULL},
     {"query_create with a singleton", NULL, create_query_of_singleton, NULL},

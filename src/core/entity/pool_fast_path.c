@@ -196,9 +196,7 @@ static void add_many_mapped(mica_world *world, mica_pool *pool, const mica_entit
 void micap_pooled_add_many(mica_world *world, mica_pool *pool, const mica_entity *entities, uint32_t count,
                            const char *from)
 {
-    if (!count)
-        return;
-    if (pool->kind == MICAP_POOL_MAP) {
+    if (pool->kind == MICAP_POOL_MAP && count) {
         add_many_mapped(world, pool, entities, count, from);
         return;
     }

@@ -382,9 +382,6 @@ const void *mica_view_read_at(const mica_view *view, uint32_t term)
     if (MICAP_MISSING(NULL, view))
         return NULL;
     micap_check_view(view);
-    const void *ready = read_ready(view, term);
-    if (ready)
-        return ready;
     if (MICAP_MISSING(view->world, view->private_.query))
         return NULL;
     if (MICAP_LIKELY(term < view->private_.query->term_count &&

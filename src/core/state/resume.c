@@ -122,7 +122,8 @@ mica_result mica_resume_begin(mica_world *world, const void *bytes, size_t byte_
         return MICA_ERROR_INVALID;
     uint32_t failures = micap_memory_failures(&world->memory);
     if (!mica_world_is_unused(world))
-        return fail(world, failures, MICA_ERROR_REFUSED, "refused, because the world has or had entities, or has run a frame");
+        return fail(world, failures, MICA_ERROR_REFUSED,
+                    "refused, because the world has or had entities, or has run a frame");
     mica_resume *resume = micap_allocate_zeroed(&world->memory, sizeof *resume, MICAP_ARRAY_ALIGNMENT);
     if (!resume)
         return micap_fail_memory(world, "resume");

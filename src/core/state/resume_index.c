@@ -45,13 +45,12 @@ static bool read_page(mica_world *world, micap_reader *reader, uint32_t *last_pa
         mica_entity entity = micap_handle_runs_take(&runs, reader);
         uint32_t slot = entity.index & (MICAP_PAGE_RECORDS - 1);
         if (reader->failed || (i && entity.index >> MICAP_PAGE_SHIFT != page) ||
-            !micap_entities_claim_unused(world, entity, MICAP_CHUNK_NONE, MICAP_SLOT_END))
+            !micap_entities_claim_unused(world, entity, MICAP_CHUNK_NONE, MICAP_SLOT_END) ||
+            (!i && entities->pages[entity.index >> MICAP_PAGE_SHIFT].first_free != MICAP_SLOT_END))
             return false;
         page = entity.index >> MICAP_PAGE_SHIFT;
         if (before)
             *before = (*before & ~(uint64_t)0xFFFF) | slot;
-        else if (entities->pages[page].first_free != MICAP_SLOT_END)
-            return false;
         else
             entities->pages[page].first_free = (uint16_t)slot;
         before = &entities->pages[page].records[slot];

@@ -74,19 +74,19 @@ static bool add_dead_rows(mica_world *world, const saved_pool *saved)
     mica_pool *pool = saved->pool;
     micap_handle_runs runs = {0};
     micap_reader owners = saved->owners;
-    if (!pool->may_hold_dead || !has_order(pool) || pool->group)
-        return true;
-    for (uint64_t i = 0; i < saved->row_count; ++i) {
+    bool may_have = pool->may_hold_dead && has_order(pool) && !pool->group, fine = true;
+    for (uint64_t i = 0; may_have && fine && i < saved->row_count; ++i) {
         mica_entity owner = micap_handle_runs_take(&runs, &owners);
         if (mica_is_nil(owner) || mica_is_alive(world, owner) || micap_pool_row_at(pool, owner.index) != MICAP_ROW_NONE)
             continue;
-        if (!micap_pool_reserve_rows(pool, 1) || !micap_pool_reserve_entity(pool, owner.index) ||
-            !micap_pool_make_value(pool, micap_pool_next_row(pool, owner), NULL))
-            return false;
-        micap_pool_append(pool, owner, micap_version(world));
-        ++pool->dead_count;
+        fine = micap_pool_reserve_rows(pool, 1) && micap_pool_reserve_entity(pool, owner.index) &&
+               micap_pool_make_value(pool, micap_pool_next_row(pool, owner), NULL);
+        if (fine) {
+            micap_pool_append(pool, owner, micap_version(world));
+            ++pool->dead_count;
+        }
     }
-    return true;
+    return fine;
 }
 
 bool micap_resume_prepare_pools(mica_world *world, micap_reader reader)

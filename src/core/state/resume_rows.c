@@ -33,8 +33,6 @@ static micap_archetype *take_archetype(mica_world *world, micap_reader *reader, 
 /* One more chunk of an archetype, of that order. */
 static bool add_chunk(mica_world *world, micap_archetype *archetype, uint32_t order)
 {
-    if (!micap_chunk_capacity(archetype, (uint64_t)1 << order)) /* components are larger now */
-        return true;
     if (!MICAP_RESERVE(&world->memory, archetype->chunks, &archetype->chunk_capacity,
                        (uint64_t)archetype->chunk_count + 1))
         return false;
@@ -64,7 +62,7 @@ static bool is_reasonable(const saved_archetype *saved)
     micap_reader orders = saved->orders;
     for (uint64_t i = 0; i < saved->chunk_count; ++i) {
         uint64_t order = micap_reader_take_number(&orders);
-        if (order < 8 || order > 30)
+        if (order < 8 || order > 30 || !micap_chunk_capacity(saved->archetype, (uint64_t)1 << order))
             return false;
         bytes += (uint64_t)1 << order;
     }
@@ -131,16 +129,14 @@ static bool is_arranged(saved_archetype saved)
 {
     const micap_archetype *archetype = saved.archetype;
     micap_handle_runs runs = {0};
-    if (archetype->chunk_count != saved.chunk_count || archetype->row_count != saved.row_count)
-        return false;
-    for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-        if (archetype->chunks[i]->order != micap_reader_take_number(&saved.orders))
-            return false;
-    for (uint32_t i = 0; i < archetype->chunk_count; ++i)
-        for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row)
-            if (!mica_same(micap_chunk_entities(archetype->chunks[i])[row], micap_handle_runs_take(&runs, &saved.rows)))
-                return false;
-    return true;
+    bool is_same = archetype->chunk_count == saved.chunk_count && archetype->row_count == saved.row_count;
+    for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
+        is_same = archetype->chunks[i]->order == micap_reader_take_number(&saved.orders);
+    for (uint32_t i = 0; is_same && i < archetype->chunk_count; ++i)
+        for (uint32_t row = 0; is_same && row < archetype->chunks[i]->count; ++row)
+            is_same =
+                mica_same(micap_chunk_entities(archetype->chunks[i])[row], micap_handle_runs_take(&runs, &saved.rows));
+    return is_same;
 }
 
 /* Where a row is among all rows of its archetype. */

@@ -32,6 +32,7 @@ static void write_handles(micap_bytes *bytes, const mica_entity *entities, uint3
 {
     micap_handle_runs runs = {.bytes = bytes};
     micap_bytes_put_number(bytes, count);
+    MICAP_ASSERT(entities || !count, "there is a list of them");
     for (uint32_t i = 0; i < count; ++i)
         micap_handle_runs_put(&runs, entities[i]);
     micap_handle_runs_end(&runs);

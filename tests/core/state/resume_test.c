@@ -31,6 +31,8 @@ typedef struct Smoke { uint32_t number; } Smoke;
 MICA_POOL_WITH(Smoke, (.dying = MICA_DYING_AT_FLUSH), number)
 typedef struct Frozen { char unused; } Frozen;
 MICA_POOL_TAG(Frozen)
+typedef struct Unknown { uint32_t number; } Unknown;
+MICA_COMPONENT(Unknown, number)
 typedef struct Where { float x; bool is_known; } Where;
 MICA_STRUCT(Where, x, is_known)
 typedef struct Hit { uint32_t strength; Where where[2]; mica_entity by; } Hit;
@@ -40,7 +42,7 @@ enum { ENTITIES_MAX = 128 };
 
 typedef struct scene {
     mica_world *world;
-    mica_commands *buffers[2];
+    mica_commands *buffers[4];
     mica_stream *hits;
     mica_removals *removals[2];
 } scene;
@@ -90,10 +92,10 @@ static scene open_scene(without without)
     mica_define(world, Frozen);
     REQUIRE(mica_group(world, Heat, Fuel) == MICA_OK);
     REQUIRE(mica_set_orphans(world, MICA_ORPHANS_STAY) == MICA_OK);
-    for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t i = 0; i < 4; ++i)
         scene.buffers[i] = without.buffers ? NULL : mica_commands_create(world);
+    for (uint32_t i = 0; i < 2; ++i)
         scene.removals[i] = without.removals ? NULL : mica_removals_create(world, Burning);
-    }
     scene.hits = mica_stream_create(world, MICA_STREAM(Hit));
     if (!without.handler)
         mica_handler_add(world, MICA_HANDLER(Target, Hit, is_hit));
@@ -113,12 +115,24 @@ static void add_pools(mica_world *world, mica_entity entity, uint32_t number)
         mica_set(world, entity, Heat, {(float)number});
     if (number % 2 == 0)
         mica_set(world, entity, Fuel, {(float)number});
-    if (number % 5 == 0)
+    if (number % 5 != 0)
         mica_set(world, entity, Ghost, {number});
-    if (number % 7 == 0)
+    if (number % 3 != 0)
         mica_set(world, entity, Smoke, {number});
     if (number % 6 == 0)
         mica_add(world, entity, Frozen);
+}
+
+/* Messages wait for the next frame after one whose changes are refused. */
+static void leave_messages_waiting(const scene *scene)
+{
+    mica_entity entity = mica_create(scene->world);
+    mica_command_set(scene->buffers[0], entity, Unknown, {1});
+    mica_world_seal(scene->world, true);
+    ck_assert_int_ne(mica_step(scene->world, 0.1f), MICA_OK);
+    mica_world_seal(scene->world, false);
+    mica_destroy(scene->world, entity);
+    mica_flush(scene->world);
 }
 
 /* Entities that came and went in any order, in chunks and pools, with everything else that a state has. */
@@ -128,22 +142,30 @@ static void fill(const scene *scene, uint32_t count)
     mica_entity all[ENTITIES_MAX];
     random_source random = {count};
     REQUIRE(count <= ENTITIES_MAX);
+    static mica_entity others[1000];
+    REQUIRE(mica_create_many(world, 1000, NULL, 0, others) == MICA_OK);
     for (uint32_t i = 0; i < count; ++i)
-        all[i] = mica_create(world, MICA_WITH(Position, {(float)i, 0}), MICA_WITH(Target, {i ? all[i / 2] : mica_nil()}));
+        all[i] =
+            mica_create(world, MICA_WITH(Position, {(float)i, 0}), MICA_WITH(Target, {i ? all[i / 2] : mica_nil()}));
     for (uint32_t i = count; i > 0; --i)
         add_pools(world, all[i - 1], i);
-    mica_command_create(scene->buffers[1], MICA_WITH(Position, {1, 2}), MICA_WITH(Target, {all[0]}));
-    mica_flush(world);
     for (uint32_t i = 0; i < count; ++i)
         if (random_one_in(&random, 3))
             mica_destroy(world, all[i]);
     mica_step(world, 0.1f);
     mica_removals_read(scene->removals[1], all, 1);
-    for (uint32_t i = 0; i < count; i += 9) /* rows of the dead wait for the next flush */
+    leave_messages_waiting(scene);
+    /* Each buffer takes its part of the handles that come next: those of the others are left out, until they are used. */
+    mica_entity last = mica_command_create(scene->buffers[3], MICA_WITH(Position, {3, 4}), MICA_WITH(Target, {all[0]}));
+    mica_destroy_many(world, others, 1000); /* used first */
+    mica_flush(world);
+    ck_assert(mica_is_alive(world, last));
+    for (uint32_t i = 1; i < count; i += 9) /* rows of the dead wait for the next flush */
         mica_destroy(world, all[i]);
     Hit hit = {.strength = 3, .where = {{1, true}, {2, false}}, .by = all[1]};
     REQUIRE(mica_stream_push_id(scene->hits, &hit, sizeof hit, MICA_HERE));
-    mica_broadcast_id(world, (mica_value){.component = MICA_ID(Hit), .data = &hit, .size_bytes = sizeof hit}, MICA_HERE);
+    mica_broadcast_id(world, (mica_value){.component = MICA_ID(Hit), .data = &hit, .size_bytes = sizeof hit},
+                      MICA_HERE);
 }
 
 static sample take(const scene *scene)
@@ -200,7 +222,8 @@ static mica_result create(mica_world *world, mica_world *from, const sample *sam
         if (mica_has(from, entity, Frozen))
             mica_add(world, entity, Frozen);
         const mica_pool *items = mica_pool_of(from, Item);
-        for (mica_instance at = mica_pool_find(items, entity); !mica_instance_is_nil(at); at = mica_pool_next(items, at)) {
+        for (mica_instance at = mica_pool_find(items, entity); !mica_instance_is_nil(at);
+             at = mica_pool_next(items, at)) {
             mica_instance instance = mica_pool_add(mica_pool_of(world, Item), entity);
             Item *item = mica_instance_write(mica_pool_of(world, Item), instance, Item);
             if (item)
@@ -332,7 +355,8 @@ START_TEST(every_byte_may_be_damaged)
     for (size_t count = 0; count < sample.byte_count; count += step) {
         scene second = open_scene((without){0});
         mica_resume *resume;
-        mica_result result = mica_resume_begin(second.world, sample.bytes, count, sample.handles, sample.count, &resume);
+        mica_result result =
+            mica_resume_begin(second.world, sample.bytes, count, sample.handles, sample.count, &resume);
         ck_assert(result == MICA_ERROR_DATA || (result == MICA_OK && mica_state_check(sample.bytes, count)));
         mica_resume_cancel(resume);
         ck_assert(mica_world_is_unused(second.world));

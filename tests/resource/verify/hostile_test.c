@@ -281,6 +281,27 @@ static const lie crowd_lies[] = {
     {MICAP_SECTION_FIELDS, 0, false, LONG_NAME, "field 0 has no name, or one that is too long"},
 };
 
+/* A world of two entities with its state. */
+static mica_blob saved_blob(void)
+{
+    mica_world *world = mica_world_create(NULL);
+    mica_create(world, MICA_WITH(Alarm, {true}));
+    mica_create(world, MICA_WITH(Alarm, {false}));
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(world, NULL, &blob), MICA_OK);
+    mica_world_destroy(world);
+    return blob;
+}
+
+static const lie saved_lies[] = {
+    {MICAP_SECTION_HANDLES, 0, false, 0, "handles 0: an index, a generation or their number is 0"},
+    {MICAP_SECTION_HANDLES, 4, false, 0, "handles 0: an index, a generation or their number is 0"},
+    {MICAP_SECTION_HANDLES, 8, false, 0, "handles 0: an index, a generation or their number is 0"},
+    {MICAP_SECTION_HANDLES, 8, false, 0xFFFFFFFF, "handles 0: an index, a generation or their number is 0 or too large"},
+    {MICAP_SECTION_HANDLES, 8, false, 3, "there are 3 handles for 2 entities"},
+    {MICAP_SECTION_STATE, 4, false, 0x7FFFFFFF, "does not consist of whole records"},
+};
+
 static uint32_t value_of(char *bytes, const lie *lie)
 {
     if (lie->value != WITHIN_UMLAUT && lie->value != LONG_NAME)
@@ -311,9 +332,11 @@ static void tell(const mica_blob *blob, const lie *list, uint32_t count)
 
 START_TEST(each_lie_is_named)
 {
-    mica_blob level = level_blob(NULL), crowd = crowd_blob();
+    mica_blob level = level_blob(NULL), crowd = crowd_blob(), saved = saved_blob();
     tell(&level, lies, COUNT_OF(lies));
     tell(&crowd, crowd_lies, COUNT_OF(crowd_lies));
+    tell(&saved, saved_lies, COUNT_OF(saved_lies));
+    mica_blob_free(&saved);
     mica_blob_free(&level);
     mica_blob_free(&crowd);
 }
