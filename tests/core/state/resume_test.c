@@ -325,7 +325,7 @@ static char damaged_byte(char byte, uint32_t way, random_source *random)
     }
 }
 
-/* Each byte in several ways: the state is refused, or the world is valid and can go on. */
+/* Each byte in several ways: the state is refused, or the world is valid and continues. */
 START_TEST(every_byte_may_be_damaged)
 {
     enum { WAYS = 7 };
