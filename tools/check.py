@@ -64,7 +64,9 @@ STAGES = {
     "clang": preset("clang"),
     "asan": preset("asan"),
     "clang-asan": preset("clang-asan"),
-    "fuzz": [["sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "value"], ["sh", "tools/fuzz.sh", "300", "world"]],
+    # The same inputs on every machine that is fast enough: new ones are for `make check-long`.
+    "fuzz": [["env", "MICA_FUZZ_RUNS=200000", "sh", "tools/fuzz.sh", "60", "compile", "delta", "load", "value"],
+             ["env", "MICA_FUZZ_RUNS=10000", "sh", "tools/fuzz.sh", "300", "world"]],
     "tsan": preset("tsan", *without_address_randomization()),
 }
 
