@@ -47,7 +47,10 @@ static void destroy_run(mica_world *world, micap_row spot, const mica_entity *en
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
-    micap_rows_fill_holes(world, spot, count);
+    if (count == 1)
+        micap_row_fill_hole(world, spot);
+    else
+        micap_rows_fill_holes(world, spot, count);
     for (uint32_t i = 0; i < count; ++i)
         micap_entity_forget(world, entities[i]);
     ++world->structure;
