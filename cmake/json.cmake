@@ -6,7 +6,8 @@ function(mica_json_library target resource)
     target_link_libraries(${target} PUBLIC ${resource} PRIVATE PkgConfig::JANSSON m)
     get_target_property(type ${target} TYPE)
     if(type STREQUAL SHARED_LIBRARY)
-        target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/resource/format/scalar_fields.c)
+        target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/resource/format/scalar_fields.c
+                       ${PROJECT_SOURCE_DIR}/src/type/value_bytes.c)
     endif()
 endfunction()
 

@@ -28,8 +28,8 @@ FOLDERS = {
 
 # Layers that are clients of the public API, and what else they may include: headers, or all of a layer.
 CLIENTS = {
-    "resource": ("base", "os"),
-    "json": ("base", "os", "resource/format/scalar_fields.h"),
+    "resource": ("base", "os", "type/value_bytes.h"),
+    "json": ("base", "os", "resource/format/scalar_fields.h", "type/value_bytes.h"),
     "sql": ("base",),
     "cli": ("os", "json/json_writer.h", "json/dump.h"),
 }

@@ -45,8 +45,9 @@ MICA_API uint32_t mica_draft_component(mica_draft *draft, const mica_draft_compo
  * Returns MICA_DRAFT_NONE on error. Threads: any, one at a time. */
 MICA_API uint32_t mica_draft_entity(mica_draft *draft, uint32_t parent, const char *name);
 
-/* Adds a component to an entity and returns its instance, initially zero, to be filled in before the next call. The pointer of a
- * tag must not be dereferenced. For a singleton the entity is ignored. References are {index of the entity in the draft, 1} or
+/* Adds a component to an entity and returns its instance, initially zero, to be filled in before the next call. Text and lists in it are
+ * freed with the draft; what mica_text_of refers to must be valid until the draft is finished. The pointer of a tag must not be
+ * dereferenced. For a singleton the entity is ignored. References are {index of the entity in the draft, 1} or
  * nil. Returns NULL on error. Threads: any, one at a time. */
 MICA_API void *mica_draft_add(mica_draft *draft, uint32_t entity, uint32_t component);
 

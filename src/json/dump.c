@@ -2,8 +2,11 @@
 #include "json/dump.h"
 
 #include "base/argument.h"
+#include "base/utf8.h"
 #include "json/value_compile.h"
+#include "mica/list.h"
 #include "resource/format/scalar_fields.h"
+#include "type/value_bytes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,6 +128,34 @@ static void dump_enum(micap_dump *dump, const mica_type *type, const char *at)
 
 static void dump_struct(micap_dump *dump, const mica_type *type, const char *at);
 
+static void dump_element(micap_dump *dump, const mica_field *field, const char *at);
+
+static void dump_elements(micap_dump *dump, const mica_field *field, const char *at, uint32_t count)
+{
+    micap_write(&dump->writer, "[");
+    for (uint32_t i = 0; i < count; ++i) {
+        micap_write(&dump->writer, "%s", i ? ", " : "");
+        dump_element(dump, field, at + (size_t)i * field->element_bytes);
+    }
+    micap_write(&dump->writer, "]");
+}
+
+static void dump_any_text(micap_dump *dump, const mica_text *text)
+{
+    static const mica_field byte = {.name = "byte", .kind = MICA_KIND_CHAR, .element_bytes = 1, .count = 1};
+    const char *bytes = mica_text_get(text);
+    if (strlen(bytes) == mica_text_length(text) && micap_is_utf8(bytes))
+        micap_write_string(&dump->writer, bytes);
+    else
+        dump_elements(dump, &byte, bytes, mica_text_length(text));
+}
+
+static void dump_list(micap_dump *dump, const mica_type *type, const mica_list *list)
+{
+    mica_field element = micap_element_field(type);
+    dump_elements(dump, &element, mica_list_items_type(list, type), mica_list_count(list));
+}
+
 static void dump_element(micap_dump *dump, const mica_field *field, const char *at)
 {
     mica_kind kind = micap_field_kind(field);
@@ -143,6 +174,8 @@ static void dump_element(micap_dump *dump, const mica_field *field, const char *
         break;
     case MICA_KIND_ENTITY: dump_reference(dump, at); break;
     case MICA_KIND_ASSET: dump_asset(dump, at); break;
+    case MICA_KIND_TEXT: dump_any_text(dump, (const mica_text *)(const void *)at); break;
+    case MICA_KIND_LIST: dump_list(dump, field->type, (const mica_list *)(const void *)at); break;
     case MICA_KIND_STRUCT: dump_struct(dump, field->type, at); break;
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: dump_enum(dump, field->type, at); break;
@@ -185,12 +218,7 @@ static void dump_field(micap_dump *dump, const mica_field *field, const char *at
         dump_element(dump, field, at);
         return;
     }
-    micap_write(&dump->writer, "[");
-    for (uint32_t i = 0; i < field->count; ++i) {
-        micap_write(&dump->writer, "%s", i ? ", " : "");
-        dump_element(dump, field, at + (size_t)i * field->element_bytes);
-    }
-    micap_write(&dump->writer, "]");
+    dump_elements(dump, field, at, field->count);
 }
 
 /* Writes a value on one line. */

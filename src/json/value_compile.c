@@ -3,7 +3,9 @@
 #include "json/compile_error.h"
 #include "json/entity_reference.h"
 
+#include "mica/list.h"
 #include "resource/format/scalar_fields.h"
+#include "type/value_bytes.h"
 
 #include <errno.h>
 #include <float.h>
@@ -228,6 +230,64 @@ static bool compile_struct(const value_work *work, const micap_step_in *path, co
                            char *to);
 
 static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
+                            const mica_field *field, char *to);
+
+/* The result of a function that sets text or lists. */
+static bool is_set(const value_work *work, const micap_step_in *path, mica_result result)
+{
+    return result == MICA_OK ||
+           micap_json_error(work->compiler, at(work, path),
+                            result == MICA_ERROR_LIMIT ? "it is longer than text or a list can be" : "out of memory");
+}
+
+/* Text is a string, or an array of bytes if it is not UTF-8. */
+static bool compile_any_text(const value_work *work, const micap_step_in *path, const json_t *json, mica_text *to)
+{
+    static const mica_field byte = {.name = "byte", .kind = MICA_KIND_CHAR, .element_bytes = 1, .count = 1};
+    size_t length = json_is_string(json) ? json_string_length(json) : json_array_size(json);
+    if (!json_is_string(json) && !json_is_array(json))
+        return mismatch(work, path, "a string, or an array of bytes", json);
+    if (length > MICA_TEXT_BYTES_MAX)
+        return is_set(work, path, MICA_ERROR_LIMIT);
+    if (json_is_string(json))
+        return is_set(work, path, mica_text_set_bytes(to, json_string_value(json), length));
+    mica_text_clear(to);
+    const json_t *element;
+    size_t index;
+    json_array_foreach((json_t *)json, index, element)
+    {
+        char character = 0;
+        micap_step_in step = {path, NULL, index};
+        if (!compile_element(work, &step, element, &byte, &character) ||
+            !is_set(work, path, mica_text_append_bytes(to, &character, 1)))
+            return false;
+    }
+    return true;
+}
+
+/* An array replaces all elements. */
+static bool compile_list(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
+                         mica_list *to)
+{
+    if (!json_is_array(json))
+        return mismatch(work, path, "an array", json);
+    size_t count = json_array_size(json);
+    mica_list_clear_type(to, type);
+    if (count > MICA_LIST_COUNT_MAX || count > MICA_LIST_BYTES_MAX / type->size_bytes)
+        return is_set(work, path, MICA_ERROR_LIMIT);
+    if (!is_set(work, path, mica_list_resize_type(to, type, (uint32_t)count)))
+        return false;
+    mica_field element = micap_element_field(type);
+    char *items = mica_list_write_type(to, type);
+    bool fine = true;
+    for (size_t i = 0; i < count; ++i) {
+        micap_step_in step = {path, NULL, i};
+        fine = compile_element(work, &step, json_array_get(json, i), &element, items + i * type->size_bytes) && fine;
+    }
+    return fine;
+}
+
+static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
                             const mica_field *field, char *to)
 {
     mica_kind kind = micap_field_kind(field);
@@ -250,9 +310,8 @@ static bool compile_element(const value_work *work, const micap_step_in *path, c
     case MICA_KIND_ENTITY: return compile_reference(work, path, json, to);
     case MICA_KIND_ASSET: return compile_asset(work, path, json, to);
     case MICA_KIND_STRUCT: return compile_struct(work, path, json, field->type, to);
-    case MICA_KIND_TEXT:
-    case MICA_KIND_LIST:
-        return micap_json_error(work->compiler, at(work, path), "files have no text of any length and no lists");
+    case MICA_KIND_TEXT: return compile_any_text(work, path, json, (mica_text *)(void *)to);
+    case MICA_KIND_LIST: return compile_list(work, path, json, field->type, (mica_list *)(void *)to);
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: return compile_enum(work, path, json, field->type, to);
     default: return compile_integer(work, path, json, kind, field->element_bytes, to);
@@ -287,6 +346,9 @@ static bool compile_field(const value_work *work, const micap_step_in *path, con
     if (json_array_size(json) > field->count)
         return micap_json_error(work->compiler, at(work, path), "expected %s, found %zu", expected,
                                 json_array_size(json));
+    mica_field at_start = *field;
+    at_start.offset = 0;
+    micap_contents_clear(&(mica_type){.fields = &at_start, .field_count = 1}, to, 1);
     memset(to, 0, (size_t)field->element_bytes * field->count);
     bool fine = true;
     const json_t *element;

@@ -38,20 +38,26 @@ static const char *element_problem(const mica_type *type, uint32_t depth)
 
 static const char *field_problem(const mica_type *type, const mica_field *field, uint32_t depth)
 {
-    uint32_t bytes = micap_kind_bytes(field->kind);
+    uint32_t bytes = micap_kind_bytes(field->kind), alignment = _Alignof(mica_text);
     if (!field->name || !*field->name)
         return "a field has no name";
     if (field->count == 0 || field->element_bytes == 0)
         return "a field has no elements";
     if ((uint64_t)field->offset + (uint64_t)field->element_bytes * field->count > type->size_bytes)
         return "a field lies outside of the struct";
+    const char *problem = NULL;
     if (field->kind == MICA_KIND_LIST)
-        return bytes == field->element_bytes ? element_problem(field->type, depth + 1)
-                                             : "a field's kind and size disagree";
-    if (field->type)
-        return field->type->size_bytes == field->element_bytes ? problem_of(field->type, depth + 1)
-                                                               : "a field and its type differ in size";
-    return bytes == field->element_bytes ? NULL : "a field's kind and size disagree";
+        problem = bytes == field->element_bytes ? element_problem(field->type, depth + 1)
+                                                : "a field's kind and size disagree";
+    else if (field->type)
+        problem = field->type->size_bytes == field->element_bytes ? problem_of(field->type, depth + 1)
+                                                                  : "a field and its type differ in size";
+    else if (bytes != field->element_bytes)
+        problem = "a field's kind and size disagree";
+    bool is_aligned = field->offset % alignment == 0 && type->alignment % alignment == 0;
+    if (problem || is_aligned || !micap_type_owns(&(mica_type){.fields = field, .field_count = 1}))
+        return problem;
+    return "text or a list is not aligned";
 }
 
 static bool fields_repeat(const mica_type *type)
@@ -81,6 +87,8 @@ static const char *trait_problem(const mica_type *type)
 {
     if (type->storage > MICA_STORAGE_POOL)
         return "its storage is unknown";
+    if (type->hides && (type->storage == MICA_STORAGE_POOL || type->storage == MICA_STORAGE_SINGLETON))
+        return "hides is for components and tags in chunks";
     if (type->storage == MICA_STORAGE_POOL)
         return pool_problem(type);
     if (type->index || type->dying || type->many)

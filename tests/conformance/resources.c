@@ -21,8 +21,14 @@ static uint64_t hash_bytes(const mica_blob *blob)
     return hash;
 }
 
+typedef struct Mark { mica_text text; uint16_t weight; mica_entity of; } Mark;
+MICA_STRUCT(Mark, text, weight, of)
+typedef struct Label { mica_text text; mica_list numbers, marks; } Label;
+MICA_COMPONENT(Label, text, (numbers, double), (marks, Mark))
+
 static void define_all(mica_world *world)
 {
+    mica_define(world, Label);
     mica_define(world, Place);
     mica_define(world, Being);
     mica_define(world, Count);
@@ -51,6 +57,12 @@ static void populate(mica_world *world)
                 i;
         if (i % 6 == 0)
             mica_set(world, made, Body, {{1, 2, 3}, (float)i});
+        if (i % 7 == 0) {
+            mica_set(world, made, Label, {.text = mica_text_of(i % 2 ? "short" : "longer than what lies in place")});
+            Label *label = mica_write(world, made, Label);
+            mica_list_add(&label->numbers, double, 0.1, i);
+            mica_list_add(&label->marks, Mark, {mica_text_of("mark"), (uint16_t)i, last});
+        }
         last = made;
     }
     mica_name_set(world, last, mica_nil(), "last");

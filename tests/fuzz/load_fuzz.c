@@ -1,6 +1,7 @@
 /* libFuzzer: any bytes as a resource. Checksums are repaired first, or nothing would get past them; what loads is
  * spawned and saved. */
 #include "../support/level.h"
+#include "../support/people.h"
 #include "../support/reseal.h"
 
 #include "mica/mica.h"
@@ -27,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         world_def.report = ignore;
         mica_world *world = mica_world_create(&world_def);
         level_define(world);
+        mica_define(world, Person);
+        mica_define(world, Diary);
+        mica_define(world, Letters);
+        mica_define(world, Archive);
         mica_spawn(world, resource, &(mica_spawn_def){.skip_unknown = true});
         mica_blob blob;
         if (mica_pack(world, NULL, &blob) == MICA_OK)

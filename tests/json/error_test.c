@@ -1,8 +1,10 @@
 /* Every error of the compiler: where it is, what it says, and that none hides another. */
 #include "../support/level.h"
+#include "../support/people.h"
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "base/block_heap.h"
 #include "mica/compile.h"
 
 #include <stdio.h>
@@ -31,6 +33,7 @@ static void make_schema(void)
 {
     mica_world *world = open_world(&heard);
     level_define(world);
+    mica_define(world, Person);
     schema = mica_schema_create();
     mica_schema_add_world(schema, world);
     close_world(world, &heard);
@@ -147,6 +150,21 @@ static const struct error_case {
      "object"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"title\": \"sixteen letters!\"}}}]}",
      "a.json:1:52: entities[0].components.Monster.title: expected a text of at most 15 bytes, found 16"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"name\": 5}}}]}",
+     "a.json:1:50: entities[0].components.Person.name: expected a string, or an array of bytes, found an integer"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"name\": [\"a\", 300]}}}]}",
+     "a.json:1:56: entities[0].components.Person.name[1]: expected an integer from 0 to 255, found 300"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": 5}}}]}",
+     "a.json:1:52: entities[0].components.Person.scores: expected an array, found an integer"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"scores\": [1, true]}}}]}",
+     "a.json:1:56: entities[0].components.Person.scores[1]: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+     "true"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"inventory\": [{}, {\"nam\": 1}]}}}]}",
+     "a.json:1:68: entities[0].components.Person.inventory[1].nam: Thing has no field \"nam\" (did you mean "
+     "\"name\"?)"},
+    {"{\"entities\": [{\"components\": {\"Person\": {\"inventory\": [{\"tags\": [\"a\", 7]}]}}}]}",
+     "a.json:1:71: entities[0].components.Person.inventory[0].tags[1]: expected a string, or an array of bytes, found "
+     "an integer"},
     {"{\"entities\": [{\"components\": {\"Monster\": {\"title\": 5}}}]}",
      "a.json:1:52: entities[0].components.Monster.title: expected a string, or an array of at most 16 elements, found "
      "an "
@@ -348,6 +366,61 @@ START_TEST(errors_of_a_schema_say_where_and_what)
 }
 END_TEST
 
-TEST_SUITE(error, every_error_says_where_what_and_what_may_be_meant, all_errors_of_a_file_are_reported,
+typedef struct Huge { char bytes[1 << 20]; } Huge;
+MICA_STRUCT(Huge, bytes)
+typedef struct Hoard { mica_list huge; mica_text text; } Hoard;
+MICA_COMPONENT(Hoard, (huge, Huge), text)
+
+START_TEST(a_list_that_is_too_long_is_an_error)
+{
+    char text[1200] = "{\"entities\": [{\"components\": {\"Hoard\": {\"huge\": [{}";
+    for (uint32_t i = 0; i < 256; ++i)
+        strcat(text, ",{}");
+    strcat(text, "]}}}]}");
+    schema = mica_schema_create();
+    ck_assert_int_eq(mica_schema_add(schema, &mica_type_of_Hoard, 0), MICA_OK);
+    complaints found;
+    compile(text, &found);
+    ck_assert_ptr_nonnull(strstr(found.list[0], "Hoard.huge: it is longer than text or a list can be"));
+
+    static const char before[] = "{\"entities\": [{\"components\": {\"Hoard\": {\"text\": \"";
+    size_t length = (size_t)MICA_TEXT_BYTES_MAX + 1, head = sizeof before - 1;
+    char *long_one = malloc(head + length + 8);
+    memcpy(long_one, before, head);
+    memset(long_one + head, 'x', length);
+    memcpy(long_one + head + length, "\"}}}]}", 7);
+    compile(long_one, &found);
+    ck_assert_ptr_nonnull(strstr(found.list[0], "Hoard.text: it is longer than text or a list can be"));
+    free(long_one);
+    mica_schema_destroy(schema);
+}
+END_TEST
+
+/* Blocks for text and lists that run out: an error where it happened. */
+START_TEST(text_and_lists_without_memory_are_an_error)
+{
+    make_schema();
+    const char *text = "{\"entities\": [{\"components\": {\"Person\": {\"name\": \"a name that is longer than that\", "
+                       "\"scores\": [1], \"titles\": [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]]}}}]}";
+    complaints found = {0};
+    mica_compile_def def = {.schema = schema, .error = note, .error_context = &found};
+    int64_t limit = 0;
+    for (bool fine = false; !fine; ++limit) {
+        mica_compiled compiled;
+        memset(&found, 0, sizeof found);
+        micap_heap_limit(limit);
+        mica_result result = mica_compile_text(scratch("a.json"), text, strlen(text), &def, &compiled);
+        micap_heap_limit(INT64_MAX);
+        fine = result == MICA_OK;
+        ck_assert(fine || strstr(found.list[0], "out of memory"));
+        mica_compiled_free(&compiled);
+    }
+    ck_assert_int_gt(limit, 3);
+    mica_schema_destroy(schema);
+}
+END_TEST
+
+TEST_SUITE(error, a_list_that_is_too_long_is_an_error, text_and_lists_without_memory_are_an_error,
+           every_error_says_where_what_and_what_may_be_meant, all_errors_of_a_file_are_reported,
            an_invalid_name_is_reported_once_and_hides_no_other_error, a_missing_file_is_an_error_of_its_own,
            prefabs_that_multiply_or_nest_without_end_are_refused, errors_of_a_schema_say_where_and_what)

@@ -4,11 +4,14 @@
 #include "core/storage/pool_lookup.h"
 #include "core/storage/rows.h"
 #include "core/storage/singleton.h"
+#include "type/value_bytes.h"
 
-/* Where the entities in values of a type are. Those of types with more than that are left out. */
+/* Where the entities in values of a type are. Those of types with more than that are left out. Entities in lists are counted: their
+ * place is the size of the value and their number. */
 typedef struct reference_list {
     uint32_t offsets[256];
     uint32_t count;
+    const mica_type *type; /* if lists have entities, else NULL */
 } reference_list;
 
 static void list_references(const mica_type *type, uint32_t base, reference_list *out)
@@ -23,6 +26,19 @@ static void list_references(const mica_type *type, uint32_t base, reference_list
                 out->offsets[out->count++] = offset;
         }
     }
+}
+
+static reference_list references_of(const mica_type *type)
+{
+    reference_list references = {.count = 0};
+    references.type = micap_contents_have(type, MICA_KIND_ENTITY) ? type : NULL;
+    list_references(type, 0, &references);
+    return references;
+}
+
+static bool has_references(const reference_list *references)
+{
+    return references->count || references->type;
 }
 
 static void put_entity(micap_bytes *bytes, mica_entity entity)
@@ -44,28 +60,54 @@ typedef struct value_owner {
     uint32_t instance;
 } value_owner;
 
+/* The entities of one value on their way into a state. */
+typedef struct stale_output {
+    const mica_world *world;
+    micap_bytes *bytes;
+    value_owner owner;
+    uint64_t place; /* of the next entity */
+} stale_output;
+
+static void write_one(const stale_output *out, const void *at)
+{
+    mica_entity entity;
+    memcpy(&entity, at, sizeof entity);
+    if (mica_is_nil(entity) || micap_is_row(micap_locate(out->world, entity)))
+        return;
+    micap_bytes_put64(out->bytes, out->owner.column);
+    put_entity(out->bytes, out->owner.entity);
+    micap_bytes_put_number(out->bytes, out->owner.instance);
+    micap_bytes_put_number(out->bytes, out->place);
+    put_entity(out->bytes, entity);
+}
+
+static bool write_next(void *at, void *context)
+{
+    stale_output *out = context;
+    write_one(out, at);
+    ++out->place;
+    return true;
+}
+
 static void write_stale(const mica_world *world, value_owner owner, const reference_list *references, const char *value,
                         micap_bytes *bytes)
 {
+    stale_output out = {world, bytes, owner, 0};
     for (uint32_t i = 0; i < references->count; ++i) {
-        mica_entity entity;
-        memcpy(&entity, value + references->offsets[i], sizeof entity);
-        if (mica_is_nil(entity) || micap_is_row(micap_locate(world, entity)))
-            continue;
-        micap_bytes_put64(bytes, owner.column);
-        put_entity(bytes, owner.entity);
-        micap_bytes_put_number(bytes, owner.instance);
-        micap_bytes_put_number(bytes, references->offsets[i]);
-        put_entity(bytes, entity);
+        out.place = references->offsets[i];
+        write_one(&out, value + references->offsets[i]);
     }
+    if (!references->type)
+        return;
+    out.place = references->type->size_bytes;
+    micap_contents_visit(references->type, (char *)value, MICA_KIND_ENTITY, false, write_next, &out);
 }
 
 static void write_column(const mica_world *world, const micap_archetype *archetype, uint32_t column, micap_bytes *bytes)
 {
-    reference_list references = {.count = 0};
     const micap_column *about = &archetype->columns[column];
-    list_references(&about->type->type, 0, &references);
-    for (uint32_t i = 0; references.count && i < archetype->chunk_count; ++i)
+    reference_list references = references_of(&about->type->type);
+    for (uint32_t i = 0; has_references(&references) && i < archetype->chunk_count; ++i)
         for (uint32_t row = 0; row < archetype->chunks[i]->count; ++row) {
             value_owner owner = {micap_state_column_hash(about), micap_chunk_entities(archetype->chunks[i])[row], 0};
             write_stale(world, owner, &references, micap_chunk_value(archetype->chunks[i], column, row), bytes);
@@ -77,8 +119,8 @@ static void write_pool(const mica_world *world, const mica_pool *pool, micap_byt
 {
     reference_list references = {.count = 0};
     if (pool->values)
-        list_references(&pool->type->type, 0, &references);
-    for (uint32_t row = micap_pool_next_used(pool, 0); references.count && row < pool->row_limit;
+        references = references_of(&pool->type->type);
+    for (uint32_t row = micap_pool_next_used(pool, 0); has_references(&references) && row < pool->row_limit;
          row = micap_pool_next_used(pool, row + 1)) {
         value_owner owner = {pool->type->name_hash, pool->owners[row], 0};
         for (uint32_t at = micap_pool_row(pool, owner.entity); at != row; at = pool->next[at])
@@ -94,8 +136,7 @@ static void write_singletons(const mica_world *world, micap_bytes *bytes)
         const micap_component *component = micap_component_of(&world->components, id);
         if (!component->singleton || component->is_unborn)
             continue;
-        reference_list references = {.count = 0};
-        list_references(&component->type->type, 0, &references);
+        reference_list references = references_of(&component->type->type);
         write_stale(world, (value_owner){component->type->name_hash, mica_nil(), 0}, &references, component->singleton,
                     bytes);
     }
@@ -138,6 +179,31 @@ static char *find_value(const mica_world *world, value_owner owner, const micap_
     return row == MICAP_ROW_NONE ? NULL : micap_pool_value(pool, row);
 }
 
+/* The entity in a list that is replaced. */
+typedef struct stale_input {
+    uint64_t left; /* entities before it */
+    mica_entity entity;
+} stale_input;
+
+static bool load_next(void *at, void *context)
+{
+    stale_input *in = context;
+    if (!in->left)
+        memcpy(at, &in->entity, sizeof in->entity);
+    return in->left-- != 0;
+}
+
+static void load_one(const mica_type *type, char *value, uint64_t place, mica_entity entity)
+{
+    reference_list references = references_of(type);
+    for (uint32_t i = 0; i < references.count; ++i)
+        if (references.offsets[i] == place)
+            memcpy(value + place, &entity, sizeof entity);
+    stale_input in = {place - type->size_bytes, entity};
+    if (references.type && place >= type->size_bytes)
+        micap_contents_visit(type, value, MICA_KIND_ENTITY, true, load_next, &in);
+}
+
 void micap_stale_references_load(mica_world *world, micap_reader reader)
 {
     while (micap_reader_left(&reader) && !reader.failed) {
@@ -148,11 +214,7 @@ void micap_stale_references_load(mica_world *world, micap_reader reader)
         mica_entity entity = take_entity(&reader);
         const micap_type *type;
         char *value = reader.failed ? NULL : find_value(world, owner, &type);
-        reference_list references = {.count = 0};
         if (value)
-            list_references(&type->type, 0, &references);
-        for (uint32_t i = 0; i < references.count; ++i)
-            if (references.offsets[i] == offset)
-                memcpy(value + offset, &entity, sizeof entity);
+            load_one(&type->type, value, offset, entity);
     }
 }

@@ -2,7 +2,7 @@
 
 #include "core/world/world.h"
 #include "flow/messaging/stream_frame.h"
-#include "flow/messaging/value_bytes.h"
+#include "type/value_bytes.h"
 #include "flow/schedule/flow.h"
 #include "flow/schedule/system.h"
 

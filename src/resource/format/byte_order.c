@@ -19,7 +19,8 @@ static const char *const patterns[MICAP_SECTION_KINDS] = {
     [MICAP_SECTION_DISABLED] = "4",
     [MICAP_SECTION_ASSETS] = "844",
     [MICAP_SECTION_HANDLES] = "444",
-    [MICAP_SECTION_STATE] = "1", /* little-endian on every machine */
+    [MICAP_SECTION_STATE] = "1", /* little-endian on every machine, as the next */
+    [MICAP_SECTION_CONTENTS] = "1",
 };
 
 static void swap_fields(char *at, const char *pattern)

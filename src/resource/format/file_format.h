@@ -11,7 +11,7 @@ enum {
     MICAP_VERSION_MAJOR = 1,
     MICAP_VERSION_MINOR = 0,        /* as long as nothing in the file is newer: */
     MICAP_VERSION_MINOR_ASSETS = 1, /* of files with assets */
-    MICAP_VERSION_MINOR_STATE = 2,  /* of files with the state of a world */
+    MICAP_VERSION_MINOR_STATE = 2,  /* of files with the state of a world, or with text or lists */
     MICAP_MARK = 0x0A0B0C0D,
     MICAP_MARK_FOREIGN = 0x0D0C0B0A,
     MICAP_ALIGNMENT = 64,
@@ -52,6 +52,7 @@ typedef enum micap_section_kind {
     MICAP_SECTION_ASSETS,
     MICAP_SECTION_HANDLES,
     MICAP_SECTION_STATE,
+    MICAP_SECTION_CONTENTS,
     MICAP_SECTION_KINDS,
 } micap_section_kind;
 

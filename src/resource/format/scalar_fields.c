@@ -10,9 +10,10 @@ uint64_t micap_scalars_count(const mica_type *type)
     for (uint32_t i = 0; i < type->field_count && count <= MICA_RESOURCE_LEAVES_MAX; ++i) {
         const mica_field *field = &type->fields[i];
         /* A struct without fields counts too, or a tree of them would be walked for nothing. */
-        bool is_struct = micap_field_kind(field) == MICA_KIND_STRUCT;
-        uint64_t nested = is_struct ? micap_scalars_count(field->type) : 1;
-        count += is_struct ? field->count * (nested ? nested : 1) : 1;
+        mica_kind kind = micap_field_kind(field);
+        bool is_struct = kind == MICA_KIND_STRUCT;
+        uint64_t nested = is_struct || kind == MICA_KIND_LIST ? micap_scalars_count(field->type) : 0;
+        count += is_struct ? field->count * (nested ? nested : 1) : 1 + nested;
     }
     return count;
 }
@@ -27,7 +28,8 @@ static void append(micap_scalars *scalars, const mica_type *type, uint32_t base)
             for (uint32_t element = 0; element < field->count; ++element)
                 append(scalars, field->type, offset + element * field->element_bytes);
         else
-            scalars->list[scalars->count++] = (micap_scalar){offset, field->element_bytes, field->count, kind};
+            scalars->list[scalars->count++] = (micap_scalar){offset, field->element_bytes, field->count, kind,
+                                                             kind == MICA_KIND_LIST ? field->type : NULL};
     }
 }
 

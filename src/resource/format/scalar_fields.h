@@ -1,4 +1,4 @@
-/* The scalars of a type: its described scalars, and fixed arrays of them, with nested structs opened up. What converts,
+/* The scalars of a type: its described scalars, text and lists, and fixed arrays of them, with nested structs opened up. What converts,
  * checks or copies described fields walks this list instead of the tree. */
 #ifndef MICAP_RESOURCE_FORMAT_LEAVES_H
 #define MICAP_RESOURCE_FORMAT_LEAVES_H
@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "mica/describe.h"
 
-/* A field whose type is described takes its kind from there. */
+/* A field whose type is described takes its kind from there; a list has the type of its elements. */
 static inline mica_kind micap_field_kind(const mica_field *field)
 {
-    return field->type ? field->type->kind : field->kind;
+    return field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind;
 }
 
 /* The layout of values, without storage and functions. */
@@ -31,6 +31,7 @@ typedef struct micap_scalar {
     uint32_t element_bytes;
     uint32_t count;
     mica_kind kind;
+    const mica_type *element; /* of a list */
 } micap_scalar;
 
 typedef struct micap_scalars {
@@ -39,7 +40,7 @@ typedef struct micap_scalars {
     uint32_t capacity;
 } micap_scalars;
 
-/* How many there are; saturates above MICA_RESOURCE_LEAVES_MAX. */
+/* How many there are, with those of elements of lists; saturates above MICA_RESOURCE_LEAVES_MAX. */
 uint64_t micap_scalars_count(const mica_type *type);
 
 /* The type has at most MICA_RESOURCE_LEAVES_MAX. False when memory is short; free it in either case. */

@@ -208,6 +208,8 @@ static void free_work(micap_reloading *work)
     for (uint32_t i = 0; work->scalars && i < work->after.entry_count; ++i)
         micap_scalars_free(&work->scalars[i], work->memory);
     if (work->values)
+        micap_reload_free_values(work);
+    if (work->values)
         micap_release(work->memory, work->values, 3 * work->value_bytes, work->value_alignment);
     release(work, work->old_of_new, new_count, sizeof *work->old_of_new);
     release(work, work->new_of_old, old_count, sizeof *work->new_of_old);

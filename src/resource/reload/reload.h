@@ -36,6 +36,8 @@ typedef struct micap_reloading {
     micap_siblings *siblings; /* by new index of the parent, those without one last */
     char *values;             /* room for three: what the old file says, what the new one says, what is in the world */
     size_t value_bytes;
+    const mica_type *held[2]; /* the types of the first two, if these have text or lists; else NULL */
+    bool is_broken;           /* a value could not be made: with a report */
     size_t value_alignment;
     uint32_t copies;
     mica_commands *commands;

@@ -4,27 +4,61 @@
 #include "resource/reload/reload_merge.h"
 
 #include "resource/spawn/spawn_prepare.h"
+#include "type/value_bytes.h"
 
 #include <string.h>
 
-/* A value as spawning would make it, in the layout of the recipe. */
-static char *read_value(const micap_entry *entry, const void *from, const mica_entity *entities, char *out)
+void micap_reload_free_values(micap_reloading *work)
+{
+    for (uint32_t i = 0; i < 2; ++i)
+        if (work->held[i])
+            micap_contents_clear(work->held[i], work->values + i * work->value_bytes, 1);
+    work->held[0] = work->held[1] = NULL;
+}
+
+/* As micap_spawn_migrate. */
+static bool migrate(micap_reloading *work, const micap_entry *entry, void *to, const void *from,
+                    const mica_entity *entities)
+{
+    if (micap_spawn_migrate(&work->after, entry, to, from, 1, entities))
+        return true;
+    work->result = work->after.result;
+    work->is_broken = true;
+    return false;
+}
+
+/* A value as spawning would make it, in the layout of the recipe, in the first or second room for values. What can't be read is reported,
+ * and fails the reload. */
+static char *read_value(micap_reloading *work, const micap_entry *entry, const void *from, const mica_entity *entities,
+                        uint32_t room)
 {
     uint32_t bytes = entry->recipe->size_bytes;
+    char *out = work->values + room * work->value_bytes;
+    if (work->held[room])
+        micap_contents_clear(work->held[room], out, 1);
+    work->held[room] = NULL;
     memset(out, 0, bytes);
     if (entry->is_column) {
         memcpy(out, from, bytes);
         micap_spawn_remap(&entry->block->references, bytes, out, 1, entities);
     } else {
-        micap_migration_apply(&entry->migration, out, from, 1, entities);
+        work->held[room] = entry->migration.has_contents ? entry->recipe : NULL;
+        migrate(work, entry, out, from, entities);
     }
     return out;
+}
+
+static bool is_content(const micap_scalar *scalar)
+{
+    return scalar->kind == MICA_KIND_TEXT || scalar->kind == MICA_KIND_LIST;
 }
 
 /* Text is compared up to its terminating zero; bytes after it have no meaning. */
 static bool is_same(const micap_scalar *scalar, const char *a, const char *b)
 {
     size_t bytes = scalar->element_bytes;
+    if (is_content(scalar))
+        return micap_content_is_same(a, b, scalar->kind, scalar->element);
     return scalar->kind == MICA_KIND_CHAR ? strncmp(a, b, bytes * scalar->count) == 0 : memcmp(a, b, bytes) == 0;
 }
 
@@ -44,8 +78,17 @@ static bool is_same_value(const micap_scalars *scalars, const char *a, const cha
     return true;
 }
 
+/* The new value is not used any more, and frees what the current one had. */
+static void swap_contents(char *current, char *new, size_t bytes)
+{
+    char kept[sizeof(mica_text)];
+    memcpy(kept, current, bytes);
+    memcpy(current, new, bytes);
+    memcpy(new, kept, bytes);
+}
+
 /* Brings what the file changed into the current value, except where the program changed it too. */
-static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, const char *new)
+static bool merge(micap_reloading *work, const micap_scalars *scalars, char *current, const char *old, char *new)
 {
     bool changed = false;
     for (uint32_t i = 0; i < scalars->count; ++i) {
@@ -59,7 +102,10 @@ static bool merge(micap_reloading *work, const micap_scalars *scalars, char *cur
                 ++work->stats.kept_count;
                 continue;
             }
-            memcpy(current + at, new + at, bytes);
+            if (is_content(scalar))
+                swap_contents(current + at, new + at, bytes);
+            else
+                memcpy(current + at, new + at, bytes);
             changed = true;
         }
     }
@@ -106,7 +152,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
             return refused(work);
         return !entry->has_spawn || run_spawn(work, entry, run);
     }
-    char *value = read_value(entry, from, at->new_entities, work->values);
+    char *value = read_value(work, entry, from, at->new_entities, 0);
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many)
         return mica_command_set_id(work->commands, at->entity, (mica_value){component, 0, value}, MICA_HERE) ||
                refused(work);
@@ -120,7 +166,7 @@ static bool add_one(micap_reloading *work, const component_of *at, const char *f
     if (entry->is_column)
         memcpy(run.values, value, entry->type->size_bytes);
     else
-        micap_migration_apply(&entry->migration, run.values, from, 1, at->new_entities);
+        return migrate(work, entry, run.values, from, at->new_entities);
     return true;
 }
 
@@ -150,14 +196,14 @@ static bool make_anew(micap_reloading *work, const component_of *at)
                                                                                                : refused(work);
 }
 
-static bool did_file_change(const micap_reloading *work, const component_of *at)
+static bool did_file_change(micap_reloading *work, const component_of *at)
 {
     bool same = at->old_count == at->new_count;
     for (uint32_t i = 0; same && i < at->new_count && at->entry->block->role != MICAP_ROLE_TAG; ++i) {
         const char *old = at->old + (size_t)i * at->old_entry->block->type->size_bytes;
         const char *new = at->new + (size_t)i * at->entry->block->type->size_bytes;
-        same = is_same_value(at->scalars, read_value(at->old_entry, old, at->old_entities, work->values),
-                             read_value(at->entry, new, at->new_entities, work->values + work->value_bytes));
+        same = is_same_value(at->scalars, read_value(work, at->old_entry, old, at->old_entities, 0),
+                             read_value(work, at->entry, new, at->new_entities, 1));
     }
     return !same;
 }
@@ -170,7 +216,7 @@ static bool is_as_spawned(micap_reloading *work, const component_of *at)
     uint32_t count = 0;
     for (; !mica_instance_is_nil(instance) && count < at->old_count; ++count) {
         const char *old = at->old + (size_t)count * at->old_entry->block->type->size_bytes;
-        if (!is_same_value(at->scalars, read_value(at->old_entry, old, at->old_entities, work->values),
+        if (!is_same_value(at->scalars, read_value(work, at->old_entry, old, at->old_entities, 0),
                            mica_instance_read_id(pool, instance)))
             return false;
         instance = mica_pool_next(pool, instance);
@@ -181,8 +227,8 @@ static bool is_as_spawned(micap_reloading *work, const component_of *at)
 static bool update_fields(micap_reloading *work, const component_of *at)
 {
     mica_component component = at->entry->component;
-    const char *old = read_value(at->old_entry, at->old, at->old_entities, work->values);
-    const char *new = read_value(at->entry, at->new, at->new_entities, work->values + work->value_bytes);
+    const char *old = read_value(work, at->old_entry, at->old, at->old_entities, 0);
+    char *new = read_value(work, at->entry, at->new, at->new_entities, 1);
     char *current = work->values + 2 * work->value_bytes;
     if (!micap_type_is_trivial(at->entry->type)) {
         /* A staged value is a copy made by the component's own function. */
@@ -292,24 +338,25 @@ static bool update_entity(micap_reloading *work, uint32_t index, uint32_t copy)
 bool micap_reload_merge(micap_reloading *work, uint32_t copy)
 {
     for (uint32_t i = 0; i < work->after.resource->header.entity_count; ++i)
-        if (!update_entity(work, i, copy))
+        if (!update_entity(work, i, copy) || work->is_broken)
             return false;
     return true;
 }
 
 /* Finds the values of a singleton in the old and the new file; zero if the old file has none. Returns whether they differ. */
-static bool did_singleton_change(const micap_reloading *work, uint32_t e, char **out_old, char **out_new)
+static bool did_singleton_change(micap_reloading *work, uint32_t e, char **out_old, char **out_new)
 {
     const micap_entry *entry = &work->after.entries[e];
     *out_old = work->values;
     *out_new = work->values + work->value_bytes;
     if (!entry->component || entry->block->role != MICAP_ROLE_SINGLETON || work->spawned->def.skip_singletons)
         return false;
-    read_value(entry, entry->block->instances, work->entities, *out_new);
+    micap_reload_free_values(work);
+    read_value(work, entry, entry->block->instances, work->entities, 1);
     memset(*out_old, 0, work->value_bytes);
     const micap_entry *before = work->old_entry[e] == MICAP_NONE ? NULL : &work->before.entries[work->old_entry[e]];
     if (before)
-        read_value(before, before->block->instances, work->spawned->entities, *out_old);
+        read_value(work, before, before->block->instances, work->spawned->entities, 0);
     return !is_same_value(&work->scalars[e], *out_old, *out_new);
 }
 
@@ -318,15 +365,17 @@ bool micap_reload_make_singletons(micap_reloading *work)
     char *old, *new;
     for (uint32_t e = 0; e < work->after.entry_count; ++e) {
         micap_entry *entry = &work->after.entries[e];
-        if (!entry->has_spawn || !did_singleton_change(work, e, &old, &new))
+        if (!entry->scratch || !did_singleton_change(work, e, &old, &new) || work->is_broken)
             continue;
         const mica_spawn_run run = {work->world, entry->component, 1, NULL, new, entry->scratch};
-        if (!micap_spawn_make_singleton(entry))
+        if (!micap_spawn_make_singleton(work->world, entry))
             return micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
-        if (!run_spawn(work, entry, run))
+        if (!entry->has_spawn)
+            merge(work, &work->scalars[e], entry->scratch, old, new);
+        else if (!run_spawn(work, entry, run))
             return false;
     }
-    return true;
+    return !work->is_broken;
 }
 
 void micap_reload_singletons(micap_reloading *work)
@@ -337,7 +386,7 @@ void micap_reload_singletons(micap_reloading *work)
         if (entry->is_made) {
             micap_spawn_move_singleton(work->world, entry);
             ++work->stats.updated_count;
-        } else if (!entry->has_spawn && did_singleton_change(work, e, &old, &new)) {
+        } else if (!entry->scratch && did_singleton_change(work, e, &old, &new)) {
             void *value = mica_singleton_write_id(work->world, entry->component);
             work->stats.updated_count += merge(work, &work->scalars[e], value, old, new);
         }

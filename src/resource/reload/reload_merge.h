@@ -12,4 +12,7 @@ bool micap_reload_merge(micap_reloading *work, uint32_t copy);
 bool micap_reload_make_singletons(micap_reloading *work);
 void micap_reload_singletons(micap_reloading *work);
 
+/* Frees what values that were read own. */
+void micap_reload_free_values(micap_reloading *work);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "resource/format/asset_path.h"
 #include "base/utf8.h"
+#include "type/value_bytes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ void mica_draft_destroy(mica_draft *draft)
     micap_memory *memory = &draft->memory;
     for (uint32_t i = 0; i < draft->part_count; ++i) {
         micap_draft_part *part = &draft->parts[i];
+        if (part->data)
+            micap_contents_clear(part->type, part->data, part->count);
         micap_release(memory, part->data, (size_t)part->data_capacity * part->type->size_bytes, MICAP_ARRAY_ALIGNMENT);
         MICAP_RELEASE_ARRAY(memory, part->runs, part->run_capacity);
         MICAP_RELEASE_ARRAY(memory, part->disabled, part->disabled_capacity);
@@ -128,10 +131,6 @@ static bool check_type(mica_draft *draft, const mica_type *type)
     for (uint32_t i = 0; i < type->field_count; ++i) {
         const mica_field *field = &type->fields[i];
         bytes += (uint64_t)field->element_bytes * field->count;
-        if (field->kind == MICA_KIND_TEXT || field->kind == MICA_KIND_LIST)
-            return micap_draft_refuse(draft, MICA_ERROR_REFUSED,
-                                      "type %.80s can't be written: files have no text and no lists; give %.80s a rule",
-                                      type->name, field->name);
         if (!check_name(draft, "field", field->name) || (field->type && !check_type(draft, field->type)))
             return false;
     }

@@ -1,6 +1,7 @@
 /* The resources that the values of a draft refer to. */
 #include "base/hash.h"
 #include "resource/save/file_assets.h"
+#include "type/value_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,23 +36,41 @@ void micap_asset_list_free(micap_asset_list *assets, mica_draft *draft)
     MICAP_RELEASE_ARRAY(&draft->memory, assets->list, assets->capacity);
 }
 
-static bool note(micap_asset_list *assets, const micap_instance_source *source, const micap_scalars *scalars,
-                 const char *values, uint32_t count)
+/* The assets of a source that are noted. */
+typedef struct asset_notes {
+    micap_asset_list *assets;
+    const micap_instance_source *source;
+} asset_notes;
+
+static bool note_one(void *at, void *context)
 {
-    const mica_type *type = source->part->type;
+    const asset_notes *notes = context;
+    const micap_asset_list *assets = notes->assets;
+    struct micap_listed_asset wanted = {0}, *found;
+    memcpy(&wanted.path_hash, at, sizeof wanted.path_hash);
+    if (!wanted.path_hash)
+        return true;
+    found = assets->count ? bsearch(&wanted, assets->list, assets->count, sizeof wanted, compare_assets) : NULL;
+    if (!found)
+        return micap_draft_refuse(notes->source->draft, MICA_ERROR_INVALID,
+                                  "component %.80s refers to a resource whose path is not known",
+                                  notes->source->part->name);
+    found->used = true;
+    return true;
+}
+
+static bool note(asset_notes *notes, const micap_scalars *scalars, const char *values, uint32_t count)
+{
+    const mica_type *type = notes->source->part->type;
     MICAP_EACH_REFERENCE(scalars, type->size_bytes, (uintptr_t)values, count, reference)
     {
-        struct micap_listed_asset wanted = {0}, *found;
-        memcpy(&wanted.path_hash, reference, sizeof wanted.path_hash);
-        if (!wanted.path_hash)
-            continue;
-        found = assets->count ? bsearch(&wanted, assets->list, assets->count, sizeof wanted, compare_assets) : NULL;
-        if (!found)
-            return micap_draft_refuse(source->draft, MICA_ERROR_INVALID,
-                                      "component %.80s refers to a resource whose path is not known",
-                                      source->part->name);
-        found->used = true;
+        if (!note_one(reference, notes))
+            return false;
     }
+    for (uint32_t i = 0; notes->source->has_contents && i < count; ++i)
+        if (!micap_contents_visit(type, (char *)values + (size_t)i * type->size_bytes, MICA_KIND_ASSET, false, note_one,
+                                  notes))
+            return false;
     return true;
 }
 
@@ -62,10 +81,12 @@ bool micap_asset_list_note(micap_asset_list *assets, const micap_instance_source
     micap_scalars scalars;
     bool fine = micap_scalars_make_kind(&scalars, memory, part->type, MICA_KIND_ASSET) ||
                 micap_draft_refuse_memory(source->draft);
+    asset_notes notes = {assets, source};
+    bool has_some = scalars.count || micap_contents_have(part->type, MICA_KIND_ASSET);
     const char *own = part->data;
-    for (uint32_t i = 0; fine && scalars.count && i < part->run_count; ++i) {
+    for (uint32_t i = 0; fine && has_some && i < part->run_count; ++i) {
         const micap_draft_run *run = &part->runs[i];
-        fine = note(assets, source, &scalars, run->values ? run->values : own, run->count);
+        fine = note(&notes, &scalars, run->values ? run->values : own, run->count);
         own = run->values ? NULL : own + (size_t)run->count * part->type->size_bytes;
     }
     micap_scalars_free(&scalars, memory);

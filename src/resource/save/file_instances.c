@@ -1,6 +1,8 @@
 /* The instances of a component: where each goes, and what is written of it. */
 #include "resource/save/file_instances.h"
 
+#include "type/value_bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ bool micap_instance_source_make(micap_instance_source *source)
         !micap_scalars_make_kind(&source->references, memory, type, MICA_KIND_ENTITY))
         return micap_draft_refuse_memory(source->draft);
     source->is_whole = micap_scalars_cover(&source->scalars, type->size_bytes);
+    source->has_contents = micap_contents_exist(type);
     return true;
 }
 
@@ -152,25 +155,47 @@ static bool begin(micap_instance_source *source)
     return fine;
 }
 
-/* References become places in the file. */
-static bool place_references(const micap_instance_source *source, char *instances, uint32_t count)
+/* A reference becomes a place in the file. */
+static bool place_reference(mica_entity *entity, void *context)
 {
+    const micap_instance_source *source = context;
     mica_draft *draft = source->draft;
+    uint32_t index = mica_is_nil(*entity) ? MICAP_NONE /* whatever its index: a file has one way to write that */
+                     : draft->find        ? draft->find(draft->find_context, *entity)
+                                          : entity->index;
+    if (index != MICAP_NONE && index >= draft->entity_count)
+        return micap_draft_refuse(draft, MICA_ERROR_INVALID,
+                                  "component %.80s refers to entity %u, which does not exist", source->part->name,
+                                  index);
+    *entity = index == MICAP_NONE ? mica_nil() : (mica_entity){micap_place_of(source->grouping, index), 1};
+    return true;
+}
+
+static bool place_references(micap_instance_source *source, char *instances, uint32_t count)
+{
     MICAP_EACH_REFERENCE(&source->references, source->part->type->size_bytes, instances, count, reference)
     {
         mica_entity entity;
         memcpy(&entity, reference, sizeof entity);
-        uint32_t index = mica_is_nil(entity) ? MICAP_NONE /* whatever its index: a file has one way to write that */
-                         : draft->find       ? draft->find(draft->find_context, entity)
-                                             : entity.index;
-        if (index != MICAP_NONE && index >= draft->entity_count)
-            return micap_draft_refuse(draft, MICA_ERROR_INVALID,
-                                      "component %.80s refers to entity %u, which does not exist", source->part->name,
-                                      index);
-        entity = index == MICAP_NONE ? mica_nil() : (mica_entity){micap_place_of(source->grouping, index), 1};
+        if (!place_reference(&entity, source))
+            return false;
         memcpy(reference, &entity, sizeof entity);
     }
     return true;
+}
+
+bool micap_instance_source_put_contents(micap_instance_source *source, micap_bytes *bytes)
+{
+    const mica_type *type = source->part->type;
+    bool fine = begin(source);
+    source->is_begun = false; /* other sources use the bench before this one is filled in */
+    for (uint32_t done = 0, i = 0; fine && done < source->part->count; done += source->bench->pieces[i++].count) {
+        const micap_value_run *piece = &source->bench->pieces[i];
+        for (uint32_t at = 0; fine && at < piece->count; ++at)
+            fine =
+                micap_contents_put(bytes, type, piece->values + (size_t)at * type->size_bytes, place_reference, source);
+    }
+    return fine && (!bytes->failed || micap_draft_refuse_memory(source->draft));
 }
 
 bool micap_instance_source_fill(micap_instance_source *source, char *out, uint32_t count)
@@ -194,6 +219,8 @@ bool micap_instance_source_fill(micap_instance_source *source, char *out, uint32
         at += taken * size_bytes;
         left -= taken;
     }
+    for (uint32_t i = 0; source->has_contents && i < count; ++i)
+        micap_contents_omit(source->part->type, out + i * size_bytes);
     if (source->references.count && !place_references(source, out, count))
         return false;
     if (source->is_foreign)

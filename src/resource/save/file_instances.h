@@ -2,6 +2,7 @@
 #ifndef MICAP_RESOURCE_SAVE_FILE_INSTANCES_H
 #define MICAP_RESOURCE_SAVE_FILE_INSTANCES_H
 
+#include "base/byte_stream.h"
 #include "resource/save/file_groups.h"
 
 /* Instances that follow each other where they lie and in the file. */
@@ -27,6 +28,7 @@ typedef struct micap_instance_source {
     micap_scalars scalars;
     micap_scalars references;
     bool is_whole;       /* every byte is described */
+    bool has_contents;   /* text or lists, which are written apart */
     bool is_foreign;     /* to be turned into the other byte order */
     bool is_begun;       /* its pieces are on the bench */
     uint32_t next_piece; /* to be filled in, */
@@ -39,6 +41,9 @@ void micap_instance_source_free(micap_instance_source *source);
 
 /* Lists the owners of instances, for a part that repeats, and those that are switched off, rising; false with a reason. */
 bool micap_instance_source_list(const micap_instance_source *source, uint32_t *owners, uint32_t *disabled);
+
+/* Appends the text and lists of all instances, in the order of the file; false with a reason. */
+bool micap_instance_source_put_contents(micap_instance_source *source, micap_bytes *bytes);
 
 /* Copies the next `count` instances as they are in the file; false with a reason. One source at a time, from the first instance to
  * the last. */

@@ -125,7 +125,7 @@ bool micap_output_lay_out(micap_output *output, mica_draft *draft, const mica_dr
         micap_section *section = &output->sections[i].record;
         section->offset = micap_align_up(end, MICAP_ALIGNMENT);
         end = section->offset + section->stored_bytes;
-        if (section->kind == MICAP_SECTION_STATE)
+        if (section->kind == MICAP_SECTION_STATE || section->kind == MICAP_SECTION_CONTENTS)
             minor = MICAP_VERSION_MINOR_STATE;
         else if (section->kind == MICAP_SECTION_ASSETS && minor < MICAP_VERSION_MINOR_ASSETS)
             minor = MICAP_VERSION_MINOR_ASSETS;

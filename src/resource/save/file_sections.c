@@ -21,6 +21,8 @@ typedef struct micap_finishing {
     uint32_t type_count;
     uint32_t type_capacity;
     micap_asset_list assets;
+    micap_bytes contents; /* text and lists of all instances */
+    bool has_contents;
     micap_strings strings; /* in the order they are written, so that equal drafts give equal bytes however made */
 } finishing;
 
@@ -155,8 +157,10 @@ static bool write_instances(finishing *work, micap_instance_source *source, mica
         return false;
     if (part->role != MICAP_ROLE_TAG) {
         record->instances = output->count;
-        if (!micap_output_add_source(output, source) || !micap_asset_list_note(&work->assets, source))
+        if (!micap_output_add_source(output, source) || !micap_asset_list_note(&work->assets, source) ||
+            (source->has_contents && !micap_instance_source_put_contents(source, &work->contents)))
             return false;
+        work->has_contents |= source->has_contents;
     }
     if (part->repeats) {
         record->owners = output->count;
@@ -299,9 +303,11 @@ static bool write_assets(finishing *work)
 {
     bool has_field = false;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < work->type_count; ++i)
+    for (uint32_t i = 0; i < work->type_count; ++i) {
+        has_field |= work->types[i]->kind == MICA_KIND_ASSET;
         for (uint32_t j = 0; j < work->types[i]->field_count; ++j)
             has_field |= work->types[i]->fields[j].kind == MICA_KIND_ASSET;
+    }
     for (uint32_t i = 0; i < work->assets.count; ++i)
         count += work->assets.list[i].used;
     if (!has_field)
@@ -390,6 +396,18 @@ static bool write_state(finishing *work)
     return !draft->entity_count || write_handles(work);
 }
 
+/* Without text and lists there is no section. */
+static bool write_contents(finishing *work)
+{
+    if (!work->has_contents)
+        return true;
+    char *contents = micap_output_add(&work->output, work->draft, MICAP_SECTION_CONTENTS, work->contents.count, 1);
+    if (contents && work->contents.count)
+        memcpy(contents, work->contents.data, work->contents.count);
+    micap_bytes_free(&work->contents);
+    return contents != NULL;
+}
+
 static bool write_strings(finishing *work)
 {
     mica_draft *draft = work->draft;
@@ -405,12 +423,13 @@ static bool make(finishing *work, mica_draft *draft, const mica_draft_finish_def
 {
     return micap_grouping_make(&work->grouping, draft) && micap_asset_list_make(&work->assets, draft) &&
            write_types(work) && write_components(work) && write_parents(work) && write_names(work) &&
-           write_assets(work) && write_state(work) && write_strings(work) &&
+           write_assets(work) && write_contents(work) && write_state(work) && write_strings(work) &&
            micap_output_lay_out(&work->output, draft, def);
 }
 
 static void release(finishing *work, mica_draft *draft)
 {
+    micap_bytes_free(&work->contents);
     micap_output_free(&work->output, draft);
     for (uint32_t i = 0; work->sources && i < draft->part_count; ++i)
         if (work->sources[i].draft)
@@ -430,7 +449,7 @@ mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *de
         return MICA_ERROR_INVALID;
     static const mica_draft_finish_def defaults = {0};
     *out_blob = (mica_blob){0};
-    finishing work = {.draft = draft};
+    finishing work = {.draft = draft, .contents.memory = &draft->memory};
     bool fine = make(&work, draft, def ? def : &defaults);
     if (fine) {
         mica_allocator allocator = draft->memory.allocator;
@@ -470,7 +489,7 @@ static bool write_file(finishing *work, const char *path)
 
 mica_result micap_draft_finish_file(mica_draft *draft, const mica_draft_finish_def *def, const char *path)
 {
-    finishing work = {.draft = draft};
+    finishing work = {.draft = draft, .contents.memory = &draft->memory};
     bool fine = make(&work, draft, def) && write_file(&work, path);
     release(&work, draft);
     return fine ? MICA_OK : draft->error.result;

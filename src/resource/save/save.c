@@ -8,6 +8,7 @@
 #include "resource/save/file_sections.h"
 #include "resource/save/save.h"
 #include "resource/save/save_order.h"
+#include "type/value_bytes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static uint32_t part_for(micap_saving *work, mica_component component)
         return fail_memory(work), MICA_DRAFT_NONE;
     micap_scalars references;
     bool fine = micap_scalars_make_kind(&references, work->memory, def.type, MICA_KIND_ENTITY);
-    bool refers = fine && references.count;
+    bool refers = fine && (references.count || micap_contents_have(def.type, MICA_KIND_ENTITY));
     micap_scalars_free(&references, work->memory);
     fine = micap_scalars_make_kind(&work->assets[part], work->memory, def.type, MICA_KIND_ASSET) && fine;
     work->part_of[component] = part + 1; /* so that the scalars are given back */
@@ -58,24 +59,43 @@ static uint32_t part_for(micap_saving *work, mica_component component)
     return !refers || micap_saving_index(work) ? part : MICA_DRAFT_NONE;
 }
 
+/* A part whose assets are named. */
+typedef struct named_part {
+    micap_saving *work;
+    const micap_draft_part *part;
+} named_part;
+
+static bool name_asset(void *at, void *context)
+{
+    const named_part *named = context;
+    const mica_save_def *def = named->work->def;
+    mica_asset asset;
+    memcpy(&asset, at, sizeof asset);
+    const char *path = def->library ? mica_library_path(def->library, asset) : NULL;
+    if (asset.path_hash && !path)
+        return micap_draft_refuse(named->work->draft, MICA_ERROR_UNKNOWN,
+                                  "component %.80s refers to a resource whose path is not known: save with "
+                                  "the library it comes from",
+                                  named->part->name);
+    return !asset.path_hash || mica_draft_asset(named->work->draft, path).path_hash;
+}
+
 /* Tells the draft the paths of what instances refer to. */
 static bool name_assets(micap_saving *work, uint32_t part, const void *instances, uint32_t count)
 {
-    const micap_draft_part *about = &work->draft->parts[part];
+    named_part named = {work, &work->draft->parts[part]};
+    const mica_type *type = named.part->type;
     if (work->assets[part].count)
-        MICAP_EACH_REFERENCE(&work->assets[part], about->type->size_bytes, (uintptr_t)instances, count, reference)
+        MICAP_EACH_REFERENCE(&work->assets[part], type->size_bytes, (uintptr_t)instances, count, reference)
         {
-            mica_asset asset;
-            memcpy(&asset, reference, sizeof asset);
-            const char *path = work->def->library ? mica_library_path(work->def->library, asset) : NULL;
-            if (asset.path_hash && !path)
-                return micap_draft_refuse(work->draft, MICA_ERROR_UNKNOWN,
-                                          "component %.80s refers to a resource whose path is not known: save with "
-                                          "the library it comes from",
-                                          about->name);
-            if (asset.path_hash && !mica_draft_asset(work->draft, path).path_hash)
+            if (!name_asset(reference, &named))
                 return false;
         }
+    bool has_contents = micap_contents_have(type, MICA_KIND_ASSET);
+    for (uint32_t i = 0; has_contents && i < count; ++i)
+        if (!micap_contents_visit(type, (char *)instances + (size_t)i * type->size_bytes, MICA_KIND_ASSET, false,
+                                  name_asset, &named))
+            return false;
     return true;
 }
 
@@ -88,7 +108,7 @@ static bool lend_values(micap_saving *work, uint32_t index, uint32_t part, const
 /* Whether a value has to be made for the file, since it does not lie in the world as it does there, or not for long. */
 static bool is_made(const mica_type *type, const mica_resource_rule *rule)
 {
-    return (rule && rule->save) || type->split || type->storage == MICA_STORAGE_SINGLETON || !type->size_bytes;
+    return (rule && rule->save) || type->split || !type->size_bytes;
 }
 
 static bool make_value(micap_saving *work, mica_entity entity, uint32_t index, mica_component component,

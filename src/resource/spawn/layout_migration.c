@@ -1,14 +1,18 @@
 #include "resource/spawn/layout_migration.h"
 
+#include "mica/component.h"
+#include "mica/list.h"
 #include "resource/format/scalar_fields.h"
+#include "type/value_bytes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *kind_text(mica_kind kind)
 {
-    static const char *const names[] = {"nothing", "bool", "char", "i8",  "u8",     "i16",    "u16",  "i32",   "u32",
-                                        "i64",     "u64",  "f32",  "f64", "entity", "struct", "enum", "flags", "asset"};
+    static const char *const names[] = {"nothing", "bool", "char",  "i8",    "u8",   "i16", "u16",
+                                        "i32",     "u32",  "i64",   "u64",   "f32",  "f64", "entity",
+                                        "struct",  "enum", "flags", "asset", "text", "list"};
     return names[kind];
 }
 
@@ -75,7 +79,7 @@ static bool add_step(micap_migration *plan, micap_memory *memory, micap_migratio
     micap_migration_step *last = plan->count ? &plan->steps[plan->count - 1] : NULL;
     /* Runs of plain copies become one: kind none, a byte each. */
     if (step.from_kind == step.to_kind && step.from_bytes == step.to_bytes && !step.from_type &&
-        step.from_kind != MICA_KIND_ENTITY) {
+        step.from_kind != MICA_KIND_ENTITY && step.from_kind != MICA_KIND_TEXT && step.from_kind != MICA_KIND_LIST) {
         step.count *= step.from_bytes;
         step.from_kind = step.to_kind = MICA_KIND_NONE;
         step.from_bytes = step.to_bytes = 1;
@@ -87,6 +91,7 @@ static bool add_step(micap_migration *plan, micap_memory *memory, micap_migratio
     }
     if (!MICAP_RESERVE(memory, plan->steps, &plan->capacity, (uint64_t)plan->count + 1))
         return false;
+    plan->has_contents |= step.name != NULL;
     plan->steps[plan->count++] = step;
     return true;
 }
@@ -95,9 +100,89 @@ static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_ty
                       uint32_t from_base, uint32_t to_base);
 
 static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+                       uint32_t from_base, uint32_t to_base);
+
+/* An element of an array or a list, as a field. */
+static mica_field element_of(const mica_field *field)
+{
+    mica_field element = *field;
+    element.offset = 0;
+    element.count = 1;
+    if (field->kind == MICA_KIND_LIST) {
+        element.kind = field->type->kind;
+        element.element_bytes = field->type->size_bytes;
+    }
+    return element;
+}
+
+/* Lists become lists, arrays become lists, and lists become arrays that have room for them. */
+static bool plan_list(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+                      micap_migration_step step)
+{
+    mica_field from_element = element_of(from), to_element = element_of(to);
+    bool are_lists = from->kind == MICA_KIND_LIST && to->kind == MICA_KIND_LIST;
+    step.from_type = from->kind == MICA_KIND_LIST ? from->type : NULL;
+    step.to_type = to->kind == MICA_KIND_LIST ? to->type : NULL;
+    step.count = are_lists ? from->count : from->kind == MICA_KIND_LIST ? to->count : from->count;
+    if (are_lists && mica_type_layout_hash(from->type) == mica_type_layout_hash(to->type) &&
+        !micap_contents_have(&(mica_type){.fields = from, .field_count = 1}, MICA_KIND_ENTITY))
+        return add_step(plan, memory, step);
+    step.elements = micap_allocate_zeroed(memory, sizeof *step.elements, MICAP_ARRAY_ALIGNMENT);
+    if (!step.elements)
+        return false;
+    step.elements->from_bytes = from_element.element_bytes;
+    step.elements->to_bytes = to_element.element_bytes;
+    bool fine = plan_field(step.elements, memory, &from_element, &to_element, 0, 0);
+    memcpy(plan->problem, step.elements->problem, sizeof plan->problem);
+    if (fine && add_step(plan, memory, step))
+        return true;
+    micap_migration_free(step.elements, memory);
+    micap_release(memory, step.elements, sizeof *step.elements, MICAP_ARRAY_ALIGNMENT);
+    return false;
+}
+
+/* Text stays text, or becomes an array of char, or was one. */
+static bool plan_text(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+                      micap_migration_step step)
+{
+    step.from_bytes = step.from_kind == MICA_KIND_CHAR ? from->count : from->element_bytes;
+    step.to_bytes = step.to_kind == MICA_KIND_CHAR ? to->count : to->element_bytes;
+    step.count = step.from_kind == MICA_KIND_CHAR || step.to_kind == MICA_KIND_CHAR ? 1 : from->count;
+    return add_step(plan, memory, step);
+}
+
+/* Whether the fields are text, or one is and the other an array of char. */
+static bool are_text(const mica_field *from, const mica_field *to)
+{
+    mica_kind from_kind = micap_field_kind(from), to_kind = micap_field_kind(to);
+    return (from_kind == MICA_KIND_TEXT && to_kind == MICA_KIND_TEXT) ||
+           (from_kind == MICA_KIND_TEXT && to_kind == MICA_KIND_CHAR && from->count == 1) ||
+           (from_kind == MICA_KIND_CHAR && to_kind == MICA_KIND_TEXT && to->count == 1);
+}
+
+/* Whether the fields are lists, or one is and the other an array. */
+static bool are_lists(const mica_field *from, const mica_field *to)
+{
+    bool from_list = from->kind == MICA_KIND_LIST, to_list = to->kind == MICA_KIND_LIST;
+    return (from_list && to_list) || (from_list && from->count == 1) || (to_list && to->count == 1);
+}
+
+static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
                        uint32_t from_base, uint32_t to_base)
 {
     mica_kind from_kind = micap_field_kind(from), to_kind = micap_field_kind(to);
+    micap_migration_step step = {.from = from_base + from->offset,
+                                 .to = to_base + to->offset,
+                                 .from_kind = from_kind,
+                                 .to_kind = to_kind,
+                                 .from_bytes = from->element_bytes,
+                                 .to_bytes = to->element_bytes,
+                                 .name = to->name};
+    bool fits = from_kind != to_kind || from->count <= to->count;
+    if (fits && are_text(from, to))
+        return plan_text(plan, memory, from, to, step);
+    if (fits && are_lists(from, to))
+        return plan_list(plan, memory, from, to, step);
     bool has_constants = from_kind == MICA_KIND_ENUM || from_kind == MICA_KIND_FLAGS;
     if (from->count > to->count) {
         snprintf(plan->problem, sizeof plan->problem, "field %.60s has %u elements in the file and %u in the program",
@@ -120,17 +205,12 @@ static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_f
         return false;
     }
     bool match = has_constants && !same_constants(from->type, to->type);
-    return add_step(plan, memory,
-                    (micap_migration_step){.from = from_base + from->offset,
-                                           .to = to_base + to->offset,
-                                           .count = from->count,
-                                           .from_bytes = from->element_bytes,
-                                           .to_bytes = to->element_bytes,
-                                           .from_kind = from_kind,
-                                           .to_kind = to_kind,
-                                           .from_signed = is_signed_field(from),
-                                           .from_type = match ? from->type : NULL,
-                                           .to_type = match ? to->type : NULL});
+    step.count = from->count;
+    step.from_signed = is_signed_field(from);
+    step.from_type = match ? from->type : NULL;
+    step.to_type = match ? to->type : NULL;
+    step.name = NULL;
+    return add_step(plan, memory, step);
 }
 
 static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
@@ -152,6 +232,12 @@ bool micap_migration_make(micap_migration *plan, micap_memory *memory, const mic
 
 void micap_migration_free(micap_migration *plan, micap_memory *memory)
 {
+    for (uint32_t i = 0; plan->has_contents && i < plan->count; ++i) {
+        micap_migration *elements = plan->steps[i].elements;
+        if (elements)
+            micap_migration_free(elements, memory);
+        micap_release(memory, elements, elements ? sizeof *elements : 0, MICAP_ARRAY_ALIGNMENT);
+    }
     MICAP_RELEASE_ARRAY(memory, plan->steps, plan->capacity);
     plan->steps = NULL;
     plan->capacity = plan->count = 0;
@@ -235,25 +321,92 @@ static void convert_reference(char *to, const char *from, const mica_entity *ent
     memcpy(to, &entity, sizeof entity);
 }
 
-void micap_migration_apply(const micap_migration *plan, void *to, const void *from, uint64_t count,
-                           const mica_entity *entities)
+/* The end of text in an array of char, which need not have a zero. */
+static size_t char_length(const char *text, uint32_t count)
 {
+    const char *end = memchr(text, 0, count);
+    return end ? (size_t)(end - text) : count;
+}
+
+/* These return what micap_migration_apply returns. */
+static const char *convert_text(const micap_migration_step *step, char *to, const char *from)
+{
+    const mica_text *text = (const mica_text *)(const void *)from;
+    mica_text *into = (mica_text *)(void *)to;
+    if (step->from_kind == MICA_KIND_CHAR) {
+        size_t length = char_length(from, step->from_bytes);
+        mica_result result = length > MICA_TEXT_BYTES_MAX ? MICA_ERROR_LIMIT : mica_text_set_bytes(into, from, length);
+        return result == MICA_OK ? NULL : result == MICA_ERROR_LIMIT ? step->name : "";
+    }
+    if (step->to_kind == MICA_KIND_TEXT)
+        return mica_text_copy(into, text) == MICA_OK ? NULL : "";
+    if (mica_text_length(text) >= step->to_bytes) /* readers expect a zero byte at the end */
+        return step->name;
+    memset(to, 0, step->to_bytes);
+    memcpy(to, mica_text_get(text), mica_text_length(text));
+    return NULL;
+}
+
+static const char *convert_list(const micap_migration_step *step, char *to, const char *from,
+                                const mica_entity *entities)
+{
+    const mica_list *list = step->from_kind == MICA_KIND_LIST ? (const mica_list *)(const void *)from : NULL;
+    mica_list *into = step->to_kind == MICA_KIND_LIST ? (mica_list *)(void *)to : NULL;
+    uint32_t count = list ? mica_list_count(list) : step->count;
+    if (!step->elements)
+        return mica_list_copy_type(into, step->to_type, list) == MICA_OK ? NULL : "";
+    const char *values = list ? mica_list_items_type(list, step->from_type) : from;
+    if (!into) /* an array */
+        return count > step->count ? step->name : micap_migration_apply(step->elements, to, values, count, entities);
+    mica_list_clear_type(into, step->to_type);
+    if (count > MICA_LIST_COUNT_MAX || (uint64_t)count * step->to_type->size_bytes > MICA_LIST_BYTES_MAX)
+        return step->name;
+    char *items = count ? mica_list_insert_type(into, step->to_type, 0, count) : NULL;
+    return count && !items ? "" : micap_migration_apply(step->elements, items, values, count, entities);
+}
+
+/* A text or a list, and arrays of them. */
+static const char *convert_contents(const micap_migration_step *step, char *to, const char *from,
+                                    const mica_entity *entities)
+{
+    bool is_list = step->from_kind == MICA_KIND_LIST || step->to_kind == MICA_KIND_LIST;
+    uint32_t count = step->from_kind == step->to_kind ? step->count : 1; /* else an array becomes one list, or is one */
+    const char *problem = NULL;
+    for (size_t i = 0; !problem && i < count; ++i) {
+        char *into = to + i * step->to_bytes;
+        const char *out_of = from + i * step->from_bytes;
+        problem = is_list ? convert_list(step, into, out_of, entities) : convert_text(step, into, out_of);
+    }
+    return problem;
+}
+
+static void convert_elements(const micap_migration_step *step, char *to, const char *from, const mica_entity *entities)
+{
+    for (size_t i = 0; i < step->count; ++i) {
+        char *into = to + i * step->to_bytes;
+        const char *out_of = from + i * step->from_bytes;
+        if (step->to_kind == MICA_KIND_ENTITY)
+            convert_reference(into, out_of, entities);
+        else
+            convert(step, into, out_of);
+    }
+}
+
+const char *micap_migration_apply(const micap_migration *plan, void *to, const void *from, uint64_t count,
+                                  const mica_entity *entities)
+{
+    const char *problem = NULL;
     char *target = to;
     const char *source = from;
     for (uint64_t value = 0; value < count; ++value, target += plan->to_bytes, source += plan->from_bytes)
         for (uint32_t i = 0; i < plan->count; ++i) {
             const micap_migration_step *step = &plan->steps[i];
-            if (step->to_kind == MICA_KIND_NONE) {
+            if (step->to_kind == MICA_KIND_NONE)
                 memcpy(target + step->to, source + step->from, step->count);
-                continue;
-            }
-            for (size_t element = 0; element < step->count; ++element) {
-                char *into = target + step->to + element * step->to_bytes;
-                const char *out_of = source + step->from + element * step->from_bytes;
-                if (step->to_kind == MICA_KIND_ENTITY)
-                    convert_reference(into, out_of, entities);
-                else
-                    convert(step, into, out_of);
-            }
+            else if (!step->name)
+                convert_elements(step, target + step->to, source + step->from, entities);
+            else if ((problem = convert_contents(step, target + step->to, source + step->from, entities)))
+                return problem;
         }
+    return NULL;
 }

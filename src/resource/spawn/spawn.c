@@ -12,6 +12,7 @@
 #include "mica/singleton.h"
 #include "resource/spawn/spawn_prepare.h"
 #include "resource/verify/verify_state.h"
+#include "type/value_bytes.h"
 
 #include <string.h>
 
@@ -50,6 +51,24 @@ static uint32_t first_instance(const micap_spawning *work, const micap_entry *en
     return MICAP_NONE;
 }
 
+bool micap_spawn_migrate(micap_spawning *work, const micap_entry *entry, void *to, const char *from, uint32_t count,
+                         const mica_entity *entities)
+{
+    const micap_component_block *block = entry->block;
+    const char *problem = micap_migration_apply(&entry->migration, to, from, count, entities);
+    if (!problem)
+        return true;
+    return *problem ? micap_spawn_fail(work, MICA_ERROR_LAYOUT,
+                                       "spawn: component %.80s: field %.60s is longer in the file than the program's",
+                                       block->name, problem)
+                    : micap_spawn_fail_memory(work);
+}
+
+static const char *instance_at(const micap_component_block *block, uint32_t instance)
+{
+    return block->instances + (size_t)instance * block->type->size_bytes;
+}
+
 /* Runs the program's spawn function over instances in the layout it wants, with references remapped. */
 static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, mica_spawn_run run, uint32_t instance,
                                const mica_entity *entities)
@@ -59,26 +78,35 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
     /* Over-aligned recipes are aligned as they ask for. */
     size_t alignment = entry->recipe->alignment > MICAP_ALIGNMENT ? entry->recipe->alignment : MICAP_ALIGNMENT;
     char *scratch = NULL;
+    bool fine = true;
     if (block->role != MICAP_ROLE_TAG) {
         scratch = micap_allocate_zeroed(&work->memory, bytes, alignment);
         if (!scratch)
             return micap_spawn_fail_memory(work);
-        micap_migration_apply(&entry->migration, scratch, block->instances + (size_t)instance * block->type->size_bytes,
-                              run.count, entities);
+        fine = micap_spawn_migrate(work, entry, scratch, instance_at(block, instance), run.count, entities);
     }
     run.instances = scratch;
-    bool fine = entry->rule->spawn(&run, entry->rule->context);
+    if (fine && !entry->rule->spawn(&run, entry->rule->context))
+        fine = micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused",
+                                block->name);
+    if (scratch)
+        micap_contents_clear(entry->recipe, scratch, run.count);
     micap_release(&work->memory, scratch, bytes, alignment);
-    if (!fine)
-        micap_spawn_fail(work, MICA_ERROR_DATA, "spawn: the spawn function of component %.80s refused", block->name);
     return fine;
 }
 
-bool micap_spawn_make_singleton(micap_entry *entry)
+bool micap_spawn_make_singleton(mica_world *world, micap_entry *entry)
 {
     const mica_type *type = entry->type;
     memset(entry->scratch, 0, type->size_bytes);
-    entry->is_made = !type->construct || type->construct(entry->scratch, 1, type->context);
+    if (entry->has_spawn || !mica_singleton_is_used(world, entry->component)) {
+        entry->is_made = !type->construct || type->construct(entry->scratch, 1, type->context);
+        return entry->is_made;
+    }
+    const void *current = mica_singleton_get_id(world, entry->component); /* fields that the file does not have stay */
+    if (!type->copy)
+        memcpy(entry->scratch, current, type->size_bytes);
+    entry->is_made = !type->copy || type->copy(entry->scratch, current, 1, type->context);
     return entry->is_made;
 }
 
@@ -123,12 +151,10 @@ static bool complete_rows(micap_spawning *work, const micap_entry *entry, const 
         mica_spawn_run run = {work->world, entry->component, rows->count, rows->owners, NULL, rows->values};
         return run_spawn_function(work, entry, run, rows->instance, entities);
     }
-    if (entry->is_column)
-        micap_spawn_remap(&block->references, entry->type->size_bytes, rows->values, rows->count, entities);
-    else
-        micap_migration_apply(&entry->migration, rows->values,
-                              block->instances + (size_t)rows->instance * block->type->size_bytes, rows->count,
-                              entities);
+    if (!entry->is_column)
+        return micap_spawn_migrate(work, entry, rows->values, instance_at(block, rows->instance), rows->count,
+                                   entities);
+    micap_spawn_remap(&block->references, entry->type->size_bytes, rows->values, rows->count, entities);
     return true;
 }
 
@@ -152,13 +178,15 @@ static bool complete_run(micap_spawning *work, const micap_entry *entry, const m
     return true;
 }
 
-/* The spawn function may refuse, and nothing must have happened then: the value is made apart. */
+/* The spawn function may refuse, text and lists may find no memory, and nothing must have happened then: the value is made apart. */
 static bool make_singleton(micap_spawning *work, micap_entry *entry)
 {
-    if (work->def->skip_singletons || !entry->has_spawn)
+    if (work->def->skip_singletons || !entry->scratch)
         return true;
-    if (!micap_spawn_make_singleton(entry))
+    if (!micap_spawn_make_singleton(work->world, entry))
         return micap_spawn_fail_memory(work);
+    if (!entry->has_spawn)
+        return micap_spawn_migrate(work, entry, entry->scratch, entry->block->instances, 1, work->entities);
     const mica_spawn_run run = {work->world, entry->component, 1, NULL, NULL, entry->scratch};
     return run_spawn_function(work, entry, run, 0, work->entities);
 }
@@ -230,24 +258,22 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
 {
     const mica_entity *entities = copy_of(work, copy);
     mica_entity owner = entities[index];
-    const micap_component_block *block = entry->block;
     if (!mica_is_alive(work->world, owner)) /* a hook may have killed it */
         return true;
-    const char *from = block->instances + (size_t)instance * block->type->size_bytes;
+    const char *from = instance_at(entry->block, instance);
     work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
-        micap_migration_apply(&entry->migration, entry->scratch, from, 1, entities);
-        if (!mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
+        if (!micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities) ||
+            !mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return false;
     } else {
         void *value = add_separate(work, entry, owner);
         if (!value)
             return false;
         const mica_spawn_run run = {work->world, entry->component, 1, &owner, NULL, value};
-        if (!entry->has_spawn)
-            micap_migration_apply(&entry->migration, value, from, 1, entities);
-        else if (!run_spawn_function(work, entry, run, instance, entities))
+        if (!(entry->has_spawn ? run_spawn_function(work, entry, run, instance, entities)
+                               : micap_spawn_migrate(work, entry, value, from, 1, entities)))
             return false;
     }
     work->result = MICA_OK;
@@ -355,8 +381,9 @@ static bool needs_entities(const micap_spawning *work)
                   (def->names != MICA_SPAWN_NAMES_NONE && micap_count_of(work->resource, MICAP_SECTION_NAMES));
     for (uint32_t i = 0; i < work->entry_count; ++i) {
         const micap_entry *entry = &work->entries[i];
-        needed = needed || (entry->component && (entry->is_separate || entry->block->disabled_count ||
-                                                 entry->block->references.count || entry->has_spawn));
+        const micap_component_block *block = entry->block;
+        needed = needed || (entry->component && (entry->is_separate || block->disabled_count ||
+                                                 block->references.count || entry->has_spawn || block->refers));
     }
     return needed;
 }

@@ -21,7 +21,7 @@ typedef struct micap_entry {
     bool is_column;            /* copied without conversion when the entities are created */
     bool is_separate;          /* given entity by entity: several of them, or split and to be completed */
     bool is_made;              /* a singleton is in `scratch`, to be moved into the world when nothing can fail */
-    char *scratch;             /* room for one value of a separate component, or of a singleton with a spawn function */
+    char *scratch;             /* room for one value of a separate component, or of a singleton that is made apart */
     micap_migration migration; /* if it is not a column, from block->type to the recipe */
 } micap_entry;
 
@@ -60,9 +60,13 @@ static inline bool micap_type_is_trivial(const mica_type *type)
     return !type->construct && !type->destruct && !type->copy && !type->move;
 }
 
-/* Makes a default value in the scratch of a singleton, for its spawn function to fill in; false when it can't. What is made is
- * moved into the world, or destroyed by micap_spawn_free. */
-bool micap_spawn_make_singleton(micap_entry *entry);
+/* Converts instances of the file to values of the recipe. False with a report if memory is short, or something does not fit. */
+bool micap_spawn_migrate(micap_spawning *work, const micap_entry *entry, void *to, const char *from, uint32_t count,
+                         const mica_entity *entities);
+
+/* Makes a value in the scratch of a singleton, to be filled in: a default one for its spawn function, else that of the world; false when
+ * it can't. What is made is moved into the world, or destroyed by micap_spawn_free. */
+bool micap_spawn_make_singleton(mica_world *world, micap_entry *entry);
 void micap_spawn_move_singleton(mica_world *world, micap_entry *entry);
 
 /* Makes room for all singletons of the file, so that giving them their values can't fail. That makes them used: call it when nothing

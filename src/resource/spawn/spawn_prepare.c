@@ -2,6 +2,8 @@
 #include "resource/spawn/spawn_prepare.h"
 
 #include "base/bits.h"
+#include "mica/component.h"
+#include "mica/disable.h"
 #include "mica/view.h"
 
 #include <stdarg.h>
@@ -72,13 +74,15 @@ static bool check_storage(micap_spawning *work, const micap_entry *entry)
                             entry->block->name, names[entry->block->role], names[role]);
 }
 
-/* The component of the world with the name of a block; 0 if there is none. */
-static mica_component find_component(const mica_world *world, micap_component_block *block)
+/* The component of the world with the name of a block; 0 if there is none. The tag of disabled entities need not be defined. */
+static mica_component find_component(mica_world *world, micap_component_block *block)
 {
     mica_component known = atomic_load_explicit(&block->component, memory_order_relaxed);
     if (known && mica_component_next(world, known - 1) == known)
         return known;
     mica_component found = mica_component_find(world, block->name);
+    if (!found && strcmp(block->name, mica_type_of_mica_disabled.name) == 0)
+        found = mica_define(world, mica_disabled);
     atomic_store_explicit(&block->component, found, memory_order_relaxed);
     return found;
 }
@@ -123,15 +127,15 @@ static bool prepare_entry(micap_spawning *work, micap_entry *entry)
         return micap_spawn_fail(
             work, MICA_ERROR_REFUSED,
             "spawn: %.80s is split, which can go neither with many instances nor with a spawn function", block->name);
-    if ((entry->is_separate || (is_singleton && entry->has_spawn)) &&
-        !(entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment)))
-        return micap_spawn_fail_memory(work);
     if (!entry->is_column && !micap_migration_make(&entry->migration, &work->memory, block->type, entry->recipe))
         return entry->migration.problem[0]
                    ? micap_spawn_fail(work, MICA_ERROR_LAYOUT, "spawn: the layout of component %.80s changed: %s",
                                       block->name, entry->migration.problem)
                    : micap_spawn_fail_memory(work);
-    return true;
+    bool is_apart = entry->is_separate || (is_singleton && (entry->has_spawn || entry->migration.has_contents));
+    if (is_apart)
+        entry->scratch = micap_allocate(&work->memory, entry->type->size_bytes, entry->type->alignment);
+    return !is_apart || entry->scratch || micap_spawn_fail_memory(work);
 }
 
 bool micap_spawn_prepare_entries(micap_spawning *work)

@@ -8,6 +8,7 @@
 #include "resource/verify/verify_sections.h"
 #include "resource/verify/verify_state.h"
 #include "resource/verify/verify_types.h"
+#include "type/value_bytes.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -20,8 +21,15 @@ static void free_tables(mica_resource *resource)
 {
     micap_memory *memory = &resource->memory;
     uint32_t entity_count = resource->header.entity_count;
-    for (uint32_t i = 0; resource->blocks && i < resource->block_count; ++i)
-        micap_scalars_free(&resource->blocks[i].references, memory);
+    for (uint32_t i = 0; resource->blocks && i < resource->block_count; ++i) {
+        micap_component_block *block = &resource->blocks[i];
+        micap_scalars_free(&block->references, memory);
+        if (!block->has_contents)
+            continue;
+        micap_contents_clear(block->type, block->instances, block->instance_count);
+        micap_release(memory, block->instances, (size_t)block->instance_count * block->type->size_bytes,
+                      MICAP_ALIGNMENT);
+    }
     for (uint32_t i = 0; resource->parts && i < resource->header.section_count; ++i)
         if (resource->parts[i].unpacked)
             micap_release(memory, resource->parts[i].unpacked, resource->parts[i].record.bytes, MICAP_ALIGNMENT);

@@ -7,7 +7,7 @@
 
 static const char *const kind_names[MICAP_SECTION_KINDS] = {
     "unknown", "strings", "types",     "fields", "constants", "components", "groups",  "columns", "parents",
-    "order",   "names",   "instances", "owners", "disabled",  "assets",     "handles", "state",
+    "order",   "names",   "instances", "owners", "disabled",  "assets",     "handles", "state",   "contents",
 };
 
 uint32_t mica_resource_entity_count(const mica_resource *resource)

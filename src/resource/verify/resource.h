@@ -33,6 +33,8 @@ typedef struct micap_component_block {
     int32_t spawn_order;
     uint32_t instance_count;
     char *instances;
+    bool has_contents;      /* text or lists: then the instances are a copy, which is the resource's */
+    bool refers;            /* lists have entity fields */
     const uint32_t *owners; /* NULL: as the groups say, one instance per entity */
     const uint32_t *disabled;
     uint32_t disabled_count;

@@ -6,6 +6,7 @@
 #include "resource/verify/load_error.h"
 #include "resource/verify/verify_types.h"
 #include "resource/verify/verify_assets.h"
+#include "type/value_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,34 +160,48 @@ static bool check_bools(mica_resource *resource, const micap_component_block *bl
     return true;
 }
 
-static bool check_references(mica_resource *resource, const micap_component_block *block)
+/* A component whose values are checked. */
+typedef struct checked_block {
+    mica_resource *resource;
+    const micap_component_block *block;
+} checked_block;
+
+static bool check_reference(void *at, void *context)
 {
-    uint32_t size_bytes = block->type->size_bytes;
-    if (!block->references.count)
-        return true;
-    MICAP_EACH_REFERENCE(&block->references, size_bytes, block->instances, block->instance_count, reference)
-    {
-        mica_entity entity;
-        memcpy(&entity, reference, sizeof entity);
-        if (entity.generation > 1 || (entity.generation ? entity.index >= resource->header.entity_count : entity.index))
-            return micap_load_fail(resource, 0, "component %.60s: a reference to entity %u, which does not exist",
-                                   block->name, entity.index);
-    }
-    return true;
+    const checked_block *checked = context;
+    mica_entity entity;
+    memcpy(&entity, at, sizeof entity);
+    uint32_t count = checked->resource->header.entity_count;
+    return (entity.generation <= 1 && (entity.generation ? entity.index < count : !entity.index)) ||
+           micap_load_fail(checked->resource, 0, "component %.60s: a reference to entity %u, which does not exist",
+                           checked->block->name, entity.index);
 }
 
-static bool check_assets(mica_resource *resource, const micap_component_block *block, const micap_scalars *assets)
+static bool check_asset(void *at, void *context)
 {
-    if (!assets->count)
-        return true;
-    MICAP_EACH_REFERENCE(assets, block->type->size_bytes, block->instances, block->instance_count, reference)
-    {
-        mica_asset asset;
-        memcpy(&asset, reference, sizeof asset);
-        if (asset.path_hash && !micap_asset_find(resource, asset.path_hash))
-            return micap_load_fail(resource, 0, "component %.60s refers to a resource that the file does not name",
-                                   block->name);
-    }
+    const checked_block *checked = context;
+    mica_asset asset;
+    memcpy(&asset, at, sizeof asset);
+    return !asset.path_hash || micap_asset_find(checked->resource, asset.path_hash) ||
+           micap_load_fail(checked->resource, 0, "component %.60s refers to a resource that the file does not name",
+                           checked->block->name);
+}
+
+/* Checks all fields of a kind, also those in lists. */
+static bool check_fields(checked_block checked, const micap_scalars *scalars, mica_kind kind, micap_content_fn check)
+{
+    const micap_component_block *block = checked.block;
+    uint32_t size_bytes = block->type->size_bytes;
+    if (scalars->count)
+        MICAP_EACH_REFERENCE(scalars, size_bytes, block->instances, block->instance_count, reference)
+        {
+            if (!check(reference, &checked))
+                return false;
+        }
+    bool is_in_lists = micap_contents_have(block->type, kind);
+    for (size_t i = 0; is_in_lists && i < block->instance_count; ++i)
+        if (!micap_contents_visit(block->type, block->instances + i * size_bytes, kind, false, check, &checked))
+            return false;
     return true;
 }
 
@@ -200,8 +215,9 @@ static bool check_values(mica_resource *resource, micap_component_block *block)
     if (!fine)
         micap_load_fail_memory(resource);
     else if (block->role != MICAP_ROLE_TAG)
-        fine = check_bools(resource, block, &bools) && check_references(resource, block) &&
-               check_assets(resource, block, &assets);
+        fine = check_bools(resource, block, &bools) &&
+               check_fields((checked_block){resource, block}, &block->references, MICA_KIND_ENTITY, check_reference) &&
+               check_fields((checked_block){resource, block}, &assets, MICA_KIND_ASSET, check_asset);
     micap_scalars_free(&bools, memory);
     micap_scalars_free(&assets, memory);
     return fine;
@@ -217,12 +233,75 @@ static bool turn_values(mica_resource *resource, const micap_component_block *bl
     return fine || micap_load_fail_memory(resource);
 }
 
-bool micap_verify_values(mica_resource *resource)
+/* The text and lists of all components, as far as they are read. */
+typedef struct content_reader {
+    const micap_part *part; /* NULL: none */
+    micap_reader reader;
+    uint64_t room;
+} content_reader;
+
+static content_reader begin_contents(const mica_resource *resource)
 {
-    for (uint32_t i = 0; i < resource->block_count; ++i) {
-        micap_component_block *block = &resource->blocks[i];
-        if ((resource->is_foreign && !turn_values(resource, block)) || !check_values(resource, block))
-            return false;
+    const micap_part *part = resource->single[MICAP_SECTION_CONTENTS];
+    const char *begin = part ? part->data : NULL, *end = part ? part->data + part->record.bytes : NULL;
+    return (content_reader){part, {.begin = begin, .at = begin, .end = end}, resource->memory_bytes_max};
+}
+
+static bool fail_contents(mica_resource *resource, const content_reader *contents, mica_result result,
+                          const micap_component_block *block)
+{
+    const micap_part *part = contents->part;
+    uint64_t at = part ? part->record.offset : 0;
+    if (part && !part->unpacked)
+        at += (uint64_t)(contents->reader.at - contents->reader.begin);
+    if (result == MICA_ERROR_MEMORY)
+        return micap_load_fail_memory(resource);
+    return result == MICA_ERROR_LIMIT
+               ? micap_load_fail(resource, at,
+                                 "component %.60s: its text and lists take more than the %llu bytes allowed",
+                                 block->name, (unsigned long long)resource->memory_bytes_max)
+               : micap_load_fail(resource, at, "component %.60s: its text and lists are damaged, or end too early",
+                                 block->name);
+}
+
+/* Makes a copy of instances, with their text and lists in it. */
+static bool read_contents(mica_resource *resource, micap_component_block *block, content_reader *contents)
+{
+    size_t size_bytes = block->type->size_bytes, bytes = block->instance_count * size_bytes;
+    if (bytes > contents->room)
+        return fail_contents(resource, contents, MICA_ERROR_LIMIT, block);
+    for (size_t i = 0; i < block->instance_count; ++i)
+        if (!micap_contents_are_omitted(block->type, block->instances + i * size_bytes))
+            return micap_load_fail(resource, 0, "component %.60s, instance %zu: its text and lists are not zero",
+                                   block->name, i);
+    char *copy = micap_allocate(&resource->memory, bytes, MICAP_ALIGNMENT);
+    if (!copy)
+        return micap_load_fail_memory(resource);
+    contents->room -= bytes;
+    if (bytes)
+        memcpy(copy, block->instances, bytes);
+    block->instances = copy;
+    block->has_contents = true;
+    block->refers = micap_contents_have(block->type, MICA_KIND_ENTITY);
+    for (size_t i = 0; i < block->instance_count; ++i) {
+        mica_result result =
+            micap_contents_take(&contents->reader, block->type, copy + i * size_bytes, &contents->room);
+        if (result != MICA_OK)
+            return fail_contents(resource, contents, result, block);
     }
     return true;
+}
+
+bool micap_verify_values(mica_resource *resource)
+{
+    content_reader contents = begin_contents(resource);
+    for (uint32_t i = 0; i < resource->block_count; ++i) {
+        micap_component_block *block = &resource->blocks[i];
+        if ((resource->is_foreign && !turn_values(resource, block)) ||
+            (micap_contents_exist(block->type) && !read_contents(resource, block, &contents)) ||
+            !check_values(resource, block))
+            return false;
+    }
+    return !micap_reader_left(&contents.reader) ||
+           micap_load_fail(resource, contents.part->record.offset, "there are text or lists of no component");
 }

@@ -60,11 +60,12 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
     const micap_field_record *record = micap_record(resource, MICAP_SECTION_FIELDS, index);
     mica_field *field = &resource->fields[index];
     uint64_t at = micap_offset_of(resource, MICAP_SECTION_FIELDS, index);
-    bool has_type =
-        record->kind == MICA_KIND_STRUCT || record->kind == MICA_KIND_ENUM || record->kind == MICA_KIND_FLAGS;
+    bool is_list = record->kind == MICA_KIND_LIST;
+    bool has_type = is_list || record->kind == MICA_KIND_STRUCT || record->kind == MICA_KIND_ENUM ||
+                    record->kind == MICA_KIND_FLAGS;
     if (!is_identifier(resource, record->name))
         return micap_load_fail(resource, at, "field %u has no name, or one that is too long", index);
-    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_ASSET)
+    if (record->kind == MICA_KIND_NONE || record->kind > MICA_KIND_LIST)
         return micap_load_fail(resource, at + 4, "field %u is of the unknown kind %u", index, record->kind);
     if (has_type ? record->type >= type : record->type != MICAP_NONE)
         return micap_load_fail(resource, at + 20, "field %u names type %u, which is not before its own", index,
@@ -75,9 +76,17 @@ static bool read_field(mica_resource *resource, uint32_t index, uint32_t type)
                           .element_bytes = record->element_bytes,
                           .count = record->count,
                           .kind = (mica_kind)record->kind};
-    if (has_type && field->type->kind != field->kind)
+    if (has_type && !is_list && field->type->kind != field->kind)
         return micap_load_fail(resource, at + 4, "field %u and its type differ in kind", index);
     return true;
+}
+
+/* Whether a type is that of elements of lists, and not described. Its size is compared when a struct has such a list. */
+static bool is_plain(const mica_type *type)
+{
+    bool has_parts = type->field_count || type->constant_count || type->kind == MICA_KIND_STRUCT ||
+                     type->kind == MICA_KIND_ENUM || type->kind == MICA_KIND_FLAGS;
+    return !has_parts && type->kind != MICA_KIND_NONE && (uint32_t)type->kind < MICA_KIND_LIST;
 }
 
 /* Nested types come before those that use them, so there is no cycle; limits on fields and scalars keep what walks the
@@ -91,7 +100,7 @@ static bool check_type(mica_resource *resource, const mica_type *type, uint64_t 
         return micap_load_fail(resource, at, "type %.60s has too many fields", type->name);
     if (bytes > type->size_bytes)
         return micap_load_fail(resource, at, "the fields of type %.60s have more bytes than it has itself", type->name);
-    const char *problem = mica_type_problem(type);
+    const char *problem = is_plain(type) ? NULL : mica_type_problem(type);
     return !problem || micap_load_fail(resource, at, "type %.60s: %s", type->name, problem);
 }
 

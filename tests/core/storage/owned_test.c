@@ -387,6 +387,9 @@ static const mica_field list_of_lists = {.name = "list",
                                          .kind = MICA_KIND_LIST};
 static const mica_field text_field = {.name = "text", .element_bytes = 16, .count = 1, .kind = MICA_KIND_TEXT};
 
+static const mica_field odd_text = {
+    .name = "text", .offset = 4, .element_bytes = 16, .count = 1, .kind = MICA_KIND_TEXT};
+
 static void destruct_nothing(void *values, uint32_t count, void *context)
 {
     (void)values, (void)count, (void)context;
@@ -402,6 +405,7 @@ static const struct {
     {{.fields = &small_list}, "kind and size disagree"},
     {{.fields = &list_of_lists}, "neither struct, enum nor flags"},
     {{.fields = &text_field, .split = true}, "can't be split"},
+    {{.fields = &odd_text}, "not aligned"},
     {{.fields = &text_field, .destruct = destruct_nothing}, "functions of its own"},
 };
 
@@ -413,7 +417,7 @@ START_TEST(malformed_lists_are_refused_at_definition)
     type.name = "Malformed";
     type.kind = MICA_KIND_STRUCT;
     type.field_count = 1;
-    type.size_bytes = 16;
+    type.size_bytes = 24;
     type.alignment = 8;
     ck_assert_uint_eq(mica_component_define(world, &type), 0);
     expect_report(&heard, MICA_ERROR_INVALID, malformed[_i].says);

@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "mica/compile.h"
+#include "mica/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,23 @@ static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t byte_count)
     return hash;
 }
 
+/* Text and lists are not in the bytes of a value. */
+static uint64_t mix_values(uint64_t hash, const mica_type *type, const char *values, uint32_t count)
+{
+    bool is_bytes = true;
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        is_bytes = is_bytes && type->fields[i].kind != MICA_KIND_TEXT && type->fields[i].kind != MICA_KIND_LIST;
+    for (uint32_t i = 0; !is_bytes && i < count; ++i) {
+        mica_member member = mica_member_of_type(type, (char *)values + (size_t)i * type->size_bytes);
+        size_t length = mica_value_write(member, NULL, 0);
+        char *text = malloc(length + 1);
+        mica_value_write(member, text, length + 1);
+        hash = mix_bytes(hash, text, length);
+        free(text);
+    }
+    return is_bytes ? mix_bytes(hash, values, (size_t)type->size_bytes * count) : hash;
+}
+
 static uint64_t digest_of_entity(const mica_resource *resource, uint32_t entity)
 {
     const char *name = mica_resource_name(resource, entity);
@@ -42,8 +60,7 @@ static uint64_t digest_of_entity(const mica_resource *resource, uint32_t entity)
             continue;
         uint64_t value = mix(component.name_hash, mica_resource_is_disabled(resource, entity, i));
         if (component.storage == MICA_STORAGE_CHUNK)
-            value =
-                mix_bytes(value, mica_resource_value(resource, entity, i), (size_t)component.type->size_bytes * count);
+            value = mix_values(value, component.type, mica_resource_value(resource, entity, i), count);
         sum += value;
     }
     return mix(hash, sum);
@@ -278,7 +295,7 @@ static mica_world *load(program *program, scene *scene, const mica_blob *blob)
 static bool are_scopes_parents(mica_world *world)
 {
     bool fine = true;
-    mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all"});
+    mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all", .with_hidden = true});
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
             fine =

@@ -29,6 +29,7 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
+    SAMPLE_HIDING_TAG,
 };
 
 /* All that files have, and then those with text and lists, with which saving is refused. */

@@ -365,8 +365,236 @@ START_TEST(a_component_that_became_a_tag_is_refused)
 }
 END_TEST
 
-TEST_SUITE(migrate, fields_are_matched_by_name_and_numbers_become_wider,
-           new_fields_get_what_the_construct_function_gives_them, constants_are_matched_by_name,
-           what_would_lose_something_is_refused_and_says_so, a_component_that_became_a_tag_is_refused,
-           numbers_keep_their_values_when_they_become_wider, constants_of_every_width_are_matched,
-           what_is_wrong_inside_of_a_struct_is_found)
+/* Arrays that became lists, text that became an array of char, and the other way round; elements that changed. */
+typedef struct Then {
+    char name[16];
+    char full[4]; /* without a zero byte */
+    float scores[3];
+    Vec3 places[2];
+    mica_text title;
+    mica_text lines[2];
+    mica_list few;
+    mica_list points;
+    mica_list same;
+    mica_list friends;
+    mica_list words;
+    mica_entity target;
+    mica_list moods;
+} Then;
+MICA_COMPONENT(Then, name, full, scores, (places, Vec3), title, lines, (few, uint16_t), (points, Vec3), (same, Vec3),
+               (friends, mica_entity), (words, mica_text), target, (moods, Mood))
+
+typedef struct Now {
+    mica_text name;
+    mica_text full;
+    mica_list scores;
+    mica_list places;
+    char title[16];
+    mica_list lines;
+    uint32_t few[4];
+    mica_list points;
+    mica_list same;
+    mica_list friends;
+    mica_text words[3];
+    mica_list target;
+    mica_text added;
+    mica_list moods;
+} Now;
+MICA_COMPONENT(Now, name, full, (scores, double), (places, WidePlace), title, (lines, mica_text), few,
+               (points, WidePlace), (same, Vec3), (friends, mica_entity), words, (target, mica_entity), added,
+               (moods, Mood))
+
+static const char long_text[] = "a text that is longer than what lies in place";
+
+/* A file with one Thing of the old layout, which takes over what the value owns. */
+static mica_resource *write_then(const mica_type *type, const void *value, mica_storage storage, mica_blob *out_blob)
+{
+    mica_draft *draft = mica_draft_create(NULL);
+    uint32_t part =
+        mica_draft_component(draft, &(mica_draft_component_def){.type = type, .name = "Thing", .storage = storage});
+    memcpy(mica_draft_add(draft, mica_draft_entity(draft, MICA_NO_PARENT, "thing"), part), value, type->size_bytes);
+    ck_assert_int_eq(mica_draft_finish(draft, NULL, out_blob), MICA_OK);
+    mica_draft_destroy(draft);
+    mica_resource *resource = mica_resource_open(out_blob->bytes, out_blob->byte_count, NULL, NULL);
+    ck_assert_ptr_nonnull(resource);
+    return resource;
+}
+
+static mica_result spawn_then(mica_world *world, const mica_type *old, mica_type now, const void *value)
+{
+    mica_blob blob;
+    mica_resource *resource = write_then(old, value, now.storage, &blob);
+    now.name = "Thing";
+    ck_assert(mica_component_define(world, &now));
+    mica_result result = mica_spawn(world, resource, NULL);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    return result;
+}
+
+START_TEST(arrays_become_lists_and_text_and_the_other_way_round)
+{
+    mica_world *world = open_world(&heard);
+    Then then = {.name = "fifteen letters",
+                 .full = {'f', 'u', 'l', 'l'},
+                 .scores = {1, 2.5f, -3},
+                 .places = {{1, 2, 3}, {4, 5, 6}},
+                 .title = mica_text_of("a short title"),
+                 .target = {0, 1},
+                 .lines = {mica_text_of(long_text), mica_text_of("b")}};
+    mica_list_add(&then.few, uint16_t, 7, 65535);
+    mica_list_add(&then.points, Vec3, {7, 8, 9});
+    mica_list_add(&then.same, Vec3, {1, 1, 1});
+    mica_list_add(&then.friends, mica_entity, {0, 1}, {0});
+    mica_list_add(&then.words, mica_text, mica_text_of(long_text));
+    mica_list_add(&then.moods, Mood, MOOD_ANGRY);
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_Then, mica_type_of_Now, &then), MICA_OK);
+    mica_entity entity = mica_find(world, "thing");
+    const Now *now = mica_get_id(world, entity, mica_component_find(world, "Thing"));
+    ck_assert(mica_text_is(&now->name, "fifteen letters") && mica_text_is(&now->full, "full"));
+    ck_assert_uint_eq(mica_list_count(&now->scores), 3);
+    ck_assert_double_eq(mica_list_items(&now->scores, double)[1], 2.5);
+    ck_assert_uint_eq(mica_list_count(&now->places), 2);
+    ck_assert_double_eq(mica_list_items(&now->places, WidePlace)[1].y, 5);
+    ck_assert_str_eq(now->title, "a short title");
+    ck_assert(mica_text_is(&mica_list_items(&now->lines, mica_text)[0], long_text));
+    ck_assert(now->few[0] == 7 && now->few[1] == 65535 && now->few[2] == 0);
+    ck_assert_double_eq(mica_list_items(&now->points, WidePlace)[0].y, 8);
+    ck_assert_float_eq(mica_list_items(&now->same, Vec3)[0].z, 1);
+    ck_assert(mica_same(mica_list_items(&now->friends, mica_entity)[0], entity));
+    ck_assert(mica_is_nil(mica_list_items(&now->friends, mica_entity)[1]));
+    ck_assert(mica_text_is(&now->words[0], long_text) && mica_text_length(&now->words[1]) == 0);
+    ck_assert(mica_same(mica_list_items(&now->target, mica_entity)[0], entity));
+    ck_assert_int_eq(mica_list_items(&now->moods, Mood)[0], MOOD_ANGRY);
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct Texts { mica_text value; } Texts;
+MICA_COMPONENT(Texts, value)
+typedef struct Letters4 { char value[4]; } Letters4;
+MICA_COMPONENT(Letters4, value)
+typedef struct Reals { mica_list value; } Reals;
+MICA_COMPONENT(Reals, (value, float))
+typedef struct Wholes { mica_list value; } Wholes;
+MICA_COMPONENT(Wholes, (value, uint16_t))
+typedef struct Two { float value[2]; } Two;
+MICA_COMPONENT(Two, value)
+typedef struct ManyTexts { mica_text value[2]; } ManyTexts;
+MICA_COMPONENT(ManyTexts, value)
+typedef struct ManyLists { mica_list value[2]; } ManyLists;
+MICA_COMPONENT(ManyLists, (value, float))
+typedef struct Nested { ManyLists value; } Nested;
+MICA_COMPONENT(Nested, (value, ManyLists))
+
+static const struct content_refusal {
+    const mica_type *from;
+    const mica_type *to;
+    const char *fragment;
+} content_refusals[] = {
+    {&mica_type_of_Texts, &mica_type_of_Letters4, "field value is longer in the file"},
+    {&mica_type_of_Reals, &mica_type_of_Two, "field value is longer in the file"},
+    {&mica_type_of_Reals, &mica_type_of_Wholes, "is f32 (4 bytes) in the file and u16"},
+    {&mica_type_of_Texts, &mica_type_of_Reals, "is text (16 bytes) in the file and f32"},
+    {&mica_type_of_Reals, &mica_type_of_Texts, "is f32 (4 bytes) in the file and text"},
+    {&mica_type_of_ManyTexts, &mica_type_of_Texts, "has 2 elements in the file and 1 in the program"},
+    {&mica_type_of_ManyLists, &mica_type_of_Reals, "has 2 elements in the file and 1 in the program"},
+    {&mica_type_of_ManyTexts, &mica_type_of_Letters4, "is text (16 bytes) in the file and char"},
+    {&mica_type_of_ManyLists, &mica_type_of_Two, "is list (8 bytes) in the file and f32"},
+    {&mica_type_of_Nested, &mica_type_of_Reals, "is struct (16 bytes) in the file and f32"},
+};
+
+START_TEST(text_and_lists_that_do_not_fit_are_refused)
+{
+    for (uint32_t i = 0; i < COUNT_OF(content_refusals); ++i)
+        for (uint32_t k = 0; k < 2; ++k) {
+            const struct content_refusal *row = &content_refusals[i];
+            mica_world *world = open_world(&heard);
+            ManyTexts value = {0};
+            if (row->from->fields[0].kind == MICA_KIND_LIST)
+                mica_list_add((mica_list *)(void *)&value, float, 1, 2, 3);
+            else if (row->from->fields[0].kind == MICA_KIND_TEXT)
+                value.value[0] = mica_text_of("four");
+            mica_type now = *row->to;
+            now.storage = k ? MICA_STORAGE_SINGLETON : MICA_STORAGE_CHUNK;
+            ck_assert_int_eq(spawn_then(world, row->from, now, &value), MICA_ERROR_LAYOUT);
+            expect_report(&heard, MICA_ERROR_LAYOUT, row->fragment);
+            ck_assert_uint_eq(mica_world_get_stats(world).entity_count, 0);
+            close_world(world, &heard);
+        }
+}
+END_TEST
+
+typedef struct Settings { mica_text title; mica_list numbers; float volume; } Settings;
+MICA_SINGLETON(Settings, title, (numbers, float), volume)
+typedef struct OldSettings { char title[16]; float numbers[2]; } OldSettings;
+MICA_SINGLETON(OldSettings, title, numbers)
+
+START_TEST(fields_of_a_singleton_that_the_file_has_not_stay)
+{
+    mica_world *world = open_world(&heard);
+    mica_type now = mica_type_of_Settings;
+    now.name = "Thing";
+    mica_component component = mica_component_define(world, &now);
+    Settings *settings = mica_singleton_write_id(world, component);
+    settings->volume = 0.5f;
+    mica_text_set(&settings->title, long_text);
+    mica_list_add(&settings->numbers, float, 1, 2, 3);
+    OldSettings old = {"old", {4, 5}};
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_OldSettings, mica_type_of_Settings, &old), MICA_OK);
+    settings = mica_singleton_write_id(world, component);
+    ck_assert(mica_text_is(&settings->title, "old") && mica_list_count(&settings->numbers) == 2);
+    ck_assert_float_eq(settings->volume, 0.5f);
+    close_world(world, &heard);
+}
+END_TEST
+
+typedef struct TextTitle { mica_text title; } TextTitle;
+MICA_SINGLETON(TextTitle, title)
+typedef struct CharTitle { char title[8]; float volume; } CharTitle;
+MICA_SINGLETON(CharTitle, title, volume)
+
+START_TEST(a_singleton_without_text_gets_it_from_a_file_with_text)
+{
+    mica_world *world = open_world(&heard);
+    mica_type now = mica_type_of_CharTitle;
+    now.name = "Thing";
+    mica_component component = mica_component_define(world, &now);
+    ((CharTitle *)mica_singleton_write_id(world, component))->volume = 0.5f;
+    TextTitle old = {mica_text_of("title")};
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_TextTitle, mica_type_of_CharTitle, &old), MICA_OK);
+    const CharTitle *title = mica_singleton_get_id(world, component);
+    ck_assert_str_eq(title->title, "title");
+    ck_assert_float_eq(title->volume, 0.5f);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* Elements that are larger than they were, so that there is no room for all. */
+typedef struct SmallElement { uint8_t value; } SmallElement;
+MICA_STRUCT(SmallElement, value)
+typedef struct LargeElement { uint8_t value; char rest[4095]; } LargeElement;
+MICA_STRUCT(LargeElement, value)
+typedef struct SmallList { mica_list value; } SmallList;
+MICA_COMPONENT(SmallList, (value, SmallElement))
+typedef struct LargeList { mica_list value; } LargeList;
+MICA_COMPONENT(LargeList, (value, LargeElement))
+
+START_TEST(a_list_whose_elements_grew_too_large_is_refused)
+{
+    mica_world *world = open_world(&heard);
+    SmallList list = {0};
+    mica_list_resize(&list.value, SmallElement, MICA_LIST_BYTES_MAX / 4096 + 1);
+    ck_assert_int_eq(spawn_then(world, &mica_type_of_SmallList, mica_type_of_LargeList, &list), MICA_ERROR_LAYOUT);
+    expect_report(&heard, MICA_ERROR_LAYOUT, "field value is longer in the file");
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(migrate, a_singleton_without_text_gets_it_from_a_file_with_text,
+           a_list_whose_elements_grew_too_large_is_refused, arrays_become_lists_and_text_and_the_other_way_round,
+           text_and_lists_that_do_not_fit_are_refused, fields_of_a_singleton_that_the_file_has_not_stay,
+           fields_are_matched_by_name_and_numbers_become_wider, new_fields_get_what_the_construct_function_gives_them,
+           constants_are_matched_by_name, what_would_lose_something_is_refused_and_says_so,
+           a_component_that_became_a_tag_is_refused, numbers_keep_their_values_when_they_become_wider,
+           constants_of_every_width_are_matched, what_is_wrong_inside_of_a_struct_is_found)
