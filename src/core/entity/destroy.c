@@ -125,12 +125,16 @@ static MICAP_INLINE bool destroy_alone(mica_world *world, mica_entity entity, mi
     return micap_row_fill_hole(world, spot);
 }
 
-/* The same with hooks, which run while everything is there. What they record is applied afterwards. */
+/* The same with hooks, which run while everything is there. What they record is applied afterwards; a name that they give to the entity is
+ * set at once, and goes with it. */
 static __attribute__((noinline)) bool destroy_hooked(mica_world *world, mica_entity entity, micap_row spot,
                                                      uint64_t pools)
 {
     micap_hooks_removing(world, NULL, spot, 1);
-    destroy_alone(world, entity, spot, pools);
+    if (MICAP_UNLIKELY(micap_is_attached(&world->attachments, entity.index)))
+        micap_destroy_row(world, spot);
+    else
+        destroy_alone(world, entity, spot, pools);
     micap_hooks_end(world);
     return true;
 }

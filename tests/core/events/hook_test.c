@@ -601,7 +601,30 @@ START_TEST(recording_nests_inside_a_hook)
 }
 END_TEST
 
-TEST_SUITE(hook, each_change_notifies_once, a_hook_sees_the_value_that_comes_or_goes,
+static void name_the_dying(const mica_event *event)
+{
+    ck_assert_int_eq(mica_name_set(event->world, event->entities[0], mica_nil(), "late"), MICA_OK);
+}
+
+/* The name is set at once, and must go with the entity. */
+START_TEST(a_hook_may_name_what_is_destroyed)
+{
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_world *world = open_world(&heard);
+        if (i)
+            mica_hook_set_destroy(world, name_the_dying, NULL);
+        else
+            mica_hook_set(world, Number, MICA_EVENT_REMOVE, name_the_dying, NULL);
+        mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
+        expect_valid(world);
+        ck_assert(mica_is_nil(mica_find(world, "late")));
+        mica_destroy(world, mica_create(world, MICA_WITH(Number, {2})));
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+TEST_SUITE(hook, a_hook_may_name_what_is_destroyed, each_change_notifies_once, a_hook_sees_the_value_that_comes_or_goes,
            a_changed_and_killed_entity_notifies_rightly, recorded_changes_notify_at_the_flush_with_the_outcome,
            changes_of_other_components_run_no_hooks, births_and_deaths_run_only_hooks_that_are_for_them,
            bulk_calls_notify_with_whole_runs, tags_notify_without_values, a_hook_can_be_taken_away,
