@@ -100,7 +100,7 @@ typedef struct kept_snapshot {
     mica_snapshot snapshot;
     uint64_t hash;
     uint32_t delta_count; /* applied before it was taken */
-    uint32_t stream_age;  /* messages of destroyed streams do not come back */
+    uint32_t stream_age;  /* messages of destroyed streams do not come back, nor do ticks of removed phases */
 } kept_snapshot;
 
 typedef struct kept_tick {
@@ -290,6 +290,8 @@ sample_kind take_kind(program *program, scene *scene);
 sample_kind take_kind_that(program *program, scene *scene, bool (*is)(sample_kind kind)); /* or SAMPLE_COUNT */
 mica_entity take_entity(program *program, scene *scene);
 scene *take_other_scene(program *program, scene *scene); /* NULL when there is one world only */
+
+bool scene_is_in_transaction(const scene *scene); /* of SQL */
 
 /* Values for a creation: up to four components. */
 typedef struct drawn_values {
