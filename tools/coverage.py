@@ -4,7 +4,7 @@
     coverage.py BUILD_DIR [--gate] [--show PATH...]
 
 With --show it prints the lines of these files or folders that were missed, or where a branch was never taken, instead. With --gate it
-fails when tests miss more lines of the gated layers than the ratchet allows, or take fewer than 95 in 100 of their branches. Lines that no test can reach are listed in
+fails when tests miss a line of the gated layers, or take fewer than 95 in 100 of their branches. Lines that no test can reach are listed in
 tools/coverage_exceptions.txt with a reason each, and don't count; an exception that excuses nothing fails too.
 """
 import argparse
@@ -20,9 +20,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXCEPTIONS = ROOT / "tools/coverage_exceptions.txt"
 GATED = ("type", "pool", "core", "flow", "hierarchy", "snapshot", "replication", "recording", "resource")
 BRANCHES_MIN = 0.95
-# A ratchet: the goal is 0. The lines are of reading a damaged or unusual state of a world (src/core/state, messages that wait in a file),
-# and of memory that runs out in combined changes, clones and spawns.
-MISSED_MAX = 110
 
 
 def gcov(data):
@@ -82,9 +79,9 @@ def gate(lines, branches):
                 used.add(key)
             elif path.split("/")[1] in GATED:
                 missed.append(f"{path}:{number}: no test gets here: {key[1]}")
-    print(*missed, f"{len(missed)} lines missed of at most {MISSED_MAX}", sep="\n")
-    if len(missed) > MISSED_MAX:
-        wrong.append(f"tests miss {len(missed)} lines, the ratchet allows {MISSED_MAX}")
+    print(*missed, f"{len(missed)} lines missed", sep="\n")
+    if missed:
+        wrong.append(f"tests miss {len(missed)} lines")
     wrong += [f"tools/coverage_exceptions.txt: excuses nothing: {path} | {text}" for path, text in sorted(excused.keys() - used)]
     for layer in GATED:
         taken = share([count for path, counts in branches.items() if path.split("/")[1] == layer for count in counts.values()])

@@ -275,18 +275,16 @@ static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const
     mica_pool *pool = micap_pool_of(world, value->component);
     micap_recorded *change = run->changes;
     uint32_t page = UINT32_MAX;
+    bool fine = true;
     MICAP_ASSERT(pool, "kinds are interned when the pool exists");
     pool->incoming += run->count;
-    for (uint32_t i = 0; i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
+    for (uint32_t i = 0; fine && i < run->count; ++i, change = micap_recorded_after(change, run->kind)) {
         if (change->entity.index >> MICAP_MAP_PAGE_SHIFT == page && pool->kind == MICAP_POOL_MAP)
             continue;
         page = change->entity.index >> MICAP_MAP_PAGE_SHIFT;
-        if (!micap_pools_make_room(world, pool, change->entity, pool->incoming)) {
-            micap_fail_memory(world, value->type->type.name);
-            return false;
-        }
+        fine = micap_pools_make_room(world, pool, change->entity, pool->incoming);
     }
-    return true;
+    return fine || (micap_fail_memory(world, value->type->type.name), false);
 }
 
 /* Plans the changes that the batch tier applies. */
@@ -298,11 +296,11 @@ static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const
     run.group = route->group;
     if (first->to && first->to != first->from)
         first->to->incoming += run.count; /* it is among the destinations */
-    for (uint32_t i = 0; run.kind->has_pools && i < run.kind->value_count; ++i)
-        if (values[i].operation == MICAP_OPERATION_VALUE && micap_is_pooled(values[i].component) &&
-            !expect_in_pool(world, &run, &values[i]))
-            return false;
-    return push_step(world, run);
+    bool fine = true;
+    for (uint32_t i = 0; run.kind->has_pools && fine && i < run.kind->value_count; ++i)
+        if (values[i].operation == MICAP_OPERATION_VALUE && micap_is_pooled(values[i].component))
+            fine = expect_in_pool(world, &run, &values[i]);
+    return fine && push_step(world, run);
 }
 
 /* Plans a change by its target. The first one of a kind and an archetype finds the route of those that follow. */

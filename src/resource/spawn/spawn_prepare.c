@@ -210,11 +210,9 @@ static mica_value value_of(const micap_entry *entry, const micap_column_record *
     return value;
 }
 
-static bool prepare_groups(micap_spawning *work)
+static void fill_groups(micap_spawning *work)
 {
     const mica_resource *resource = work->resource;
-    if (!allocate_groups(work))
-        return false;
     mica_value *value = work->values;
     char *room = work->repeated;
     for (uint32_t i = 0; i < work->group_count; ++i) {
@@ -230,7 +228,6 @@ static bool prepare_groups(micap_spawning *work)
         work->groups[i] =
             (mica_batch_group){group->entity_count * work->copies, (uint32_t)(value - first), first, period};
     }
-    return true;
 }
 
 static bool check_capacity(micap_spawning *work)
@@ -247,7 +244,10 @@ static bool check_capacity(micap_spawning *work)
 
 bool micap_spawn_prepare(micap_spawning *work)
 {
-    return micap_spawn_prepare_entries(work) && check_capacity(work) && prepare_groups(work);
+    if (!micap_spawn_prepare_entries(work) || !check_capacity(work) || !allocate_groups(work))
+        return false;
+    fill_groups(work);
+    return true;
 }
 
 void micap_spawn_free(micap_spawning *work)

@@ -68,12 +68,13 @@ static void is_hit(const mica_message *message)
     (void)message;
 }
 
-static void wait_a_while(const mica_frame *frame)
+/* It records, so that it has a buffer with handles for later. */
+static void create_one(const mica_frame *frame)
 {
-    (void)frame;
+    mica_create(frame->world, MICA_WITH(Position, {5, 6}), MICA_WITH(Target, {mica_nil()}));
 }
 
-typedef struct without { bool handler, buffers, removals; } without;
+typedef struct without { bool handler, buffers, removals, system; } without;
 
 static scene open_scene(without without)
 {
@@ -99,15 +100,16 @@ static scene open_scene(without without)
     scene.hits = mica_stream_create(world, MICA_STREAM(Hit));
     if (!without.handler)
         mica_handler_add(world, MICA_HANDLER(Target, Hit, is_hit));
-    mica_system_add(world, MICA_SYSTEM_ONCE_WITH(wait_a_while, (.every_seconds = 0.3)));
+    if (!without.system)
+        mica_system_add(world, MICA_SYSTEM_ONCE_WITH(create_one, (.every_seconds = 0.05)));
     return scene;
 }
 
-static void add_pools(mica_world *world, mica_entity entity, uint32_t number)
+static void add_pools(mica_world *world, mica_entity entity, mica_entity from, uint32_t number)
 {
     for (uint32_t k = 0; k < number % 3; ++k) {
         mica_instance instance = mica_pool_add(mica_pool_of(world, Item), entity);
-        *mica_instance_write(mica_pool_of(world, Item), instance, Item) = (Item){k, entity};
+        *mica_instance_write(mica_pool_of(world, Item), instance, Item) = (Item){k, from};
     }
     if (number % 3 == 0)
         mica_set(world, entity, Burning, {(float)number, entity});
@@ -148,9 +150,9 @@ static void fill(const scene *scene, uint32_t count)
         all[i] =
             mica_create(world, MICA_WITH(Position, {(float)i, 0}), MICA_WITH(Target, {i ? all[i / 2] : mica_nil()}));
     for (uint32_t i = count; i > 0; --i)
-        add_pools(world, all[i - 1], i);
+        add_pools(world, all[i - 1], all[0], i);
     for (uint32_t i = 0; i < count; ++i)
-        if (random_one_in(&random, 3))
+        if (i == 0 || random_one_in(&random, 3)) /* others refer to the first */
             mica_destroy(world, all[i]);
     mica_step(world, 0.1f);
     mica_removals_read(scene->removals[1], all, 1);
@@ -283,8 +285,8 @@ START_TEST(a_world_with_less_takes_what_it_knows)
     scene first = open_scene((without){0});
     fill(&first, 60);
     sample sample = take(&first);
-    for (uint32_t i = 0; i < 8; ++i) {
-        scene second = open_scene((without){.handler = i & 1, .buffers = i & 2, .removals = i & 4});
+    for (uint32_t i = 0; i < 16; ++i) {
+        scene second = open_scene((without){.handler = i & 1, .buffers = i & 2, .removals = i & 4, .system = i & 8});
         ck_assert_int_eq(restore(&second, first.world, &sample, sample.bytes), MICA_OK);
         ck_assert(mica_world_hash_content(first.world) == mica_world_hash_content(second.world));
         mica_step(second.world, 0.1f);
@@ -292,6 +294,27 @@ START_TEST(a_world_with_less_takes_what_it_knows)
         mica_world_destroy(second.world);
     }
     mica_state_free(sample.state);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
+/* Handles of entities that are not created are free. */
+START_TEST(a_state_may_have_entities_that_nobody_creates)
+{
+    scene first = open_scene((without){0});
+    fill(&first, 60);
+    sample sample = take(&first);
+    scene second = open_scene((without){0});
+    mica_resume *resume;
+    ck_assert_int_eq(
+        mica_resume_begin(second.world, sample.bytes, sample.byte_count, sample.handles, sample.count, &resume),
+        MICA_OK);
+    ck_assert_int_eq(mica_resume_end(resume), MICA_OK);
+    ck_assert_uint_eq(mica_world_get_stats(second.world).entity_count, 0);
+    ck_assert(!mica_is_alive(second.world, sample.handles[0]));
+    ck_assert_int_eq(mica_world_validate(second.world), MICA_OK);
+    mica_state_free(sample.state);
+    mica_world_destroy(second.world);
     mica_world_destroy(first.world);
 }
 END_TEST
@@ -395,5 +418,6 @@ START_TEST(memory_may_run_out_at_every_allocation)
 }
 END_TEST
 
-TEST_SUITE(core_resume, a_restored_world_is_the_same, a_world_with_less_takes_what_it_knows, a_used_world_is_refused,
+TEST_SUITE(core_resume, a_restored_world_is_the_same, a_world_with_less_takes_what_it_knows,
+           a_state_may_have_entities_that_nobody_creates, a_used_world_is_refused,
            every_byte_may_be_damaged, memory_may_run_out_at_every_allocation)
