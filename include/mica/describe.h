@@ -123,6 +123,7 @@ struct mica_type {
     bool track_added; /* stores when it was added, per entity: MICA_ADDED */
     bool split;       /* every field has its own column: see mica/split.h */
     bool many;        /* pools: an entity can have several instances: mica_pool_add */
+    bool hides;       /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
     mica_index index; /* pools */
     mica_dying dying; /* pools */
     mica_construct_fn construct;

@@ -97,6 +97,12 @@ MICA_API bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orph
  * children destroyed. Threads: owner. */
 MICA_API uint32_t mica_destroy_children(mica_world *world, mica_entity parent);
 
+/* Disable, or enable, an entity and all its descendants: see mica/disable.h. An entity that was disabled alone is enabled with its
+ * tree. Inside systems the changes are recorded. Return how many entities changed; if memory runs out, with a report, those are the first ones
+ * of the tree. Threads: owner. */
+MICA_API uint32_t mica_tree_disable(mica_world *world, mica_entity root);
+MICA_API uint32_t mica_tree_enable(mica_world *world, mica_entity root);
+
 /* Names an entity among the children of its parent, or at the top level. Otherwise like mica_name_set; while recording, among the
  * children of its parent before the flush. Threads: owner. */
 MICA_API mica_result mica_name_child(mica_world *world, mica_entity entity, const char *name);

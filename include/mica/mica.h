@@ -12,6 +12,7 @@
 #include "mica/command.h"
 #include "mica/component.h"
 #include "mica/describe.h"
+#include "mica/disable.h"
 #include "mica/entity.h"
 #include "mica/event.h"
 #include "mica/handle.h"

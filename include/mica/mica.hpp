@@ -419,6 +419,11 @@ class world {
         return added;
     }
 
+    /* Hide an entity from queries, and show it again: see mica/disable.h. */
+    bool disable(mica_entity entity) { return mica_entity_disable(get(), entity); }
+    bool enable(mica_entity entity) { return mica_entity_enable(get(), entity); }
+    bool is_disabled(mica_entity entity) const { return mica_entity_is_disabled(get(), entity); }
+
     /* Runs a frame: see mica_step. */
     mica_result step(float dt) { return mica_step(get(), dt); }
     /* Runs frames in measured time, until stop: see mica_run. */

@@ -10,6 +10,7 @@
  *     }
  *
  * A query caches the archetypes it matches and is notified of new ones. Creating a query is cheap enough for one-time use.
+ * Entities that are disabled (mica/disable.h) do not match, unless the query asks for them.
  * Archetypes are visited in order of creation, rows in storage order. Do not make structural changes inside the loop: it would
  * end early with a report. Record the changes instead (mica/command.h).
  */
@@ -76,6 +77,9 @@ typedef struct mica_query_def {
     /* A pool component with .many that the query asks for: every instance is visited in storage order, instead of each entity
      * once with its first instance. Cannot be combined with order_by. */
     mica_component instances_of;
+
+    /* Also matches entities that are hidden: see mica/disable.h. */
+    bool with_hidden;
 } mica_query_def;
 
 #define MICA_TERMS(...)                                                                                                \

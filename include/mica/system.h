@@ -97,6 +97,7 @@ typedef struct mica_system_def {
     mica_component order_by; /* as in mica_query_def: rows are sorted, on one thread */
     mica_compare_fn compare;
     void *compare_context;
+    bool with_hidden; /* as in mica_query_def: also runs over entities that are hidden */
     bool
         flush_first; /* runs, with the systems after it, when all systems before it in the order of the phase have run and a
                          flush has applied what they recorded; messages are delivered as after a phase */

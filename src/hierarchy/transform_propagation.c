@@ -43,8 +43,8 @@ static micap_transforms *use_transforms(micap_hierarchy *hierarchy)
     }
     static const char name[] = "transforms";
     transforms->query = mica_query_create(
-        hierarchy->world,
-        &(mica_query_def){MICA_TERMS(MICA_READ(mica_local), MICA_WRITE(mica_global_matrix)), .name = name});
+        hierarchy->world, &(mica_query_def){MICA_TERMS(MICA_READ(mica_local), MICA_WRITE(mica_global_matrix)),
+                                            .name = name, .with_hidden = true});
     if (!transforms->query) {
         micap_release(memory, transforms, sizeof *transforms, MICAP_ARRAY_ALIGNMENT);
         return NULL;

@@ -6,6 +6,7 @@
 #include "replication/delta_fields.h"
 #include "replication/replica.h"
 #include "type/value_bytes.h"
+#include "mica/disable.h"
 
 #define APPEND(work, list, ...)                                                                                        \
     (MICAP_RESERVE(&(work)->world->memory, (work)->list, &(work)->list##_capacity, (uint64_t)(work)->list##_count + 1) \
@@ -37,6 +38,9 @@ static const micap_type *find_type(const micap_delta_work *work, uint64_t name_h
                    "delta: component %s has other fields here than the sender's", type->type.name);
         return NULL;
     }
+    const micap_type *disabled = micap_type_of(mica_disabled_id()); /* need not be defined */
+    if (disabled && disabled->name_hash == name_hash)
+        return micap_component_use(work->world, disabled->id) ? disabled : NULL;
     micap_fail(
         work->world, MICA_ERROR_UNKNOWN, (mica_location){0},
         "delta: there is no component here with the name hash %016llx: define what the sender sends, or exclude it "

@@ -10,8 +10,8 @@ static uint32_t make_queries(mica_world *world, mica_component component, mica_q
     bool is_tag = component && micap_sql_is_tag(type);
     mica_term on[] = {{component, is_tag ? MICA_ACCESS_HAS : MICA_ACCESS_READ}};
     mica_term off[] = {{component, MICA_ACCESS_DISABLED}, {component, MICA_ACCESS_MAYBE_READ}};
-    mica_query_def def = {.name = "SQL", .terms = on, .term_count = component ? 1 : 0};
-    mica_query_def def_off = {.name = "SQL", .terms = off, .term_count = is_tag ? 1 : 2};
+    mica_query_def def = {.name = "SQL", .terms = on, .term_count = component ? 1 : 0, .with_hidden = true};
+    mica_query_def def_off = {.name = "SQL", .terms = off, .term_count = is_tag ? 1 : 2, .with_hidden = true};
     uint32_t count = component && type->toggle ? 2 : 1;
     out_queries[0] = mica_query_create(world, &def);
     out_queries[1] = count == 2 ? mica_query_create(world, &def_off) : NULL;

@@ -87,6 +87,8 @@ static const char *trait_problem(const mica_type *type)
 {
     if (type->storage > MICA_STORAGE_POOL)
         return "its storage is unknown";
+    if (type->hides && (type->storage == MICA_STORAGE_POOL || type->storage == MICA_STORAGE_SINGLETON))
+        return "hides is for components and tags in chunks";
     if (type->storage == MICA_STORAGE_POOL)
         return pool_problem(type);
     if (type->index || type->dying || type->many)

@@ -51,7 +51,8 @@ uint32_t micap_kind_bytes(mica_kind kind)
 static uint64_t traits_of(const mica_type *type)
 {
     return (uint64_t)type->storage << 16 | (uint64_t)type->index << 12 | (uint64_t)type->dying << 8 |
-           (uint64_t)type->split << 3 | (uint64_t)type->many << 2 | (uint64_t)type->toggle << 1 | type->track_added;
+           (uint64_t)type->hides << 4 | (uint64_t)type->split << 3 | (uint64_t)type->many << 2 |
+           (uint64_t)type->toggle << 1 | type->track_added;
 }
 
 static void enter(uint32_t *into, uint32_t capacity, uint32_t id)

@@ -517,6 +517,7 @@ VALID_CALLS = {
     "mica_is_nil": (ANY, "the valid entity is not nil"),
     "mica_instance_is_nil": (ANY, "the valid instance is not nil"),
     "mica_recording_diff": (ANY, "the recordings are the same"),
+    "mica_entity_is_disabled": (ANY, "the valid entity is not disabled"),
     "mica_watch_changed": (ANY, "no file changed"),
     "mica_saver_is_busy": (ANY, "no save is under way"),
     "mica_resource_is_repeated": (ANY, "no component of the resource is"),

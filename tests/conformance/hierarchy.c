@@ -2,7 +2,9 @@
 #include "mica/hierarchy.h"
 
 #include "conformance.h"
+#include "mica/disable.h"
 #include "mica/math.h"
+#include "parts.h"
 #include "mica/transform.h"
 
 #include <string.h>
@@ -34,6 +36,22 @@ static void check_links(void)
     EXPECT(mica_destroy_with(world, wheels[1], MICA_ORPHANS_STAY) && mica_destroy_children(world, car) == 3);
     EXPECT(mica_set_orphans(world, MICA_ORPHANS_STAY) == MICA_OK);
     close_world(world, 1);
+}
+
+/* Trees that are hidden from queries, in two ways. */
+static void check_disabled(void)
+{
+    mica_world *world = open_world();
+    mica_entity root = mica_create(world, MICA_WITH(Place, {1, 2}));
+    mica_entity leaf = mica_create_child(world, root, MICA_WITH(Place, {3, 4}), MICA_WITH(Speed, {0, 0}));
+    mica_query *places = mica_query_create(world, MICA_QUERY(MICA_READ(Place)));
+    EXPECT(mica_tree_disable(world, root) == 2 && mica_query_count(places) == 0);
+    print_hash("disabled", 0, mica_world_hash(world));
+    EXPECT(mica_entity_enable(world, leaf) && !mica_entity_is_disabled(world, leaf) && mica_query_count(places) == 1);
+    EXPECT(mica_has_id(world, root, mica_disabled_id()) && mica_tree_enable(world, root) == 1);
+    EXPECT(mica_entity_disable(world, leaf) && mica_same(mica_query_first(places), root));
+    print_hash("disabled", 1, mica_world_hash(world));
+    close_world(world, 0);
 }
 
 static void check_transforms(void)
@@ -69,5 +87,6 @@ static void check_transforms(void)
 void check_hierarchy(void)
 {
     check_links();
+    check_disabled();
     check_transforms();
 }

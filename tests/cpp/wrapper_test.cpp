@@ -203,6 +203,10 @@ START_TEST(systems_call_their_function_over_all_workers)
     ck_assert(world.step(0.5f) == MICA_OK);
     ck_assert_int_eq(calls.load(), 20000);
     world.each([](const Point &point) { ck_assert_float_eq(point.y, 1); });
+    mica_entity hidden = world.create(Box{});
+    ck_assert(world.disable(hidden) && world.is_disabled(hidden));
+    world.each([](const Box &) { ck_abort(); });
+    ck_assert(world.enable(hidden) && !world.is_disabled(hidden));
     mica_run_def run = mica_run_def_default();
     run.frames_per_second = 0;
     run.frame_count = 3;

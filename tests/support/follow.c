@@ -31,6 +31,7 @@ static const sample_kind kinds[] = {
     SAMPLE_DATED_TAG,
     SAMPLE_TEXT,
     SAMPLE_POOL_TEXT,
+    SAMPLE_HIDING_TAG,
 };
 
 void define_carried(mica_world *world)
@@ -176,8 +177,8 @@ static void sort_some(sender_side *side)
 {
     mica_component small = sample_id(SAMPLE_SMALL);
     mica_term term = {.component = small, .access = MICA_ACCESS_READ};
-    mica_query *query =
-        mica_query_create(side->world, &(mica_query_def){.name = "sort", .terms = &term, .term_count = 1});
+    mica_query *query = mica_query_create(
+        side->world, &(mica_query_def){.name = "sort", .terms = &term, .term_count = 1, .with_hidden = true});
     mica_query_sort_rows(query, small, sample_compare, (void *)&samples[SAMPLE_SMALL]);
     mica_query_destroy(query);
     mica_pool *pool = mica_pool_of_id(side->world, sample_id(SAMPLE_POOL));

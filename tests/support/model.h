@@ -119,6 +119,7 @@ typedef struct model_query {
     uint32_t term_count;
     uint32_t since;           /* ADDED and CHANGED: in this epoch or later */
     sample_kind instances_of; /* shown one by one; 0, which is no pool, for none */
+    bool with_hidden;         /* also those with SAMPLE_HIDING_TAG */
 } model_query;
 
 /* How sure the model is: changes are stamped by slice, so neighbours of a changed row may show up too. */

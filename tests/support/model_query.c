@@ -41,10 +41,21 @@ static model_answer most(model_answer a, model_answer b)
     return a > b ? a : b;
 }
 
+/* Whether the entity is hidden, and the query does not name what hides it. */
+static bool is_skipped(const model_query *query, const model_entity *entity)
+{
+    if (query->with_hidden || !(entity->components >> SAMPLE_HIDING_TAG & 1))
+        return false;
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].kind == SAMPLE_HIDING_TAG)
+            return false;
+    return true;
+}
+
 /* A group is an EITHER and the ORs after it: its answer is the best of its terms. All else is an "and". */
 model_answer model_query_asks_instance(const model_query *query, const model_entity *entity, uint32_t which)
 {
-    model_answer answer = MODEL_YES;
+    model_answer answer = is_skipped(query, entity) ? MODEL_NO : MODEL_YES;
     for (uint32_t i = 0; i < query->term_count;) {
         model_answer group = term_answer(query, query->terms[i++], entity, which);
         for (; i < query->term_count && query->terms[i].access == MICA_ACCESS_OR; ++i)

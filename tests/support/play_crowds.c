@@ -28,7 +28,7 @@ typedef struct shown_rows {
 static shown_rows list_matches(play *play, const model_query *query, sample_kind key)
 {
     shown_rows shown = {malloc((play->model.living_count + 1) * sizeof(shown_row)), 0};
-    mica_query *everyone = mica_query_create(play->world, &(mica_query_def){0});
+    mica_query *everyone = mica_query_create(play->world, &(mica_query_def){.with_hidden = true});
     EXPECT(play, shown.rows && everyone);
     for (mica_view view = mica_query_begin(everyone); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {

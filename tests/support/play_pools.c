@@ -386,7 +386,8 @@ static void walk_group(play *play)
         expected += (model_find(&play->model, play->model.living[i])->components & wanted) == wanted;
     for (uint32_t i = 0; i < count; ++i)
         EXPECT(play, mica_pool_get_stats(mica_pool_of_id(play->world, members[i])).group_count == expected);
-    mica_query *query = mica_query_create(play->world, &(mica_query_def){.terms = terms, .term_count = count});
+    mica_query *query =
+        mica_query_create(play->world, &(mica_query_def){.terms = terms, .term_count = count, .with_hidden = true});
     EXPECT(play, query);
     for (mica_view view = mica_query_begin(query); mica_view_next(&view); ++views)
         shown += view.count;

@@ -42,7 +42,7 @@ static uint32_t draw_instances(play *play, model_query *query)
 void play_draw_query(play *play, model_query *query)
 {
     uint32_t wanted = random_below(&play->random, 5);
-    *query = (model_query){.term_count = 0};
+    *query = (model_query){.term_count = 0, .with_hidden = random_one_in(&play->random, 3)};
     uint32_t used = draw_instances(play, query);
     while (query->term_count < wanted) {
         sample_kind kind = play_draw_sample(play);
@@ -90,6 +90,7 @@ mica_query *play_make_query(play *play, const model_query *query, sample_kind so
     for (uint32_t i = 0; i < query->term_count; ++i)
         terms[i] = (mica_term){play->ids[query->terms[i].kind], query->terms[i].access};
     mica_query_def def = {.name = "drawn", .terms = terms, .term_count = query->term_count, .location = MICA_HERE};
+    def.with_hidden = query->with_hidden;
     if (query->instances_of)
         def.instances_of = play->ids[query->instances_of];
     if (sorted_by != SAMPLE_COUNT) {

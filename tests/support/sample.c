@@ -280,6 +280,7 @@ static bool text_holds(const void *value, uint32_t number)
 MICA_TAG(SampleTag)
 MICA_TAG_WITH(SampleSwitchedTag, (.toggle = true))
 MICA_TAG_WITH(SampleDatedTag, (.track_added = true))
+MICA_TAG_WITH(SampleHidingTag, (.hides = true))
 
 static void byte_assign(void *value, uint32_t number)
 {
@@ -462,6 +463,7 @@ const sample samples[SAMPLE_COUNT] = {
     [SAMPLE_TAG] = TAG("tag", SampleTag),
     [SAMPLE_SWITCHED_TAG] = TAG("switched tag", SampleSwitchedTag),
     [SAMPLE_DATED_TAG] = TAG("dated tag", SampleDatedTag),
+    [SAMPLE_HIDING_TAG] = TAG("hiding tag", SampleHidingTag),
 };
 
 mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room)

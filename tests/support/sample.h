@@ -39,6 +39,7 @@ typedef enum sample_kind {
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
+    SAMPLE_HIDING_TAG, /* queries skip those that have it */
     SAMPLE_COUNT,
 } sample_kind;
 

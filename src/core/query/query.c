@@ -217,9 +217,28 @@ static void compile_terms(mica_query *query)
         query->has_fast_joins &= micap_join_is_fast(&query->joins[i]);
 }
 
+static bool names(const mica_query *query, mica_component component)
+{
+    for (uint32_t i = 0; i < query->term_count; ++i)
+        if (query->terms[i].component == component)
+            return true;
+    return false;
+}
+
+/* Whether the query does not name a component that hides the entities of the archetype. */
+static bool skips(const mica_query *query, const micap_archetype *archetype)
+{
+    if (!archetype->is_hidden || query->with_hidden)
+        return false;
+    for (uint32_t i = 0; i < archetype->component_count; ++i)
+        if (micap_type_of(archetype->components[i])->type.hides && !names(query, archetype->components[i]))
+            return true;
+    return false;
+}
+
 bool micap_query_matches_archetype(const mica_query *query, const micap_archetype *archetype)
 {
-    if ((archetype->signature & query->signature) != query->signature)
+    if ((archetype->signature & query->signature) != query->signature || skips(query, archetype))
         return false;
     bool either = true; /* no group is open */
     for (uint32_t i = 0; i < query->term_count; ++i) {
@@ -305,7 +324,8 @@ static bool match_by_signature(mica_query *query)
         return false;
     uint64_t looked_at = query->signature | query->banned, wanted = query->signature;
     for (uint32_t i = 0; i < archetypes->count; ++i)
-        if ((archetypes->signatures[i] & looked_at) == wanted)
+        if ((archetypes->signatures[i] & looked_at) == wanted &&
+            !(archetypes->hidden_count && skips(query, archetypes->by_id[i])))
             add_match(query, archetypes->by_id[i]);
     return true;
 }
@@ -334,9 +354,11 @@ bool micap_queries_announce(mica_world *world, micap_archetype *archetype)
     for (uint32_t i = 0; i < queries->count; ++i)
         if (micap_query_matches_archetype(queries->all[i], archetype) && !reserve_matches(queries->all[i], 1))
             return false;
-    for (uint32_t i = 0; i < queries->count; ++i)
+    for (uint32_t i = 0; i < queries->count; ++i) {
+        queries->all[i]->asks_chunks |= archetype->is_hidden && !queries->all[i]->with_hidden;
         if (micap_query_matches_archetype(queries->all[i], archetype))
             add_match(queries->all[i], archetype);
+    }
     return true;
 }
 
@@ -386,6 +408,8 @@ mica_query *mica_query_create(mica_world *world, const mica_query_def *def)
     query->order_by = def->order_by;
     query->compare = def->compare;
     query->context = def->context;
+    query->with_hidden = def->with_hidden;
+    query->asks_chunks = world->archetypes.hidden_count && !def->with_hidden;
     compile_terms(query);
     query->instances_of = def->instances_of;
     query->special = query->filter_count || query->join_count || query->compare;

@@ -84,13 +84,14 @@ struct mica_query {
     uint32_t filter_count;
     micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */
     uint32_t join_count;
-    bool reads_chunks;                 /* some term gives a column of a chunk */
-    bool asks_chunks;                  /* some term or filter is about chunks: an archetype may not match */
-    bool is_marked;                    /* some term asks what changed or was added */
+    bool reads_chunks; /* some term gives a column of a chunk */
+    bool asks_chunks;  /* some term or filter is about chunks, or some archetype is hidden: one may not match */
+    bool is_marked;    /* some term asks what changed or was added */
     bool is_row_level[MICA_TERMS_MAX]; /* a term of a group with a pool in it */
     bool has_fast_joins;               /* and no filters: see query_join_fast.h */
     bool has_pooled_group;             /* EITHER and OR with a pool among them: decided row by row */
     mica_component instances_of;       /* the pool whose instances are shown individually, or 0 */
+    bool with_hidden;                  /* archetypes that are hidden match as others do */
     bool special;                      /* it has filters, joins or an order: the general path */
     uint64_t signature;                /* of components that must be there, */
     uint64_t banned;                   /* and of those that must not */

@@ -72,6 +72,7 @@ static void fill_columns(mica_world *world, micap_archetype *archetype)
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_component_of(&world->components, archetype->components[i])->type;
         archetype->signature |= micap_signature_bit(type->id);
+        archetype->is_hidden |= type->type.hides;
         if (!micap_has_column(type))
             continue;
         micap_column *column = &archetype->columns[archetype->column_count++];
@@ -148,6 +149,7 @@ static void enter_lists(mica_world *world, micap_archetype *archetype)
     archetype->id = archetypes->count++;
     archetypes->by_id[archetype->id] = archetype;
     archetypes->signatures[archetype->id] = archetype->signature;
+    archetypes->hidden_count += archetype->is_hidden;
     enter_table(archetypes, archetype);
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         micap_component *component = micap_component_of(&world->components, archetype->components[i]);

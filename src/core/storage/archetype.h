@@ -60,6 +60,7 @@ typedef struct micap_archetype {
     bool moves_as_bytes; /* no column has a move function */
     bool destroys_fast;  /* trivial, and without hooks: see mica_destroy */
     bool has_companions; /* some column is one */
+    bool is_hidden;      /* some component hides its entities */
     uint8_t hook_mask;   /* bit per event that some component has a hook or a watch for */
     /* By event (ADD, SET, REMOVE): a bit per component of the list below that has a hook, a watch or a list for it; the last bit is for
      * all others. See micap_next_hooked. */
@@ -78,6 +79,7 @@ typedef struct micap_archetype {
 typedef struct micap_archetypes {
     micap_archetype **by_id; /* [0] is the empty set */
     uint64_t *signatures;    /* the same again, close together for the query to scan */
+    uint32_t hidden_count;   /* of those that are hidden */
     uint32_t count;
     uint32_t capacity;
     uint32_t signature_capacity;

@@ -109,6 +109,8 @@ static bool add_message(micap_messages *messages, const micap_queued_message *me
     const micap_message_kind *kind = micap_message_kind_of(messages, message->component);
     for (uint32_t i = 0; kind && i < kind->list_count; ++i) {
         micap_mailbox *mailbox = kind->lists[i]->mailbox;
+        if (!mica_is_nil(message->entity) && micap_handler_list_skips(kind->lists[i], world, message->entity))
+            continue;
         micap_delivery delivery = {.number = number, .handlers = kind->lists[i], .message = message};
         bool done = mica_is_nil(message->entity) ? micap_delivery_add_broadcast(world, &mailbox->deliveries, delivery)
                                                  : micap_delivery_add(world, &mailbox->deliveries, message->entity,

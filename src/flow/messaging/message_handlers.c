@@ -2,7 +2,9 @@
 
 #include "base/argument.h"
 #include "base/bits.h"
+#include "core/query/query.h"
 #include "core/storage/component.h"
+#include "core/storage/rows.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world_hash.h"
@@ -13,6 +15,15 @@
 #include "flow/schedule/system.h"
 
 #include <stdio.h>
+
+bool micap_handler_list_skips(const micap_handler_list *list, const mica_world *world, mica_entity entity)
+{
+    if (!world->archetypes.hidden_count)
+        return false;
+    micap_row spot = micap_locate(world, entity);
+    return micap_is_row(spot) && spot.chunk->archetype->is_hidden &&
+           !micap_query_matches_archetype(list->query, spot.chunk->archetype);
+}
 
 void micap_handler_list_call(const micap_handler_list *list, mica_message *message)
 {

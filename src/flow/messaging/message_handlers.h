@@ -82,6 +82,9 @@ uint32_t micap_handler_list_uses(const micap_handler_list *list, mica_use *uses,
 /* Calls the handlers of a list for the rows of a view. */
 void micap_handler_list_call_view(const micap_handler_list *list, mica_view *view, const void *data);
 
+/* Whether an entity is hidden from the handlers: mica/disable.h. */
+bool micap_handler_list_skips(const micap_handler_list *list, const mica_world *world, mica_entity entity);
+
 /* Calls the handlers of a list with a message. */
 void micap_handler_list_call(const micap_handler_list *list, mica_message *message);
 

@@ -20,7 +20,7 @@ static void deliver_to_one(const micap_message_kind *kind, mica_message *message
     message->entities = target;
     for (uint32_t i = 0; i < kind->list_count; ++i) {
         const micap_handler_list *list = kind->lists[i];
-        if (!mica_is_enabled_id(world, *target, list->component))
+        if (!mica_is_enabled_id(world, *target, list->component) || micap_handler_list_skips(list, world, *target))
             continue;
         message->component = list->component;
         message->values = list->mailbox->has_values ? mica_write_id(world, *target, list->component) : NULL;

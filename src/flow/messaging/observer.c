@@ -240,7 +240,8 @@ static observer *make(mica_world *world, const mica_observer_def *def)
     fresh->filter = mica_query_create(world, &(mica_query_def){.name = def->name ? def->name : "observer",
                                                                .terms = def->terms,
                                                                .term_count = def->term_count,
-                                                               .location = def->location});
+                                                               .location = def->location,
+                                                               .with_hidden = true});
     if (fresh->filter)
         return fresh;
     release_observer(world, fresh);

@@ -198,7 +198,8 @@ static mica_query *create_query(mica_world *world, const mica_system_def *def)
                                                       .location = def->location,
                                                       .order_by = def->order_by,
                                                       .compare = def->compare,
-                                                      .context = def->compare_context});
+                                                      .context = def->compare_context,
+                                                      .with_hidden = def->with_hidden});
 }
 
 /* Creates a system that is in no list yet. NULL with a report if that fails. */

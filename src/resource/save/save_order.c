@@ -18,7 +18,7 @@ static bool append_view(micap_saving *work, const mica_entity *entities, uint32_
 
 static bool collect_all(micap_saving *work)
 {
-    mica_query *all = mica_query_create(work->world, &(mica_query_def){.name = "save"});
+    mica_query *all = mica_query_create(work->world, &(mica_query_def){.name = "save", .with_hidden = true});
     bool fine = all || micap_draft_refuse_memory(work->draft);
     for (mica_view view = mica_query_begin(all); fine && mica_view_next(&view);)
         fine = append_view(work, view.entities, view.count);

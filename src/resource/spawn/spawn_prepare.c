@@ -2,6 +2,8 @@
 #include "resource/spawn/spawn_prepare.h"
 
 #include "base/bits.h"
+#include "mica/component.h"
+#include "mica/disable.h"
 #include "mica/view.h"
 
 #include <stdarg.h>
@@ -72,13 +74,15 @@ static bool check_storage(micap_spawning *work, const micap_entry *entry)
                             entry->block->name, names[entry->block->role], names[role]);
 }
 
-/* The component of the world with the name of a block; 0 if there is none. */
-static mica_component find_component(const mica_world *world, micap_component_block *block)
+/* The component of the world with the name of a block; 0 if there is none. The tag of disabled entities need not be defined. */
+static mica_component find_component(mica_world *world, micap_component_block *block)
 {
     mica_component known = atomic_load_explicit(&block->component, memory_order_relaxed);
     if (known && mica_component_next(world, known - 1) == known)
         return known;
     mica_component found = mica_component_find(world, block->name);
+    if (!found && strcmp(block->name, mica_type_of_mica_disabled.name) == 0)
+        found = mica_define(world, mica_disabled);
     atomic_store_explicit(&block->component, found, memory_order_relaxed);
     return found;
 }

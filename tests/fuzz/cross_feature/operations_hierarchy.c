@@ -89,6 +89,20 @@ static void walk_tree(program *program, scene *scene)
     mica_linked_count(scene->world);
 }
 
+/* Hides an entity, or its tree, or shows it again. */
+static void disable(program *program, scene *scene)
+{
+    mica_entity entity = take_entity(program, scene);
+    switch (take_below(program, 5)) {
+    case 0: mica_tree_disable(scene->world, entity); break;
+    case 1: mica_tree_enable(scene->world, entity); break;
+    case 2: mica_entity_enable(scene->world, entity); break;
+    default: mica_entity_disable(scene->world, entity); break;
+    }
+    EXPECT(program, !mica_entity_is_disabled(scene->world, entity) || mica_is_alive(scene->world, entity),
+           "a dead entity is disabled");
+}
+
 static void set_local(program *program, scene *scene)
 {
     mica_entity entity = take_entity(program, scene);
@@ -123,6 +137,7 @@ const operation hierarchy_operations[] = {
     {"set_orphans", set_orphans, IN_BODY | AS_INPUT},
     {"name_child", name_child, IN_BODY | AS_INPUT},
     {"walk_tree", walk_tree, IN_BODY | READS},
+    {"disable", disable, IN_BODY | AS_INPUT},
     {"set_local", set_local, IN_BODY | AS_INPUT},
     {"update_transforms", update_transforms, IN_BODY | SLOW},
     {"add_transform_system", add_transform_system, 0},

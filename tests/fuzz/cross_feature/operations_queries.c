@@ -36,7 +36,8 @@ static void create_in(program *program, scene *scene, kept_query *kept)
         terms[0] = (mica_term){sample_id(first), special % 4 == 1 ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
         count = count > 0 ? count : 1;
     }
-    mica_query_def def = {.terms = terms, .term_count = count, .location = MICA_HERE};
+    mica_query_def def = {
+        .terms = terms, .term_count = count, .location = MICA_HERE, .with_hidden = special / 8 % 3 == 2};
     if (count > 0 && (terms[0].access == MICA_ACCESS_READ || terms[0].access == MICA_ACCESS_WRITE)) {
         kept->reads = first;
         kept->writes = terms[0].access == MICA_ACCESS_WRITE;

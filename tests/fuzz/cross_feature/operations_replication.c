@@ -42,7 +42,7 @@ static void replica_create(program *program, scene *scene)
 bool has_lost_names(mica_world *world)
 {
     bool has = false;
-    mica_query *all = mica_query_create(world, &(mica_query_def){0});
+    mica_query *all = mica_query_create(world, &(mica_query_def){.with_hidden = true});
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i) {
             mica_entity entity = view.entities[i];

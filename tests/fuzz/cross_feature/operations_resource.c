@@ -295,7 +295,7 @@ static mica_world *load(program *program, scene *scene, const mica_blob *blob)
 static bool are_scopes_parents(mica_world *world)
 {
     bool fine = true;
-    mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all"});
+    mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all", .with_hidden = true});
     for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
         for (uint32_t i = 0; i < view.count; ++i)
             fine =

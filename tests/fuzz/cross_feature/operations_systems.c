@@ -70,6 +70,7 @@ static mica_system_def draw_system(program *program, scene *scene, reaction *rea
         .context = reaction,
         .phase = special % 11 == 10 ? MICA_PHASE_START : phase,
         .flush_first = special % 13 == 12,
+        .with_hidden = special % 3 == 1,
         .uses = uses,
         .parallel = special & 1 ? MICA_PARALLEL_EVEN : MICA_PARALLEL_AUTO,
         .every_frames = special % 5 == 4 ? 2 : 0,

@@ -31,6 +31,7 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_DATED_TAG,
     SAMPLE_TEXT,
     SAMPLE_POOL_TEXT,
+    SAMPLE_HIDING_TAG,
 };
 
 static const sample_kind *all_kinds(void)
