@@ -1,4 +1,5 @@
 /* Text and lists in deltas: each lie about them is refused, and memory that runs out changes nothing. */
+#include "../support/faulty_allocator.h"
 #include "../support/follow.h"
 #include "../support/require.h"
 #include "../support/test.h"
@@ -21,12 +22,17 @@ typedef struct parcel {
 
 typedef enum place { IN_CHUNK, IN_POOL, IN_SINGLETON, PLACES } place;
 
-static mica_world *open_place(reports *heard)
+static void define_place(mica_world *world)
 {
-    mica_world *world = open_world(heard);
     mica_define(world, Crowd);
     mica_define(world, Cards);
     mica_define(world, Motto);
+}
+
+static mica_world *open_place(reports *heard)
+{
+    mica_world *world = open_world(heard);
+    define_place(world);
     return world;
 }
 
@@ -124,6 +130,34 @@ START_TEST(without_blocks_a_delta_changes_nothing)
 }
 END_TEST
 
+START_TEST(without_memory_a_delta_changes_nothing)
+{
+    static faulty_allocator faulty;
+    parcel good = make_parcel((place)_i);
+    for (uint64_t k = 1, done = 0; !done; ++k) {
+        faulty_allocator_init(&faulty);
+        reports heard;
+        mica_world_def def = mica_world_def_default();
+        def.allocator = faulty_allocator_interface(&faulty);
+        mica_world *world = open_world_with(&heard, def);
+        define_place(world);
+        mica_replica *replica = mica_replica_create(world, NULL);
+        uint64_t hash = mica_world_hash(world);
+        faulty_allocator_fail_at(&faulty, k, false);
+        mica_result result = mica_delta_apply(replica, good.bytes, good.count);
+        done = !faulty.failures;
+        faulty_allocator_fail_at(&faulty, 0, false);
+        ck_assert_msg(result == MICA_OK || (result == MICA_ERROR_MEMORY && !done), "%d %s", result, heard.list[0].text);
+        ck_assert(result == MICA_OK || mica_world_hash(world) == hash);
+        ck_assert(k < 1000);
+        forget_reports(&heard);
+        mica_replica_destroy(replica);
+        close_world(world, &heard);
+        faulty_allocator_free(&faulty);
+    }
+}
+END_TEST
+
 START_TEST(a_restored_replica_has_the_text_of_then)
 {
     static sender_side from;
@@ -153,6 +187,7 @@ int main(void)
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     tcase_add_loop_test(cases, each_lie_about_text_and_lists_is_refused, 0, PLACES);
     tcase_add_loop_test(cases, without_blocks_a_delta_changes_nothing, 0, PLACES);
+    tcase_add_loop_test(cases, without_memory_a_delta_changes_nothing, 0, PLACES);
     tcase_add_test(cases, a_restored_replica_has_the_text_of_then);
     return test_run("delta_contents", cases);
 }
