@@ -26,14 +26,14 @@ static void retreat(mica_view *view)
             mica_entity_disable(view->world, view->entities[i]); /* recorded, like any change in a system */
 }
 
+/* A copy of the camp with all its soldiers. */
 static mica_entity create_wave(mica_world *world, mica_entity template, int wave)
 {
-    mica_entity camp = mica_create(world);
-    for (int i = 0; i < 3; ++i) {
-        mica_entity soldier = mica_clone(world, template);
-        mica_remove(world, soldier, Template);
-        mica_set(world, soldier, Enemy, {wave, (float)(10 + 10 * i)});
-        mica_set_parent(world, soldier, camp);
+    mica_entity camp = mica_clone_tree(world, template);
+    for (mica_entity at = camp; !mica_is_nil(at); at = mica_tree_next(world, camp, at)) {
+        mica_remove(world, at, Template);
+        if (mica_has(world, at, Enemy))
+            mica_write(world, at, Enemy)->wave = wave;
     }
     return camp;
 }
@@ -54,8 +54,9 @@ int main(void)
     mica_system_add(world, MICA_SYSTEM(march, MICA_WRITE(Enemy)));
     mica_system_add(world, MICA_SYSTEM(retreat, MICA_READ(Enemy)));
 
-    mica_entity template = mica_create(world, MICA_WITH(Enemy, {0, 0}));
-    mica_add(world, template, Template);
+    mica_entity template = mica_create(world, MICA_WITH(Template));
+    for (int i = 1; i <= 3; ++i)
+        mica_create_child(world, template, MICA_WITH(Enemy, {0, (float)(10 * i)}), MICA_WITH(Template));
     create_wave(world, template, 1);
     mica_entity second = create_wave(world, template, 2);
     mica_tree_disable(world, second); /* the camp and its soldiers */

@@ -32,6 +32,8 @@ NEIGHBOURS = [*zip(COMPONENTS, COMPONENTS[1:]), *zip(BYTES, BYTES[1:]), *zip(BYT
 UNRELATED = ["name_elsewhere", "link_elsewhere", "hook_elsewhere", "observer_elsewhere"]
 # What a name or a link of the entity itself must not change.
 UNRELATED_HERE = {"add", "remove", "set", "set_adds", "get", "has", "ref", "iterate", "clone"}
+# What a hook of another component of the entity must not make expensive.
+BESIDE = {f"{operation}{suffix}" for operation in ("add", "remove", "set", "set_adds", "mixed") for suffix in ("", "_recorded")}
 SNAPSHOTS = ["snapshot_elsewhere", "snapshot_here"]
 BULK = ["create", "destroy", "add", "remove", "get", "spawn"]
 RECORDED = ["create", "destroy", "add", "remove", "set", "set_adds", "mixed"]
@@ -80,6 +82,8 @@ def limits(counts, sizes):
         for circumstance in SNAPSHOTS:
             yield from compared(operation, circumstance, operation, BASE, "snapshot", SNAPSHOT_MAX)
         yield from compared(operation, "hook_here", operation, BASE, "hook", HOOK_MAX)
+        if operation in BESIDE:
+            yield from compared(operation, "hook_beside", operation, BASE, "hook", HOOK_MAX)
         for row, circumstance in NEIGHBOURS:
             # A changed row is copied, and the last row fills its place.
             copied = 0 if operation in READING else max(0, 2 * (sizes[circumstance] - sizes[row]) / 8)

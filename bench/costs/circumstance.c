@@ -35,6 +35,7 @@ const circumstance circumstances[] = {
     EXTRA_ROWS("name", EXTRA_NAME),
     EXTRA_ROWS("link", EXTRA_LINK),
     EXTRA_ROWS("hook", EXTRA_HOOK),
+    {.name = "hook_beside", .components = COMPONENTS, .bytes = BYTES, .extra = EXTRA_HOOK, .beside = true},
     EXTRA_ROWS("observer", EXTRA_OBSERVER),
     EXTRA_ROWS("snapshot", EXTRA_SNAPSHOT),
     {.name = "pool_map", .components = COMPONENTS, .bytes = BYTES, .kind = KIND_MAP},
@@ -149,7 +150,7 @@ void stage_begin(stage *stage, const circumstance *circumstance)
     if (circumstance->extra == EXTRA_SNAPSHOT && !circumstance->here)
         mica_snapshot_take(stage->world);
     if (circumstance->extra == EXTRA_HOOK || circumstance->extra == EXTRA_OBSERVER) {
-        listen(stage, circumstance->here ? stage->components[0] : other);
+        listen(stage, circumstance->here ? stage->components[0] : circumstance->beside ? stage->components[1] : other);
         if (circumstance->here)
             listen(stage, stage->components[circumstance->components]);
     }

@@ -30,6 +30,7 @@ typedef struct circumstance {
     kind kind;
     extra extra;         /* something that exists in the world, */
     bool here;           /* on the entities of the map, or only elsewhere */
+    bool beside;         /* on the second component of the entities, which most operations do not change */
     uint32_t group;      /* how many of the components are in one pool group */
     uint32_t archetypes; /* over which the entities are distributed; 0: one */
 } circumstance;

@@ -97,6 +97,12 @@ MICA_API bool mica_destroy_with(mica_world *world, mica_entity entity, mica_orph
  * children destroyed. Threads: owner. */
 MICA_API uint32_t mica_destroy_children(mica_world *world, mica_entity parent);
 
+/* Creates a copy of an entity and of all its descendants, linked and ordered like them; mica_clone copies only the entity. The copy
+ * has no parent. Names are not copied, and references are copied as they are: those to entities of the tree refer to the originals.
+ * Inside systems the copies are recorded. Returns nil on error; then nothing is created, except that hooks have seen the copies.
+ * Threads: owner. */
+MICA_API mica_entity mica_clone_tree(mica_world *world, mica_entity root);
+
 /* Disable, or enable, an entity and all its descendants: see mica/disable.h. An entity that was disabled alone is enabled with its
  * tree. Inside systems the changes are recorded. Return how many entities changed; if memory runs out, with a report, those are the first ones
  * of the tree. Threads: owner. */

@@ -49,6 +49,9 @@ static void check_disabled(void)
     print_hash("disabled", 0, mica_world_hash(world));
     EXPECT(mica_entity_enable(world, leaf) && !mica_entity_is_disabled(world, leaf) && mica_query_count(places) == 1);
     EXPECT(mica_has_id(world, root, mica_disabled_id()) && mica_tree_enable(world, root) == 1);
+    mica_entity copy = mica_clone_tree(world, root);
+    EXPECT(mica_child_count(world, copy) == 1 && mica_get(world, mica_first_child(world, copy), Place)->y == 4);
+    EXPECT(mica_tree_disable(world, copy) == 2);
     EXPECT(mica_entity_disable(world, leaf) && mica_same(mica_query_first(places), root));
     print_hash("disabled", 1, mica_world_hash(world));
     close_world(world, 0);

@@ -6,6 +6,7 @@
 
 #include "core/entity/destroy.h"
 #include "core/entity/pool_fast_path.h"
+#include "core/events/hooks.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
@@ -60,6 +61,32 @@ static bool is_in_pools(const micap_recorded_kind *kind)
     return true;
 }
 
+/* Whether a hook runs for a component that one archetype has and another has not. */
+static bool is_difference_hooked(const micap_archetype *with, const micap_archetype *without, mica_event_kind kind)
+{
+    for (uint32_t i = 0; (i = micap_next_hooked(with, kind, i)) < with->component_count; ++i)
+        if (!micap_archetype_has(without, with->components[i]))
+            return true;
+    return false;
+}
+
+/* Whether a change runs hooks: those of components that are added, removed or set. Others of the entity do not matter. */
+static bool is_hooked(const mica_world *world, const micap_target *target)
+{
+    const micap_archetype *from = target->from, *to = target->to;
+    const uint32_t toggles = 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE;
+    if (!(micap_change_hooks(from) | micap_change_hooks(to)))
+        return false;
+    if (to->hook_mask & toggles || is_difference_hooked(to, from, MICA_EVENT_ADD) ||
+        is_difference_hooked(from, to, MICA_EVENT_REMOVE))
+        return true;
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id) &&
+            micap_is_awaited(micap_component_of(&world->components, command->type->id), MICA_EVENT_SET))
+            return true;
+    return false;
+}
+
 bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind, const micap_target *target)
 {
     micap_operation operation = micap_kind_operation(kind);
@@ -68,11 +95,10 @@ bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind
     if ((kind->value_count && !target->first) || !has_fast_pools(world, kind))
         return false; /* it was refused, or calls functions */
     if (operation == MICAP_OPERATION_CREATE)
-        return target->to->trivial && !target->to->has_companions && !micap_change_hooks(target->to);
+        return target->to->trivial && !target->to->has_companions && !micap_creation_hooks(target->to);
     if (target->to == target->from && is_in_pools(kind))
         return true;
-    return (target->to == target->from || moves_fast(target)) &&
-           !(micap_change_hooks(target->from) | micap_change_hooks(target->to));
+    return (target->to == target->from || moves_fast(target)) && !is_hooked(world, target);
 }
 
 /* Gathers entities of changes, from the first one on, as long as their rows follow each other as the run needs it. */

@@ -59,17 +59,48 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
 
 enum { BLOCK = 64 };
 
+static uint32_t found_one(const void *value, const void **out)
+{
+    __builtin_prefetch(value);
+    memcpy(out, &value, sizeof value); /* the caller's pointers have another type */
+    return value != NULL;
+}
+
 /* Looks up a block whose records were asked for one block ago, and asks for the values. */
 static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count, mica_type *type,
                           const void **out)
 {
     MICAP_ASSERT(type, "the type of the component");
     uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        found += found_one(mica_lookup_get(world, entities[i], type), &out[i]);
+    return found;
+}
+
+/* The same for a component that the column table has: the list of its columns is found once. */
+static uint32_t get_listed_block(const mica_world *world, const mica_entity *entities, uint32_t count,
+                                 mica_component component, uint64_t bytes, const void **out)
+{
+    char *const *columns = world->lookup.columns[component];
+    uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const void *value = mica_lookup_get(world, entities[i], type);
-        __builtin_prefetch(value);
-        memcpy(&out[i], &value, sizeof value); /* the caller's pointers have another type */
-        found += value != NULL;
+        uint64_t record = mica_private_record(world, entities[i]);
+        const char *column = columns[micap_record_chunk(record)];
+        found += found_one(MICAP_LIKELY(column != NULL) ? column + micap_record_row(record) * bytes
+                                                        : mica_get_id(world, entities[i], component),
+                           &out[i]);
+    }
+    return found;
+}
+
+/* All of a component in a pool, whose index alone tells. There are no records to wait for. */
+static uint32_t get_pooled(const mica_private_pool *pool, const mica_entity *entities, uint32_t count, uint64_t bytes,
+                           const void **out)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t row = mica_private_pool_row(pool, entities[i]);
+        found += found_one(row < pool->row_limit ? pool->values + row * bytes : NULL, &out[i]);
     }
     return found;
 }
@@ -93,13 +124,19 @@ uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, 
         memset(out_pointers, 0, count * sizeof *out_pointers);
         return 0;
     }
+    const mica_private_pool *pool = MICAP_EVERY_WRITE_IS_CHECKED ? NULL : mica_private_fast_pool(world, component);
+    if (pool)
+        return get_pooled(pool, entities, count, type->size_bytes, out_pointers);
+    bool is_listed = !MICAP_EVERY_WRITE_IS_CHECKED && component < world->lookup.component_count;
     uint32_t found = 0;
     prefetch_records(world, entities, count < BLOCK ? count : BLOCK);
     for (uint32_t begin = 0; begin < count; begin += BLOCK) {
         uint32_t run = count - begin < BLOCK ? count - begin : BLOCK;
         uint32_t left = count - begin - run;
         prefetch_records(world, entities + begin + run, left < BLOCK ? left : BLOCK);
-        found += get_block(world, entities + begin, run, type, out_pointers + begin);
+        const void **out = out_pointers + begin;
+        found += is_listed ? get_listed_block(world, entities + begin, run, component, type->size_bytes, out)
+                           : get_block(world, entities + begin, run, type, out);
     }
     return found;
 }

@@ -227,7 +227,7 @@ static mica_entity clone_row(mica_world *world, mica_entity entity, micap_archet
 
 static bool is_for_row(const mica_world *world, mica_entity entity, const micap_archetype *archetype)
 {
-    return archetype->trivial && !archetype->has_companions && !micap_change_hooks(archetype) &&
+    return archetype->trivial && !archetype->has_companions && !micap_creation_hooks(archetype) &&
            !world->recording_depth && !micap_pools_mask(&world->pools, entity.index);
 }
 

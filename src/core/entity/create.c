@@ -73,7 +73,7 @@ static MICAP_INLINE mica_entity create_by_plan(mica_world *world, const micap_cr
     micap_row_own(spot, entity, record);
     ++world->structure;
     bool is_full = micap_rows_count(spot, 1);
-    if (MICAP_UNLIKELY(is_full || micap_change_hooks(spot.chunk->archetype)))
+    if (MICAP_UNLIKELY(is_full || micap_creation_hooks(spot.chunk->archetype)))
         return end_create(world, spot, values, count, entity);
     return entity;
 }
@@ -139,7 +139,7 @@ static MICAP_INLINE mica_entity create_pooled(mica_world *world, const micap_cre
     micap_row_own(spot, entity, record);
     ++world->structure;
     bool is_full = micap_rows_count(spot, 1);
-    if (MICAP_UNLIKELY(is_full || micap_change_hooks(spot.chunk->archetype)))
+    if (MICAP_UNLIKELY(is_full || micap_creation_hooks(spot.chunk->archetype)))
         return end_create(world, spot, values, count, entity);
     return entity;
 }

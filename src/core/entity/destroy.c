@@ -25,7 +25,7 @@ void micap_destroy_row(mica_world *world, micap_row spot)
 /* Whether a hook, a list or a module may have to be told of the death of an entity. */
 static inline bool is_seen(const mica_world *world, const micap_archetype *archetype)
 {
-    return world->sees_deaths || micap_has_hooks(archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY);
+    return world->sees_deaths || micap_death_hooks(archetype);
 }
 
 void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
@@ -47,7 +47,10 @@ static void destroy_run(mica_world *world, micap_row spot, const mica_entity *en
             micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
-    micap_rows_fill_holes(world, spot, count);
+    if (count == 1)
+        micap_row_fill_hole(world, spot);
+    else
+        micap_rows_fill_holes(world, spot, count);
     for (uint32_t i = 0; i < count; ++i)
         micap_entity_forget(world, entities[i]);
     ++world->structure;
@@ -122,12 +125,16 @@ static MICAP_INLINE bool destroy_alone(mica_world *world, mica_entity entity, mi
     return micap_row_fill_hole(world, spot);
 }
 
-/* The same with hooks, which run while everything is there. What they record is applied afterwards. */
+/* The same with hooks, which run while everything is there. What they record is applied afterwards; a name that they give to the entity is
+ * set at once, and goes with it. */
 static __attribute__((noinline)) bool destroy_hooked(mica_world *world, mica_entity entity, micap_row spot,
                                                      uint64_t pools)
 {
     micap_hooks_removing(world, NULL, spot, 1);
-    destroy_alone(world, entity, spot, pools);
+    if (MICAP_UNLIKELY(micap_is_attached(&world->attachments, entity.index)))
+        micap_destroy_row(world, spot);
+    else
+        destroy_alone(world, entity, spot, pools);
     micap_hooks_end(world);
     return true;
 }
@@ -137,7 +144,7 @@ static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_enti
     uint64_t pools = micap_pools_mask(&world->pools, entity.index);
     if (!dies_alone(world, entity, spot, pools))
         return destroy_any(world, entity);
-    if (MICAP_UNLIKELY(micap_has_hooks(spot.chunk->archetype, 1 << MICA_EVENT_REMOVE | 1 << MICA_EVENT_DESTROY)))
+    if (MICAP_UNLIKELY(micap_death_hooks(spot.chunk->archetype)))
         return destroy_hooked(world, entity, spot, pools);
     return destroy_alone(world, entity, spot, pools);
 }

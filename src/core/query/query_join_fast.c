@@ -10,38 +10,41 @@ bool micap_join_is_fast(const micap_join *join)
     return join->access <= MICA_ACCESS_HAS && join->pool->fast_kind != MICAP_POOL_TAG && !type->toggle && !type->many;
 }
 
-/* Finds the rows of an entity in all pools and points the columns at them; false if it is missing in one. */
-static MICAP_INLINE bool show_pools(mica_view *view, const mica_query *query, const mica_pool *driver, uint32_t at,
-                                    mica_entity entity, uint32_t *rows)
+/* Pools with another index than a map. A call, so that loops have registers for the rest. */
+static __attribute__((noinline)) uint32_t other_row_of(const mica_pool *pool, mica_entity entity)
 {
-    const micap_join *join = query->joins;
-    for (uint32_t i = 0, count = query->join_count; i < count; ++i, ++join) {
-        const mica_pool *pool = join->pool;
-        uint32_t row = at;
-        if (pool != driver) {
-            row = MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_map_find(&pool->index, entity)
-                                                             : micap_pool_row(pool, entity);
-            if (row == MICAP_ROW_NONE)
-                return false;
-        }
-        rows[i] = row;
-        view->private_.columns[join->term] = join->step_bytes ? pool->values + (uint64_t)row * join->step_bytes : NULL;
-    }
-    return true;
+    return micap_pool_row(pool, entity);
 }
 
-/* Whether the next entity follows in all pools of which columns are read. */
-static MICAP_INLINE bool is_followed(const mica_query *query, const mica_pool *driver, mica_entity next,
-                                     const uint32_t *rows)
+/* The row of an entity in the pool of a term, or MICAP_ROW_NONE. */
+static MICAP_INLINE uint32_t row_of(const mica_pool *pool, mica_entity entity)
 {
-    const micap_join *join = query->joins;
-    for (uint32_t i = 0, count = query->join_count; i < count; ++i, ++join) {
+    return MICAP_LIKELY(pool->kind == MICAP_POOL_MAP) ? micap_map_find(&pool->index, entity)
+                                                      : other_row_of(pool, entity);
+}
+
+typedef enum micap_found { FOUND_NONE = 0, FOUND_ONE, FOUND_RUN } found;
+
+/* Looks up an entity in all pools and points the columns at its rows. FOUND_NONE if it is missing in one, FOUND_RUN if the entity
+ * after it follows in all pools of which columns are read. */
+static MICAP_INLINE found show_pools(mica_view *view, const mica_query *query, const mica_pool *driver, uint32_t at,
+                                     mica_entity entity, mica_entity next)
+{
+    const micap_join *join = query->joins, *end = join + query->join_count;
+    found result = FOUND_RUN;
+    for (; join < end; ++join) {
         const mica_pool *pool = join->pool;
-        if (pool != driver && join->step_bytes &&
-            (rows[i] + 1 >= pool->row_limit || !mica_same(pool->owners[rows[i] + 1], next)))
-            return false;
+        uint64_t row = at, step = join->step_bytes;
+        if (pool != driver) {
+            row = row_of(pool, entity);
+            if (row == MICAP_ROW_NONE)
+                return FOUND_NONE;
+            if (step && (row + 1 >= pool->row_limit || !mica_same(pool->owners[row + 1], next)))
+                result = FOUND_ONE;
+        }
+        view->private_.columns[join->term] = step ? pool->values + row * step : NULL;
     }
-    return true;
+    return result;
 }
 
 static void *chunk_column(const mica_view *view, const mica_query *query, uint32_t term)
@@ -101,44 +104,49 @@ static uint32_t chunk_run(const mica_query *query, const mica_entity *owners, ui
     return run;
 }
 
-/* How long the run of a first row is. With chunks and pools to follow, one may end long before the other: both look at a few rows
- * first, and at more if all of them follow. */
-static __attribute__((noinline)) uint32_t run_of(micap_join_visit visit, const micap_found_rows *first, uint64_t record)
+/* How long the run of a row is that was found, with its record if chunks are asked for. With chunks and pools to follow, one may end
+ * long before the other: both look at a few rows first, and at more if all of them follow. */
+static __attribute__((noinline)) uint32_t run_of(micap_join_visit visit, uint64_t record)
 {
+    micap_found_rows first;
+    for (uint32_t i = 0; i < visit.query->join_count; ++i) {
+        const mica_pool *pool = visit.query->joins[i].pool;
+        first.rows[i] = pool == visit.driver ? visit.at : row_of(pool, visit.entities[0]);
+    }
     if (visit.driver && micap_pool_run_end(visit.driver, visit.at) - visit.at < visit.count)
         visit.count = micap_pool_run_end(visit.driver, visit.at) - visit.at;
     if (!record)
-        return micap_join_run(&visit, first);
+        return micap_join_run(&visit, &first);
     uint32_t most = visit.count;
     for (uint64_t limit = 16;; limit *= 8) {
         uint32_t wanted = limit < most ? (uint32_t)limit : most;
         visit.count = chunk_run(visit.query, visit.entities, wanted, record);
-        uint32_t run = micap_join_run(&visit, first);
+        uint32_t run = micap_join_run(&visit, &first);
         if (run < wanted || wanted == most)
             return run;
     }
 }
 
-static bool next_of_driver(mica_view *view, const mica_query *query)
+static __attribute__((noinline)) bool next_of_driver(mica_view *view, const mica_query *query)
 {
     const mica_pool *driver = view->private_.driver;
     const mica_entity *owners = driver->owners;
     uint32_t at = view->private_.cursor, end = view->private_.end, count = 1;
-    bool has_holes = driver->present != NULL, asks_chunks = query->asks_chunks;
     uint64_t record = 0;
-    micap_found_rows first;
+    found result;
     for (;; ++at) {
-        if (MICAP_UNLIKELY(has_holes))
+        if (MICAP_UNLIKELY(driver->present != NULL))
             at = micap_pool_next_used(driver, at);
         if (at >= end)
             return false;
-        if (show_pools(view, query, driver, at, owners[at], first.rows) &&
-            (!asks_chunks || find_chunk(view, query, owners[at], &record)))
+        mica_entity next = at + 1 < end ? owners[at + 1] : mica_nil();
+        result = show_pools(view, query, driver, at, owners[at], next);
+        if (result != FOUND_NONE && (!query->asks_chunks || find_chunk(view, query, owners[at], &record)))
             break;
     }
-    if (at + 1 < end && is_followed(query, driver, owners[at + 1], first.rows))
-        count = run_of((micap_join_visit){query, driver, owners + at, at, end - at, 0}, &first, record);
-    if (asks_chunks)
+    if (MICAP_UNLIKELY(result == FOUND_RUN))
+        count = run_of((micap_join_visit){query, driver, owners + at, at, end - at, 0}, record);
+    if (query->asks_chunks)
         show_chunk(view, query, query->world->chunks.by_number[micap_record_chunk(record)], micap_record_row(record));
     view->count = count;
     view->entities = owners + at;
@@ -150,16 +158,19 @@ bool micap_join_next_fast_rows(mica_view *view, const mica_query *query, micap_c
                                uint32_t end)
 {
     const mica_entity *entities = micap_chunk_entities(chunk);
-    micap_found_rows first;
     uint32_t at = *row, count = 1;
-    while (at < end && !show_pools(view, query, NULL, 0, entities[at], first.rows))
-        ++at;
+    found result = FOUND_NONE;
+    for (; at < end; ++at) {
+        result = show_pools(view, query, NULL, 0, entities[at], at + 1 < end ? entities[at + 1] : mica_nil());
+        if (result != FOUND_NONE)
+            break;
+    }
     if (at >= end) {
         *row = end;
         return false;
     }
-    if (at + 1 < end && is_followed(query, NULL, entities[at + 1], first.rows))
-        count = run_of((micap_join_visit){query, NULL, entities + at, at, end - at, 0}, &first, 0);
+    if (MICAP_UNLIKELY(result == FOUND_RUN))
+        count = run_of((micap_join_visit){query, NULL, entities + at, at, end - at, 0}, 0);
     show_chunk(view, query, chunk, at);
     view->count = count;
     view->entities = entities + at;
@@ -167,7 +178,7 @@ bool micap_join_next_fast_rows(mica_view *view, const mica_query *query, micap_c
     return true;
 }
 
-static bool next_in_chunks(mica_view *view, const mica_query *query)
+static __attribute__((noinline)) bool next_in_chunks(mica_view *view, const mica_query *query)
 {
     for (; view->private_.match < query->match_count;
          ++view->private_.match, view->private_.chunk_index = 0, view->private_.cursor = 0) {

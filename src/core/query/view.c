@@ -241,20 +241,44 @@ static inline uint32_t column_of(const mica_view *view, uint32_t term)
     return __atomic_load_n(&view->private_.query->columns[at], __ATOMIC_RELAXED);
 }
 
+/* The stamp of the slice that the rows of a view in a column lie in; NULL if there are several. */
+static mica_version *only_stamp(const mica_view *view, uint32_t term)
+{
+    const mica_query *query = view->private_.query;
+    if (!query->join_count)
+        return view->private_.row + view->count <= MICA_SLICE_ROWS
+                   ? &micap_chunk_stamps(view->private_.chunk, 0)[1 + column_of(view, term)]
+                   : NULL;
+    uint32_t row = micap_join_row(view, term);
+    return row + view->count <= MICA_SLICE_ROWS
+               ? &micap_pool_stamps(micap_pool_of(view->world, query->terms[term].component), 0)[1]
+               : NULL;
+}
+
+/* Whether the column of a term is where the view says as long as the structure of the world does not change. */
+static bool stays(const mica_view *view, uint32_t term)
+{
+    const mica_query *query = view->private_.query;
+    return view->private_.columns[term] && micap_access_reads(query->terms[term].access) &&
+           (query->join_count ? query->pool_steps[term] != 0 : column_of(view, term) < MICAP_COLUMN_UNKNOWN);
+}
+
 void micap_ready_fill(micap_ready *ready, mica_view *view)
 {
     const mica_query *query = view->private_.query;
     *ready = (micap_ready){0};
     view->private_.ready = ready;
+    uint32_t columns = 0;
     for (uint32_t i = 0; i < query->term_count && i < MICAP_READY_TERMS; ++i) {
-        uint32_t column = column_of(view, i);
-        if (!view->private_.columns[i] || column >= MICAP_COLUMN_UNKNOWN || !micap_access_reads(query->terms[i].access))
+        if (!stays(view, i))
             continue;
+        bool writes = micap_access_writes(query->terms[i].access);
         ready->components[i] = query->terms[i].component;
         ready->terms[i].values = view->private_.columns[i];
-        if (micap_access_writes(query->terms[i].access) && view->private_.row + view->count <= MICA_SLICE_ROWS)
-            ready->terms[i].stamp = &micap_chunk_stamps(view->private_.chunk, 0)[1 + column];
+        ready->terms[i].stamp = writes ? only_stamp(view, i) : NULL;
+        columns += !writes || ready->terms[i].stamp;
     }
+    ready->column_count = columns == query->term_count ? columns : 0;
 }
 
 /* NULL when it is not ready, as in most views. */
@@ -361,6 +385,29 @@ void *micap_view_write_term(mica_view *view, uint32_t term)
     return view->private_.columns[term] ? write_term(view, term) : NULL;
 }
 
+static __attribute__((noinline)) void fill_any_columns(mica_view *view, void **columns)
+{
+    const mica_query *query = view->private_.query;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        bool writes = micap_access_writes(query->terms[i].access);
+        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
+    }
+}
+
+void micap_view_fill_columns(mica_view *view, void **columns)
+{
+    const micap_ready *ready = view->private_.ready;
+    uint32_t count = ready ? ready->column_count : 0, i = 0;
+    for (; i < count; ++i) {
+        mica_version *stamp = ready->terms[i].stamp;
+        if (stamp && !micap_touch_without_copy(view->world, stamp, view->private_.version))
+            break;
+        columns[i] = micap_lend_column(view, i, ready->terms[i].values);
+    }
+    if (i == 0 || i < count)
+        fill_any_columns(view, columns);
+}
+
 void *mica_view_write_id(mica_view *view, mica_component component)
 {
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
@@ -462,11 +509,7 @@ void mica_query_each(mica_query *query, mica_each_fn fn, void *context)
         return;
     for (mica_view view = mica_query_begin(query); mica_view_next(&view);) {
         void *columns[MICA_TERMS_MAX];
-        for (uint32_t term = 0; term < query->term_count; ++term) {
-            bool writes = micap_access_writes(query->terms[term].access);
-            columns[term] = micap_lend_column(
-                &view, term, writes ? micap_view_write_term(&view, term) : view.private_.columns[term]);
-        }
+        micap_view_fill_columns(&view, columns);
         for (uint32_t row = 0; row < view.count && view.private_.structure == query->world->structure; ++row) {
             fn(view.entities[row], columns, context);
             for (uint32_t term = 0; term < query->term_count; ++term)

@@ -40,6 +40,8 @@ typedef struct micap_ready {
         mica_version *stamp; /* of the only slice that is written; NULL if there are several, or none */
     } terms[MICAP_READY_TERMS];
     mica_component components[MICAP_READY_TERMS];
+    uint32_t
+        column_count; /* how many terms there are, if all of them have values, and a stamp if they are written; else 0 */
 } micap_ready;
 
 void micap_ready_fill(micap_ready *ready, mica_view *view);
@@ -68,5 +70,7 @@ static inline mica_version micap_view_version(const mica_view *view)
 
 /* The column of a term, to be written: stamps its rows. */
 void *micap_view_write_term(mica_view *view, uint32_t term);
+/* The columns of all terms, in their order. Stamps those that are written. */
+void micap_view_fill_columns(mica_view *view, void **columns);
 
 #endif

@@ -284,5 +284,5 @@ void micap_archetype_update_hooks(mica_world *world, micap_archetype *archetype)
         for (uint32_t kind = MICA_EVENT_ADD; kind < MICA_EVENT_DESTROY; ++kind)
             archetype->hooked[kind] |= (uint64_t)(awaited >> kind & 1) << (i < 63 ? i : 63);
     }
-    archetype->destroys_fast = archetype->trivial && !archetype->hook_mask;
+    archetype->destroys_fast = archetype->trivial && !micap_death_hooks(archetype);
 }

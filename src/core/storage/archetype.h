@@ -58,7 +58,7 @@ typedef struct micap_archetype {
     uint32_t row_bytes;
     bool trivial;        /* all columns are */
     bool moves_as_bytes; /* no column has a move function */
-    bool destroys_fast;  /* trivial, and without hooks: see mica_destroy */
+    bool destroys_fast;  /* trivial, and without hooks that see it: see mica_destroy */
     bool has_companions; /* some column is one */
     bool is_hidden;      /* some component hides its entities */
     uint8_t hook_mask;   /* bit per event that some component has a hook or a watch for */
@@ -117,6 +117,18 @@ static inline bool micap_archetype_has(const micap_archetype *archetype, mica_co
 static inline uint32_t micap_change_hooks(const micap_archetype *archetype)
 {
     return archetype->hook_mask & ~(1u << MICA_EVENT_DESTROY);
+}
+
+/* Those that run when an entity is created, */
+static inline uint32_t micap_creation_hooks(const micap_archetype *archetype)
+{
+    return archetype->hook_mask & (1u << MICA_EVENT_ADD | 1u << MICA_EVENT_SET);
+}
+
+/* and when it is destroyed. */
+static inline uint32_t micap_death_hooks(const micap_archetype *archetype)
+{
+    return archetype->hook_mask & (1u << MICA_EVENT_REMOVE | 1u << MICA_EVENT_DESTROY);
 }
 
 /* The position of the next component, from `at` on, that may have a hook for an event; component_count if none has. */

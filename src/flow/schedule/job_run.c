@@ -80,16 +80,6 @@ mica_commands *mica_frame_commands(const mica_frame *frame)
     return commands->refusing ? NULL : commands;
 }
 
-/* Fills in the columns in the order of the terms, and stamps those that are written. */
-static void fill_columns(mica_view *view, void **columns)
-{
-    const mica_query *query = view->private_.query;
-    for (uint32_t i = 0; i < query->term_count; ++i) {
-        bool writes = micap_access_writes(query->terms[i].access);
-        columns[i] = micap_lend_column(view, i, writes ? micap_view_write_term(view, i) : view->private_.columns[i]);
-    }
-}
-
 static bool is_singleton_term(const mica_view *view, uint32_t term)
 {
     return micap_type_of(view->private_.query->terms[term].component)->type.storage == MICA_STORAGE_SINGLETON;
@@ -100,7 +90,7 @@ static void call_each(const micap_system *system, mica_view *view)
     const mica_query *query = view->private_.query;
     void *columns[MICA_TERMS_MAX];
     uint32_t steps[MICA_TERMS_MAX];
-    fill_columns(view, columns);
+    micap_view_fill_columns(view, columns);
     for (uint32_t i = 0; i < query->term_count; ++i)
         steps[i] = columns[i] && !is_singleton_term(view, i) ? query->term_bytes[i] : 0;
     for (uint32_t row = 0; row < view->count; ++row) {
@@ -110,17 +100,21 @@ static void call_each(const micap_system *system, mica_view *view)
     }
 }
 
+static void call_columns(const micap_system *system, mica_view *view)
+{
+    void *columns[MICA_TERMS_MAX];
+    micap_view_fill_columns(view, columns);
+    system->columns(view->count, columns);
+}
+
 void micap_system_call(const micap_system *system, mica_view *view)
 {
-    if (system->view) {
+    if (system->view)
         system->view(view);
-    } else if (system->columns) {
-        void *columns[MICA_TERMS_MAX];
-        fill_columns(view, columns);
-        system->columns(view->count, columns);
-    } else {
+    else if (system->columns)
+        call_columns(system, view);
+    else
         call_each(system, view);
-    }
 }
 
 /* Calls the system with its view. */

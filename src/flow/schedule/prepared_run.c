@@ -31,7 +31,10 @@ static bool show_pool(const micap_chain *chain, micap_prepared_run *run, mica_qu
     view->private_.walk = chain->driver_walk;
     view->private_.end = (uint32_t)chain->row_count;
     view->slice = (uint64_t)chain->driver->type->id << 32;
-    return micap_join_next(view, query) && view->count == chain->row_count;
+    if (!micap_join_next(view, query) || view->count != chain->row_count)
+        return false;
+    micap_ready_fill(&run->terms, view);
+    return true;
 }
 
 static void begin_run(const micap_segment *segment, const micap_chain *chain, micap_system *system,

@@ -165,6 +165,140 @@ START_TEST(recorded_changes_notify_at_the_flush_with_the_outcome)
 }
 END_TEST
 
+enum { SOME = 40 };
+
+typedef void (*change_fn)(mica_world *world, mica_entity entity, uint32_t i);
+
+static void add_mass(mica_world *world, mica_entity entity, uint32_t i)
+{
+    (void)i;
+    mica_add(world, entity, Mass);
+}
+
+static void set_place(mica_world *world, mica_entity entity, uint32_t i)
+{
+    mica_set(world, entity, Position, {(float)i, 0, 0});
+}
+
+static void remove_mass(mica_world *world, mica_entity entity, uint32_t i)
+{
+    (void)i;
+    mica_remove(world, entity, Mass);
+}
+
+static void set_number(mica_world *world, mica_entity entity, uint32_t i)
+{
+    mica_set(world, entity, Number, {i});
+}
+
+static void set_number_and_mass(mica_world *world, mica_entity entity, uint32_t i)
+{
+    mica_set(world, entity, Mass, {(float)i});
+    mica_set(world, entity, Number, {i + 1});
+}
+
+static void remove_number(mica_world *world, mica_entity entity, uint32_t i)
+{
+    (void)i;
+    mica_remove(world, entity, Number);
+}
+
+static void remove_mass_and_add_number(mica_world *world, mica_entity entity, uint32_t i)
+{
+    (void)i;
+    mica_remove(world, entity, Mass);
+    mica_add(world, entity, Number);
+}
+
+/* Changes all entities, at once or recorded, and expects the events of Number that one entity causes. */
+static void change_all(mica_world *world, const mica_entity *entities, bool recorded, change_fn change,
+                       const char *letters)
+{
+    memset(&seen, 0, sizeof seen);
+    if (recorded)
+        mica_defer(world);
+    for (uint32_t i = 0; i < SOME; ++i)
+        change(world, entities[i], i);
+    if (recorded)
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+    uint32_t length = (uint32_t)strlen(letters);
+    ck_assert_uint_eq(seen.length, SOME * length);
+    for (uint32_t i = 0; i < seen.length; ++i)
+        ck_assert_int_eq(seen.letters[i], letters[i % length]);
+}
+
+static void create_some(mica_world *world, mica_entity *entities)
+{
+    for (uint32_t i = 0; i < SOME; ++i)
+        entities[i] = mica_create(world, MICA_WITH(Number, {i}), MICA_WITH(Position));
+}
+
+START_TEST(changes_of_other_components_run_no_hooks)
+{
+    for (int recorded = 0; recorded < 2; ++recorded) {
+        mica_world *world = open_noted_world();
+        mica_hook_set_destroy(world, NULL, NULL);
+        mica_entity entities[SOME];
+        create_some(world, entities);
+        change_all(world, entities, recorded, add_mass, "");
+        change_all(world, entities, recorded, set_place, "");
+        change_all(world, entities, recorded, remove_mass, "");
+        change_all(world, entities, recorded, set_number, "S");
+        change_all(world, entities, recorded, set_number_and_mass, "S");
+        for (uint32_t i = 0; i < SOME; ++i)
+            ck_assert(mica_get(world, entities[i], Number)->value == i + 1 &&
+                      mica_get(world, entities[i], Mass)->value == (float)i &&
+                      mica_get(world, entities[i], Position)->x == (float)i);
+        change_all(world, entities, recorded, remove_number, "R");
+        change_all(world, entities, recorded, remove_mass_and_add_number, "A");
+        for (uint32_t i = 0; i < SOME; ++i)
+            ck_assert(mica_has(world, entities[i], Number) && !mica_has(world, entities[i], Mass));
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+static void destroy_one(mica_world *world, mica_entity entity, uint32_t i)
+{
+    (void)i;
+    mica_destroy(world, entity);
+}
+
+/* A world in which only one event of Number has a hook. */
+static mica_world *open_world_with_hook(mica_event_kind kind, mica_entity *entities)
+{
+    mica_world *world = open_world(&heard);
+    mica_hook_set(world, Number, kind, note, &seen);
+    memset(&seen, 0, sizeof seen);
+    create_some(world, entities);
+    return world;
+}
+
+START_TEST(births_and_deaths_run_only_hooks_that_are_for_them)
+{
+    for (int recorded = 0; recorded < 2; ++recorded) {
+        mica_entity entities[SOME], copy;
+        mica_world *world = open_world_with_hook(MICA_EVENT_ADD, entities);
+        ck_assert_uint_eq(seen.length, SOME);
+        change_all(world, entities, recorded, destroy_one, "");
+        ck_assert(!mica_is_alive(world, entities[0]) && !mica_is_alive(world, entities[SOME - 1]));
+        create_some(world, entities);
+        memset(&seen, 0, sizeof seen);
+        ck_assert_uint_eq(mica_destroy_many(world, entities, SOME), SOME);
+        ck_assert_uint_eq(seen.length, 0);
+        close_world(world, &heard);
+
+        world = open_world_with_hook(MICA_EVENT_REMOVE, entities);
+        copy = mica_clone(world, entities[3]);
+        ck_assert_msg(seen.length == 0, "nothing was removed");
+        ck_assert_uint_eq(mica_get(world, copy, Number)->value, 3);
+        change_all(world, entities, recorded, destroy_one, "R");
+        mica_hook_set(world, Number, MICA_EVENT_REMOVE, NULL, NULL);
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
 START_TEST(bulk_calls_notify_with_whole_runs)
 {
     enum { MANY = 5000 };
@@ -467,8 +601,32 @@ START_TEST(recording_nests_inside_a_hook)
 }
 END_TEST
 
-TEST_SUITE(hook, each_change_notifies_once, a_hook_sees_the_value_that_comes_or_goes,
+static void name_the_dying(const mica_event *event)
+{
+    ck_assert_int_eq(mica_name_set(event->world, event->entities[0], mica_nil(), "late"), MICA_OK);
+}
+
+/* The name is set at once, and must go with the entity. */
+START_TEST(a_hook_may_name_what_is_destroyed)
+{
+    for (uint32_t i = 0; i < 2; ++i) {
+        mica_world *world = open_world(&heard);
+        if (i)
+            mica_hook_set_destroy(world, name_the_dying, NULL);
+        else
+            mica_hook_set(world, Number, MICA_EVENT_REMOVE, name_the_dying, NULL);
+        mica_destroy(world, mica_create(world, MICA_WITH(Number, {1})));
+        expect_valid(world);
+        ck_assert(mica_is_nil(mica_find(world, "late")));
+        mica_destroy(world, mica_create(world, MICA_WITH(Number, {2})));
+        close_world(world, &heard);
+    }
+}
+END_TEST
+
+TEST_SUITE(hook, a_hook_may_name_what_is_destroyed, each_change_notifies_once, a_hook_sees_the_value_that_comes_or_goes,
            a_changed_and_killed_entity_notifies_rightly, recorded_changes_notify_at_the_flush_with_the_outcome,
+           changes_of_other_components_run_no_hooks, births_and_deaths_run_only_hooks_that_are_for_them,
            bulk_calls_notify_with_whole_runs, tags_notify_without_values, a_hook_can_be_taken_away,
            invalid_hooks_are_rejected, changes_made_in_a_hook_are_applied_afterwards,
            a_pointer_from_add_is_good_though_a_hook_moved_the_entity, a_hook_may_create, a_hook_may_destroy_another,

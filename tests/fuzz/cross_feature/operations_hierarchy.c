@@ -89,6 +89,16 @@ static void walk_tree(program *program, scene *scene)
     mica_linked_count(scene->world);
 }
 
+static void clone_tree(program *program, scene *scene)
+{
+    mica_entity root = take_entity(program, scene);
+    uint32_t count = 0;
+    for (mica_entity at = root; count <= 8 && !mica_is_nil(at); at = mica_tree_next(scene->world, root, at))
+        ++count;
+    if (count <= 8 && !is_full(scene)) /* or trees would grow without end */
+        remember(scene, mica_clone_tree(scene->world, root));
+}
+
 /* Hides an entity, or its tree, or shows it again. */
 static void disable(program *program, scene *scene)
 {
@@ -137,6 +147,7 @@ const operation hierarchy_operations[] = {
     {"set_orphans", set_orphans, IN_BODY | AS_INPUT},
     {"name_child", name_child, IN_BODY | AS_INPUT},
     {"walk_tree", walk_tree, IN_BODY | READS},
+    {"clone_tree", clone_tree, IN_BODY | AS_INPUT},
     {"disable", disable, IN_BODY | AS_INPUT},
     {"set_local", set_local, IN_BODY | AS_INPUT},
     {"update_transforms", update_transforms, IN_BODY | SLOW},

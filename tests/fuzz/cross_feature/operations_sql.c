@@ -95,6 +95,11 @@ static void sql_rollback(program *program, scene *scene)
         EXPECT(program, mica_world_hash(scene->world) == before, "a transaction that is rolled back leaves changes");
 }
 
+bool scene_is_in_transaction(const scene *scene)
+{
+    return scene->database && !sqlite3_get_autocommit(scene->database);
+}
+
 static void sql_transaction(program *program, scene *scene)
 {
     static const char *texts[] = {"begin", "commit", "rollback", "savepoint a", "rollback to a"};

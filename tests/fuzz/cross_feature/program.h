@@ -291,6 +291,8 @@ sample_kind take_kind_that(program *program, scene *scene, bool (*is)(sample_kin
 mica_entity take_entity(program *program, scene *scene);
 scene *take_other_scene(program *program, scene *scene); /* NULL when there is one world only */
 
+bool scene_is_in_transaction(const scene *scene); /* of SQL */
+
 /* Values for a creation: up to four components. */
 typedef struct drawn_values {
     uint32_t count;
