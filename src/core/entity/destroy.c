@@ -131,7 +131,7 @@ static __attribute__((noinline)) bool destroy_hooked(mica_world *world, mica_ent
                                                      uint64_t pools)
 {
     micap_hooks_removing(world, NULL, spot, 1);
-    if (MICAP_UNLIKELY(micap_is_attached(&world->attachments, entity.index)))
+    if (MICAP_UNLIKELY(!dies_alone(world, entity, spot, pools)))
         micap_destroy_row(world, spot);
     else
         destroy_alone(world, entity, spot, pools);

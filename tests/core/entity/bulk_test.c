@@ -151,6 +151,40 @@ START_TEST(many_are_looked_up_at_once)
 }
 END_TEST
 
+typedef struct Mapped { uint32_t value; } Mapped;
+typedef struct Direct { uint32_t value; } Direct;
+typedef struct Hashed { uint32_t value; } Hashed;
+MICA_POOL(Mapped, value)
+MICA_POOL_WITH(Direct, (.index = MICA_INDEX_DIRECT), value)
+MICA_POOL_WITH(Hashed, (.index = MICA_INDEX_HASH), value)
+
+START_TEST(many_are_looked_up_at_once_in_every_kind_of_pool)
+{
+    enum { SOME = 300 };
+    mica_world *world = open_world(&heard);
+    const mica_component pools[] = {MICA_ID(Mapped), MICA_ID(Direct), MICA_ID(Hashed)};
+    mica_entity some[SOME + 1];
+    const void *values[SOME + 1];
+    for (uint32_t i = 0; i < SOME; ++i)
+        some[i] =
+            mica_create(world, MICA_WITH(Mapped, {i}), MICA_WITH(Direct, {i + 1000}), MICA_WITH(Hashed, {i + 2000}));
+    some[SOME] = mica_nil();
+    for (uint32_t i = 0; i < SOME; i += 3)
+        mica_destroy(world, some[i]);
+    for (uint32_t i = 1; i < SOME; i += 3)
+        for (uint32_t k = 0; k < 3; ++k)
+            mica_remove_id(world, some[i], pools[k]);
+    for (uint32_t k = 0; k < 3; ++k) {
+        uint32_t count = mica_get_many_id(world, some, SOME + 1, pools[k], values);
+        ck_assert_uint_eq(count, SOME / 3);
+        for (uint32_t i = 0; i <= SOME; ++i)
+            ck_assert_msg(i % 3 == 2 ? *(const uint32_t *)values[i] == i + 1000 * k : !values[i],
+                          "number %u of pool %u", i, k);
+    }
+    close_world(world, &heard);
+}
+END_TEST
+
 START_TEST(a_component_is_added_to_all_that_a_query_shows)
 {
     mica_world *world = open_world_of_small_chunks(&heard);
@@ -534,9 +568,10 @@ TEST_SUITE(bulk, changing_all_is_the_same_as_one_by_one, clearing_frees_slots_as
            many_are_created_with_whole_columns, creating_many_is_the_same_as_one_by_one,
            none_and_plain_ones_can_be_created_too, freed_slots_are_used_again_by_many, owned_columns_are_copied,
            destroying_many_passes_over_the_dead_and_repetitions, many_are_looked_up_at_once,
-           a_component_is_added_to_all_that_a_query_shows, a_component_is_removed_from_all_that_a_query_shows,
-           an_owned_value_is_copied_for_each_that_a_query_shows, all_that_a_query_shows_are_destroyed,
-           bulk_changes_are_refused_while_recording, destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
+           many_are_looked_up_at_once_in_every_kind_of_pool, a_component_is_added_to_all_that_a_query_shows,
+           a_component_is_removed_from_all_that_a_query_shows, an_owned_value_is_copied_for_each_that_a_query_shows,
+           all_that_a_query_shows_are_destroyed, bulk_changes_are_refused_while_recording,
+           destroying_many_can_be_recorded, bulk_mistakes_change_nothing,
            a_sealed_world_adds_where_every_archetype_exists, adding_to_no_entities_creates_no_archetype,
            creating_many_in_vain_hands_out_no_handles, destroying_many_while_recording_passes_over_repetitions,
            a_variable_is_added_to_all_that_a_query_shows)

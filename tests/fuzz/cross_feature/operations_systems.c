@@ -204,8 +204,9 @@ static void pause_frames(program *program, scene *scene)
 
 static void phase_add(program *program, scene *scene)
 {
-    if (scene->phase && scene->phase != MICA_PHASE_NONE && program->depth == 0)
-        mica_phase_remove(scene->world, scene->phase);
+    if (scene->phase && scene->phase != MICA_PHASE_NONE && program->depth == 0 &&
+        mica_phase_remove(scene->world, scene->phase))
+        ++scene->stream_age; /* the ticks of a removed phase do not come back with a snapshot */
     mica_phase_def def = {.name = system_name(scene), .location = MICA_HERE};
     def.beside = take_phase(program, scene);
     def.before = take_one_in(program, 2);

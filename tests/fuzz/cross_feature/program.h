@@ -100,7 +100,7 @@ typedef struct kept_snapshot {
     mica_snapshot snapshot;
     uint64_t hash;
     uint32_t delta_count; /* applied before it was taken */
-    uint32_t stream_age;  /* messages of destroyed streams do not come back */
+    uint32_t stream_age;  /* messages of destroyed streams do not come back, nor do ticks of removed phases */
 } kept_snapshot;
 
 typedef struct kept_tick {
