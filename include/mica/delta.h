@@ -25,8 +25,8 @@
  * Deltas are verified before anything changes; invalid bytes return an error. Both machines must have the same byte order, and
  * both programs the same component layouts.
  *
- * Carried: chunk components, tags, toggles, split components, pools, singletons, names and links (mica/hierarchy.h). Not carried:
- * components with construct, destruct, copy or move functions, fields that are not described, .many components, names in the scope
+ * Carried: chunk components, tags, toggles, split components, pools, singletons, text and lists, names and links (mica/hierarchy.h).
+ * Not carried: components with construct, destruct, copy or move functions, fields that are not described, .many components, names in the scope
  * of a destroyed entity, streams, messages and the time of systems.
  */
 #ifndef MICA_DELTA_H

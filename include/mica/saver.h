@@ -9,7 +9,7 @@
  * pays for encoding what changed; assembling, compressing, writing and syncing happen on the other thread. The file contains the
  * world as it was when the save began, and is written crash-safely like mica_save. A saver needs the memory of a second world.
  *
- * It rejects worlds with components that deltas do not carry: those with functions, or .many.
+ * It rejects worlds with components that deltas do not carry: those with functions of their own, or .many.
  *
  * In the library mica_resource.
  */

@@ -12,6 +12,7 @@
 #include "replication/delta_fields.h"
 #include "replication/delta_format.h"
 #include "replication/delta_track.h"
+#include "type/value_bytes.h"
 
 struct mica_sender {
     mica_world *world;
@@ -75,20 +76,40 @@ static bool is_copied_whole(const micap_type *type)
     return !type->has_padding || type->companion == MICAP_COMPANION_ENABLED;
 }
 
+/* Room for values; NULL when memory is short. */
+static char *put_room(mica_sender *sender, const micap_type *type, uint32_t count)
+{
+    size_t bytes = (size_t)type->type.size_bytes * count;
+    char *room = micap_bytes_grow(&sender->bytes, bytes);
+    sender->delta.value_bytes += room ? bytes : 0;
+    return room;
+}
+
+static void put_value(const micap_type *type, char *room, const char *value)
+{
+    memset(room, 0, type->type.size_bytes);
+    micap_delta_copy_fields(&type->type, room, value);
+    if (type->owns)
+        micap_contents_omit(&type->type, room);
+}
+
 static void put_values(mica_sender *sender, const micap_type *type, const char *values, uint32_t count)
 {
     size_t size = type->type.size_bytes;
-    char *room = micap_bytes_grow(&sender->bytes, size * count);
+    char *room = put_room(sender, type, count);
     if (!room)
         return;
-    sender->delta.value_bytes += size * count;
-    if (is_copied_whole(type)) {
+    if (is_copied_whole(type) && !type->owns)
         memcpy(room, values, size * count);
+    else
+        for (uint32_t i = 0; i < count; ++i)
+            put_value(type, room + i * size, values + i * size);
+    if (!type->owns)
         return;
-    }
-    memset(room, 0, size * count);
+    uint32_t begin = put_later(&sender->bytes);
     for (uint32_t i = 0; i < count; ++i)
-        micap_delta_copy_fields(&type->type, room + i * size, values + i * size);
+        micap_contents_put(&sender->bytes, &type->type, values + i * size, NULL, NULL);
+    end_group(&sender->bytes, begin);
 }
 
 /* The columns of an archetype that are sent: components, each followed by its toggle and its leaves. */
@@ -216,20 +237,26 @@ static void put_tables(mica_sender *sender)
 static void put_pool_values(mica_sender *sender, const mica_pool *pool, uint32_t row, uint32_t count)
 {
     size_t size = pool->value_bytes;
-    char *room = micap_bytes_grow(&sender->bytes, size * count);
+    char *room = put_room(sender, pool->type, count);
     if (!room)
         return;
-    memset(room, 0, size * count);
-    sender->delta.value_bytes += size * count;
     for (uint32_t i = 0; i < count; ++i) {
         if (!micap_pool_has_row(pool, row + i))
-            continue;
-        if (pool->type->leaves) {
+            memset(room + i * size, 0, size);
+        else if (pool->type->leaves)
             micap_pool_read_value(pool, row + i, room + i * size);
-        } else {
-            micap_delta_copy_fields(&pool->type->type, room + i * size, micap_pool_value(pool, row + i));
-        }
+        else
+            put_value(pool->type, room + i * size, micap_pool_value(pool, row + i));
     }
+    if (!pool->type->owns)
+        return;
+    uint32_t begin = put_later(&sender->bytes);
+    for (uint32_t i = 0; i < count; ++i)
+        if (micap_pool_has_row(pool, row + i))
+            micap_contents_put(&sender->bytes, &pool->type->type, micap_pool_value(pool, row + i), NULL, NULL);
+        else
+            micap_contents_put_empty(&sender->bytes, &pool->type->type);
+    end_group(&sender->bytes, begin);
 }
 
 static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t row)
@@ -438,20 +465,6 @@ static void finish(mica_sender *sender)
     sender->delta.byte_count = sender->bytes.count;
 }
 
-/* A component with text or lists that the program has not excluded, or NULL: it would be missing in the replica. */
-static const micap_type *find_unsendable(const mica_sender *sender)
-{
-    for (mica_component id = 0; (id = micap_component_after(&sender->world->components, id)) != 0;) {
-        const micap_type *type = micap_type_of(id);
-        bool is_known = !type->owns;
-        for (uint32_t i = 0; i < sender->excluded_count; ++i)
-            is_known |= sender->excluded[i] == id;
-        if (!is_known)
-            return type;
-    }
-    return NULL;
-}
-
 mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta *out_delta)
 {
     if (MICAP_MISSING(NULL, sender) || MICAP_MISSING(sender->world, out_delta))
@@ -461,11 +474,6 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     mica_result result = micap_refuse_while_recording(world, "delta");
     if (result != MICA_OK)
         return result;
-    const micap_type *unsendable = find_unsendable(sender);
-    if (unsendable)
-        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
-                          "delta: component %s has text or lists, which deltas do not carry: exclude it",
-                          unsendable->type.name);
     if (base >= micap_version(world))
         return micap_fail(world, MICA_ERROR_INVALID, (mica_location){0},
                           "delta: the world has not reached version %llu", (unsigned long long)base);

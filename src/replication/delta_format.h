@@ -11,6 +11,9 @@
  *       NAMES      count (4); entity (8), scope (8), length (4), text
  *       LINKS      page (4), parent_count (4); parent (8), child_count (4), children (8 each)
  *
+ * The values of a component with text or lists have zero there; after them: byte_count (4), text and lists of each row, as in
+ * type/value_bytes.h.
+ *
  * A table is an archetype of the sender's, known by the hash of its components' names. Words are little-endian, values and handles as
  * they lie: the mark tells machines apart. */
 #ifndef MICAP_REPLICATION_DELTA_H
@@ -43,10 +46,10 @@ typedef enum micap_delta_kind {
 /* Parts of a slice of a pool. */
 enum { MICAP_DELTA_OWNERS = 1, MICAP_DELTA_VALUES = 2, MICAP_DELTA_TOGGLES = 4 };
 
-/* Whether a component can be sent at all: its values are bytes, and an entity has one. */
+/* Whether a component can be sent at all: its values are bytes, text and lists, and an entity has one. */
 static inline bool micap_delta_can_carry(const micap_type *type)
 {
-    return type->trivial && !type->type.many;
+    return (type->trivial || type->owns) && !type->type.many;
 }
 
 #endif

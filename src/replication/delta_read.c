@@ -5,6 +5,7 @@
 #include "replication/delta_checksum.h"
 #include "replication/delta_fields.h"
 #include "replication/replica.h"
+#include "type/value_bytes.h"
 #include "mica/disable.h"
 
 #define APPEND(work, list, ...)                                                                                        \
@@ -77,10 +78,49 @@ static uint32_t columns_with_values(const micap_delta_work *work, const micap_de
     return count;
 }
 
+enum { CONTENT_BYTES_MAX = 1 << 30 }; /* that the values of a component in a slice may take */
+
+/* Makes values with text and lists, if the component has any: `*values` are those then. */
+static mica_result read_contents(micap_delta_work *work, micap_reader *reader, const micap_type *type,
+                                 const char **values, uint32_t count)
+{
+    size_t size = type->type.size_bytes;
+    if (!type->owns)
+        return MICA_OK;
+    uint32_t byte_count = micap_reader_take32(reader);
+    const char *bytes = micap_reader_take(reader, byte_count);
+    if (!bytes)
+        return refuse(work, reader, "text and lists are cut off");
+    for (uint32_t i = 0; i < count; ++i)
+        if (!micap_contents_are_omitted(&type->type, *values + i * size))
+            return refuse(work, reader, "text and lists are not zero in their values");
+    micap_delta_contents contents = {.type = type, .count = count, .end = reader->at};
+    contents.values = micap_allocate(&work->world->memory, size * count, MICAP_CACHE_LINE);
+    if (!contents.values)
+        return refuse_memory(work);
+    memcpy(contents.values, *values, size * count);
+    if (!APPEND(work, contents, contents)) {
+        micap_release(&work->world->memory, contents.values, size * count, MICAP_CACHE_LINE);
+        return refuse_memory(work);
+    }
+    *values = contents.values;
+    micap_reader content = {reader->begin, bytes, bytes + byte_count, false};
+    mica_result result = MICA_OK;
+    uint64_t room = CONTENT_BYTES_MAX;
+    for (uint32_t i = 0; result == MICA_OK && i < count; ++i)
+        result = micap_contents_take(&content, &type->type, contents.values + i * size, &room);
+    if (result == MICA_ERROR_MEMORY)
+        return refuse_memory(work);
+    return result == MICA_OK && !micap_reader_left(&content)
+               ? MICA_OK
+               : refuse(work, &content, "text and lists are cut off, too long, or can't be");
+}
+
 static mica_result read_values(micap_delta_work *work, micap_reader *reader, const micap_delta_table *table,
                                micap_delta_slice *slice)
 {
     slice->values = reader->at;
+    slice->contents = work->contents_count;
     uint32_t before = 0;
     for (uint32_t i = 0; i < slice->column_count; ++i) {
         uint32_t number;
@@ -92,6 +132,9 @@ static mica_result read_values(micap_delta_work *work, micap_reader *reader, con
         const char *values = micap_reader_take(reader, (uint64_t)slice->row_count * type->type.size_bytes);
         if (!values || !has_values(type) || !values_hold(type, values, slice->row_count))
             return refuse(work, reader, "a column is cut off, or has values that can't be");
+        mica_result result = read_contents(work, reader, type, &values, slice->row_count);
+        if (result != MICA_OK)
+            return result;
         before = number;
     }
     return MICA_OK;
@@ -201,6 +244,11 @@ static mica_result read_pool_slice(micap_delta_work *work, micap_reader *reader,
         slice.owners = micap_reader_take(reader, (uint64_t)slice.row_count * sizeof(mica_entity));
     if (parts & MICAP_DELTA_VALUES)
         slice.values = micap_reader_take(reader, (uint64_t)slice.row_count * type->type.size_bytes);
+    if (slice.values) {
+        mica_result result = read_contents(work, reader, type, &slice.values, slice.row_count);
+        if (result != MICA_OK)
+            return result;
+    }
     if (parts & MICAP_DELTA_TOGGLES)
         slice.toggles = micap_reader_take(reader, slice.row_count);
     if (reader->failed || (slice.values && !values_hold(type, slice.values, slice.row_count)) ||
@@ -266,6 +314,9 @@ static mica_result read_singleton(micap_delta_work *work, micap_reader *reader)
     if (!singleton.value || singleton.type->type.storage != MICA_STORAGE_SINGLETON ||
         !values_hold(singleton.type, singleton.value, 1))
         return refuse(work, reader, "a singleton is cut off, or has values that can't be");
+    mica_result result = read_contents(work, reader, singleton.type, &singleton.value, 1);
+    if (result != MICA_OK)
+        return result;
     return APPEND(work, singletons, singleton) ? MICA_OK : refuse_memory(work);
 }
 
@@ -370,6 +421,13 @@ void micap_delta_work_free(micap_delta_work *work)
     }
     for (uint32_t i = 0; i < work->pools_count; ++i)
         MICAP_RELEASE_ARRAY(memory, work->pools[i].rows, work->pools[i].capacity);
+    for (uint32_t i = 0; i < work->contents_count; ++i) {
+        const micap_delta_contents *contents = &work->contents[i];
+        micap_contents_clear(&contents->type->type, contents->values, contents->count);
+        micap_release(memory, contents->values, (size_t)contents->type->type.size_bytes * contents->count,
+                      MICAP_CACHE_LINE);
+    }
+    MICAP_RELEASE_ARRAY(memory, work->contents, work->contents_capacity);
     MICAP_RELEASE_ARRAY(memory, work->columns, work->columns_capacity);
     MICAP_RELEASE_ARRAY(memory, work->slices, work->slices_capacity);
     MICAP_RELEASE_ARRAY(memory, work->tables, work->tables_capacity);

@@ -18,6 +18,7 @@ typedef struct micap_delta_slice {
     uint32_t column_count;
     const char *columns; /* of a table: their numbers */
     const char *values;  /* NULL when there are none */
+    uint32_t contents;   /* of a table: the first of its columns with text or lists */
     const char *toggles; /* of a pool */
 } micap_delta_slice;
 
@@ -49,6 +50,14 @@ typedef struct micap_delta_value {
     const micap_type *type;
     const char *value;
 } micap_delta_value;
+
+/* Values with text and lists, which are made when a delta is read. Applying it moves them into the world. */
+typedef struct micap_delta_contents {
+    const micap_type *type;
+    char *values;
+    uint32_t count;
+    const char *end; /* in the bytes of the delta */
+} micap_delta_contents;
 
 typedef struct micap_delta_name {
     mica_entity entity;
@@ -82,6 +91,7 @@ typedef struct micap_delta_work {
     bool has_names;
     MICAP_DELTA_LIST(const micap_type *, columns);
     MICAP_DELTA_LIST(micap_delta_slice, slices);
+    MICAP_DELTA_LIST(micap_delta_contents, contents);
     MICAP_DELTA_LIST(micap_delta_table, tables);
     MICAP_DELTA_LIST(micap_delta_table, pools);
     MICAP_DELTA_LIST(micap_delta_tags, tags);

@@ -14,6 +14,7 @@
 #include "mica/entity.h"
 #include "mica/singleton.h"
 #include "replication/delta_fields.h"
+#include "type/value_bytes.h"
 
 static void destroy_dead(micap_delta_work *work)
 {
@@ -207,11 +208,34 @@ static void translate(const mica_replica *replica, const mica_type *type, char *
     }
 }
 
+static bool translate_content(void *at, void *context)
+{
+    mica_entity entity = micap_replica_living(context, micap_handle_at(at, 0));
+    memcpy(at, &entity, sizeof entity);
+    return true;
+}
+
+/* Text and lists are moved: the delta has them no more, and no other value shares the lists. */
+static void move_value(const mica_replica *replica, const mica_type *type, char *to, char *from)
+{
+    micap_contents_clear(type, to, 1);
+    micap_delta_copy_fields(type, to, from);
+    micap_contents_omit(type, from);
+    if (!replica->mapped)
+        return;
+    translate(replica, type, to);
+    micap_contents_visit(type, to, MICA_KIND_ENTITY, false, translate_content, (mica_replica *)replica);
+}
+
 /* Fields over values that are there, or over rows that are raw: those were zeroed. */
 static void write_values(const mica_replica *replica, const micap_type *type, char *to, const char *from,
                          uint32_t count)
 {
     size_t size = type->type.size_bytes;
+    for (uint32_t i = 0; type->owns && i < count; ++i)
+        move_value(replica, &type->type, to + i * size, (char *)from + i * size);
+    if (type->owns)
+        return;
     if (!type->has_padding || type->companion == MICAP_COMPANION_ENABLED)
         memcpy(to, from, size * count);
     else
@@ -272,21 +296,23 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
         const char *values = slice->values;
+        const micap_delta_contents *contents = work->contents ? work->contents + slice->contents : NULL;
         bool in_step = is_in_step(archetype, slice, locals);
         for (uint32_t j = 0; j < slice->column_count; ++j) {
             uint32_t number;
             memcpy(&number, slice->columns + (size_t)j * 4, 4);
             const micap_type *type = work->columns[table->column + micap_little32(number)];
+            const char *from = type->owns ? contents->values : values;
             if (in_step)
-                write_column(work, archetype, slice, type, values);
+                write_column(work, archetype, slice, type, from);
             else
-                write_scattered(work, locals, slice, type, values);
-            values += (size_t)slice->row_count * type->type.size_bytes;
+                write_scattered(work, locals, slice, type, from);
+            values = type->owns ? contents++->end : values + (size_t)slice->row_count * type->type.size_bytes;
         }
     }
 }
 
-/* Fields that are not described are zero in a new row. */
+/* Fields that are not described are zero in a new row, and text and lists are empty. */
 static void clear_new(micap_delta_work *work)
 {
     for (uint32_t i = 0; i < work->changes_count; ++i) {
@@ -296,7 +322,7 @@ static void clear_new(micap_delta_work *work)
         micap_row spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
-            if (column->companion || !column->type->has_padding ||
+            if (column->companion || (!column->type->has_padding && !column->type->owns) ||
                 (change->from && micap_archetype_has(change->from, column->component)))
                 continue;
             memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);

@@ -235,6 +235,27 @@ bool micap_contents_put(micap_bytes *bytes, const mica_type *type, const char *v
     return walk(type, (char *)value, put_part, &out);
 }
 
+/* The number of texts and lists in a value. */
+static uint64_t count_parts(const mica_type *type)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        mica_kind kind = kind_of(field);
+        bool is_part = kind == MICA_KIND_TEXT || kind == MICA_KIND_LIST;
+        count += is_part ? field->count : kind == MICA_KIND_STRUCT ? field->count * count_parts(field->type) : 0;
+    }
+    return count;
+}
+
+void micap_contents_put_empty(micap_bytes *bytes, const mica_type *type)
+{
+    size_t count = (size_t)count_parts(type);
+    char *lengths = micap_bytes_grow(bytes, count);
+    if (lengths)
+        memset(lengths, 0, count); /* a length of 0 is one byte */
+}
+
 static bool take_part(const mica_field *field, char *at, void *context)
 {
     return take_element(context, field, at);

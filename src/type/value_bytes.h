@@ -23,6 +23,9 @@ typedef bool (*micap_entity_fn)(mica_entity *entity, void *context);
 bool micap_contents_put(micap_bytes *bytes, const mica_type *type, const char *value, micap_entity_fn fn,
                         void *context);
 
+/* The same for a value whose text and lists are empty, which need not exist. */
+void micap_contents_put_empty(micap_bytes *bytes, const mica_type *type);
+
 /* Fills in the contents of a value that has none yet. Returns MICA_ERROR_DATA for invalid bytes, MICA_ERROR_LIMIT if they take more than
  * `*room` bytes, which is lowered by what they take, and MICA_ERROR_MEMORY. The value may own something in any case. */
 mica_result micap_contents_take(micap_reader *reader, const mica_type *type, char *value, uint64_t *room);

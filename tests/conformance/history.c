@@ -121,15 +121,20 @@ static void check_snapshots(void)
     close_world(world, 0);
 }
 
+typedef struct Diary { mica_text title; mica_list pages; } Diary;
+MICA_COMPONENT(Diary, title, (pages, mica_text))
+
 static void check_deltas(void)
 {
     mica_world *world = make_world(), *other = open_world();
     mica_define(other, Place);
     mica_define(other, Heat);
     mica_define(other, Being);
+    mica_define(other, Diary);
     mica_sender *sender = mica_sender_create(world, NULL);
     mica_replica *replica = mica_replica_create(other, NULL);
     mica_entity first = mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Being))));
+    mica_set(world, first, Diary, {.title = mica_text_of("a title that does not lie in place")});
     for (uint32_t round = 0; round < 3; ++round) {
         mica_delta delta;
         EXPECT(mica_delta_encode(sender, mica_replica_version(replica), &delta) == MICA_OK);
@@ -137,6 +142,7 @@ static void check_deltas(void)
         EXPECT(mica_world_hash(other) == mica_world_hash(world));
         print_hash("delta", round, mica_world_hash(other));
         mica_write(world, first, Being)->age += 1;
+        mica_list_add(&mica_write(world, first, Diary)->pages, mica_text, mica_text_of("page"));
         mica_destroy(world, mica_create(world, MICA_WITH(Place, {1, 1})));
     }
     EXPECT(mica_same(mica_replica_local(replica, first), first) &&

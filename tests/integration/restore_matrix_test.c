@@ -9,6 +9,7 @@
 #include "mica/snapshot.h"
 #include "mica/sql.h"
 #include "mica/transform.h"
+#include "mica/value.h"
 #include "support/components.h"
 #include "support/follow.h"
 #include "support/require.h"
@@ -356,14 +357,33 @@ static void *open_saver(mica_world *world)
     return mica_saver_create(world, NULL);
 }
 
+/* Text and lists are not in the bytes of a value. */
+static void add_value(digest *digest, const mica_type *type, const void *value)
+{
+    bool is_bytes = true;
+    for (uint32_t i = 0; i < type->field_count; ++i)
+        is_bytes = is_bytes && type->fields[i].kind != MICA_KIND_TEXT && type->fields[i].kind != MICA_KIND_LIST;
+    if (is_bytes) {
+        add_bytes(digest, value, type->size_bytes);
+        return;
+    }
+    mica_member member = mica_member_of_type(type, (void *)value);
+    size_t length = mica_value_write(member, NULL, 0);
+    char *text = malloc(length + 1);
+    mica_value_write(member, text, length + 1);
+    add_bytes(digest, text, length);
+    free(text);
+}
+
 static uint64_t digest_of_value(const mica_resource *resource, uint32_t entity, uint32_t component)
 {
     const mica_resource_component about = mica_resource_component_at(resource, component);
     const void *value = mica_resource_value(resource, entity, component);
     digest digest = {about.name_hash};
-    bool has_entities = strcmp(about.name, "Bond") == 0 || strcmp(about.name, "Debt") == 0; /* indices in the file */
+    bool has_entities = strcmp(about.name, "Bond") == 0 || strcmp(about.name, "Debt") == 0 ||
+                        strcmp(about.name, "Crowd") == 0; /* indices in the file */
     if (value && about.type->size_bytes && !has_entities)
-        add_bytes(&digest, value, about.type->size_bytes);
+        add_value(&digest, about.type, value);
     add_number(&digest, mica_resource_is_disabled(resource, entity, component));
     return value ? digest.value : 0;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that is carried: no functions, not many. */
+/* All that is carried: no functions of their own, not many. */
 static const sample_kind kinds[] = {
     SAMPLE_BYTE,
     SAMPLE_SMALL,
@@ -29,6 +29,8 @@ static const sample_kind kinds[] = {
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
+    SAMPLE_TEXT,
+    SAMPLE_POOL_TEXT,
     SAMPLE_HIDING_TAG,
 };
 
@@ -38,6 +40,9 @@ void define_carried(mica_world *world)
         mica_component_define(world, samples[kinds[i]].type);
     mica_define(world, Bond);
     mica_define(world, Debt);
+    mica_define(world, Crowd);
+    mica_define(world, Cards);
+    mica_define(world, Motto);
     mica_define(world, SampleClock);
 }
 
@@ -132,9 +137,24 @@ static void bind_any(sender_side *side, mica_entity entity)
     mica_set(side->world, entity, Debt, {any(side), random_below(&side->random, 100)});
 }
 
+static void gather_any(sender_side *side, mica_entity entity)
+{
+    uint32_t count = random_below(&side->random, 4);
+    mica_set(side->world, entity, Crowd, {.name = mica_text_of(count ? "a crowd that has a long name" : "crowd")});
+    Crowd *crowd = mica_write(side->world, entity, Crowd);
+    for (uint32_t i = 0; i < count; ++i)
+        mica_list_add(&crowd->members, Member, {mica_text_of("one of many that belong to it"), any(side)});
+    mica_set(side->world, entity, Cards, {.suit = mica_text_of("hearts and diamonds")});
+    mica_list_add(&mica_write(side->world, entity, Cards)->numbers, uint16_t, (uint16_t)count, 7);
+    Motto *motto = mica_singleton_write(side->world, Motto);
+    mica_text_set(&motto->text, count % 2 ? "whatever happens to it" : "short");
+    mica_list_assign(&motto->friends, mica_entity, (mica_entity[]){entity}, 1);
+}
+
 static void write_any(sender_side *side, mica_entity entity)
 {
-    static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED, SAMPLE_POOL, SAMPLE_POOL_HASH, SAMPLE_BIG};
+    static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED, SAMPLE_POOL,     SAMPLE_POOL_HASH,
+                                        SAMPLE_BIG,   SAMPLE_TEXT,   SAMPLE_POOL_TEXT};
     sample_kind kind = whole[random_below(&side->random, COUNT_OF(whole))];
     void *value =
         mica_has_id(side->world, entity, sample_id(kind)) ? mica_write_id(side->world, entity, sample_id(kind)) : NULL;
@@ -170,7 +190,7 @@ void live_a_tick(sender_side *side)
     uint32_t steps = random_below(&side->random, 60);
     for (uint32_t i = 0; i < steps; ++i) {
         mica_entity entity = any(side);
-        uint32_t what = mica_is_nil(entity) ? 0 : random_below(&side->random, 20);
+        uint32_t what = mica_is_nil(entity) ? 0 : random_below(&side->random, 22);
         switch (what) {
         case 0: create_some(side); break;
         case 1:
@@ -186,6 +206,8 @@ void live_a_tick(sender_side *side)
         case 11:
         case 12: link_any(side, entity); break;
         case 13: bind_any(side, entity); break;
+        case 20:
+        case 21: gather_any(side, entity); break;
         case 14: mica_singleton_write(side->world, SampleClock)->number = i; break;
         default: write_any(side, entity); break;
         }
@@ -238,12 +260,26 @@ void expect_alike(const sender_side *from, const receiver_side *to)
             mica_component id = sample_id(kinds[k]);
             if (!samples[kinds[k]].has_data || !mica_has_id(from->world, there, id))
                 continue;
-            memset(&left, 0, sizeof left);
-            memset(&right, 0, sizeof right);
-            mica_get_value_id(from->world, there, id, &left);
-            mica_get_value_id(to->world, here, id, &right);
-            uint32_t number = samples[kinds[k]].key(&left);
-            REQUIRE_SAYING(number == samples[kinds[k]].key(&right), "%s", samples[kinds[k]].name);
+            const void *original = &left, *other = &right;
+            if (kinds[k] == SAMPLE_TEXT || kinds[k] == SAMPLE_POOL_TEXT) {
+                original = mica_get_id(from->world, there, id);
+                other = mica_get_id(to->world, here, id);
+            } else {
+                memset(&left, 0, sizeof left);
+                memset(&right, 0, sizeof right);
+                mica_get_value_id(from->world, there, id, &left);
+                mica_get_value_id(to->world, here, id, &right);
+            }
+            uint32_t number = samples[kinds[k]].key(original);
+            REQUIRE_SAYING(number == samples[kinds[k]].key(other), "%s", samples[kinds[k]].name);
+        }
+        const Crowd *crowd = mica_get(from->world, there, Crowd), *twin = mica_get(to->world, here, Crowd);
+        for (uint32_t k = 0; crowd && k < mica_list_count(&crowd->members); ++k) {
+            const Member *member = &mica_list_items(&crowd->members, Member)[k];
+            const Member *same = &mica_list_items(&twin->members, Member)[k];
+            mica_entity local = mica_replica_local(to->replica, member->entity);
+            REQUIRE(mica_text_compare(&member->role, &same->role) == 0);
+            REQUIRE(mica_is_nil(local) ? !mica_is_alive(to->world, same->entity) : mica_same(local, same->entity));
         }
         const Bond *bond = mica_get(from->world, there, Bond), *copy = mica_get(to->world, here, Bond);
         mica_entity friend = mica_replica_local(to->replica, bond->to);

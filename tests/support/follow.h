@@ -11,6 +11,15 @@ MICA_COMPONENT(Bond, to, also, strong)
 typedef struct Debt { mica_entity to; uint32_t amount; } Debt;
 MICA_POOL_WITH(Debt, (.toggle = true, .dying = MICA_DYING_LAZILY), to, amount)
 
+typedef struct Member { mica_text role; mica_entity entity; } Member;
+MICA_STRUCT(Member, role, entity)
+typedef struct Crowd { mica_text name; mica_list members; } Crowd;
+MICA_COMPONENT(Crowd, name, (members, Member))
+typedef struct Cards { mica_list numbers; mica_text suit; } Cards;
+MICA_POOL_WITH(Cards, (.index = MICA_INDEX_DIRECT, .toggle = true), (numbers, uint16_t), suit)
+typedef struct Motto { mica_text text; mica_list friends; } Motto;
+MICA_SINGLETON(Motto, text, (friends, mica_entity))
+
 enum { LIVING_MAX = 3000 };
 
 typedef struct sender_side {

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "mica/component.h"
 #include "mica/delta.h"
+#include "type/value_bytes.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -109,7 +110,8 @@ static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
-        if (type->construct || type->destruct || type->copy || type->move || type->many) {
+        bool has_functions = type->construct || type->destruct || type->copy || type->move;
+        if ((has_functions && !micap_contents_exist(type)) || type->many) {
             char text[256];
             snprintf(text, sizeof text, "saver: component %.120s %s: save with mica_save", type->name,
                      type->many ? "has many instances" : "has functions");

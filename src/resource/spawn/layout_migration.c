@@ -167,22 +167,32 @@ static bool are_lists(const mica_field *from, const mica_field *to)
     return (from_list && to_list) || (from_list && from->count == 1) || (to_list && to->count == 1);
 }
 
+static bool is_content(mica_kind kind)
+{
+    return kind == MICA_KIND_TEXT || kind == MICA_KIND_LIST;
+}
+
+static bool plan_contents(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
+                          uint32_t from_base, uint32_t to_base)
+{
+    micap_migration_step step = {.from = from_base + from->offset,
+                                 .to = to_base + to->offset,
+                                 .from_kind = micap_field_kind(from),
+                                 .to_kind = micap_field_kind(to),
+                                 .from_bytes = from->element_bytes,
+                                 .to_bytes = to->element_bytes,
+                                 .name = to->name};
+    return are_text(from, to) ? plan_text(plan, memory, from, to, step) : plan_list(plan, memory, from, to, step);
+}
+
 static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_field *from, const mica_field *to,
                        uint32_t from_base, uint32_t to_base)
 {
     mica_kind from_kind = micap_field_kind(from), to_kind = micap_field_kind(to);
-    micap_migration_step step = {.from = from_base + from->offset,
-                                 .to = to_base + to->offset,
-                                 .from_kind = from_kind,
-                                 .to_kind = to_kind,
-                                 .from_bytes = from->element_bytes,
-                                 .to_bytes = to->element_bytes,
-                                 .name = to->name};
-    bool fits = from_kind != to_kind || from->count <= to->count;
-    if (fits && are_text(from, to))
-        return plan_text(plan, memory, from, to, step);
-    if (fits && are_lists(from, to))
-        return plan_list(plan, memory, from, to, step);
+    bool has_contents = is_content(from_kind) || is_content(to_kind);
+    if (has_contents && (from_kind != to_kind || from->count <= to->count) &&
+        (are_text(from, to) || are_lists(from, to)))
+        return plan_contents(plan, memory, from, to, from_base, to_base);
     bool has_constants = from_kind == MICA_KIND_ENUM || from_kind == MICA_KIND_FLAGS;
     if (from->count > to->count) {
         snprintf(plan->problem, sizeof plan->problem, "field %.60s has %u elements in the file and %u in the program",
@@ -205,12 +215,17 @@ static bool plan_field(micap_migration *plan, micap_memory *memory, const mica_f
         return false;
     }
     bool match = has_constants && !same_constants(from->type, to->type);
-    step.count = from->count;
-    step.from_signed = is_signed_field(from);
-    step.from_type = match ? from->type : NULL;
-    step.to_type = match ? to->type : NULL;
-    step.name = NULL;
-    return add_step(plan, memory, step);
+    return add_step(plan, memory,
+                    (micap_migration_step){.from = from_base + from->offset,
+                                           .to = to_base + to->offset,
+                                           .count = from->count,
+                                           .from_bytes = from->element_bytes,
+                                           .to_bytes = to->element_bytes,
+                                           .from_kind = from_kind,
+                                           .to_kind = to_kind,
+                                           .from_signed = is_signed_field(from),
+                                           .from_type = match ? from->type : NULL,
+                                           .to_type = match ? to->type : NULL});
 }
 
 static bool plan_type(micap_migration *plan, micap_memory *memory, const mica_type *from, const mica_type *to,
@@ -365,9 +380,9 @@ static const char *convert_list(const micap_migration_step *step, char *to, cons
     return count && !items ? "" : micap_migration_apply(step->elements, items, values, count, entities);
 }
 
-/* A text or a list, and arrays of them. */
-static const char *convert_contents(const micap_migration_step *step, char *to, const char *from,
-                                    const mica_entity *entities)
+/* A text or a list, and arrays of them. Not in line, so that the loop over values without needs few registers. */
+static __attribute__((noinline)) const char *convert_contents(const micap_migration_step *step, char *to,
+                                                              const char *from, const mica_entity *entities)
 {
     bool is_list = step->from_kind == MICA_KIND_LIST || step->to_kind == MICA_KIND_LIST;
     uint32_t count = step->from_kind == step->to_kind ? step->count : 1; /* else an array becomes one list, or is one */

@@ -51,13 +51,9 @@ static uint32_t first_instance(const micap_spawning *work, const micap_entry *en
     return MICAP_NONE;
 }
 
-bool micap_spawn_migrate(micap_spawning *work, const micap_entry *entry, void *to, const char *from, uint32_t count,
-                         const mica_entity *entities)
+bool micap_spawn_fail_migration(micap_spawning *work, const micap_entry *entry, const char *problem)
 {
     const micap_component_block *block = entry->block;
-    const char *problem = micap_migration_apply(&entry->migration, to, from, count, entities);
-    if (!problem)
-        return true;
     return *problem ? micap_spawn_fail(work, MICA_ERROR_LAYOUT,
                                        "spawn: component %.80s: field %.60s is longer in the file than the program's",
                                        block->name, problem)

@@ -60,9 +60,16 @@ static inline bool micap_type_is_trivial(const mica_type *type)
     return !type->construct && !type->destruct && !type->copy && !type->move;
 }
 
+/* Reports what micap_migration_apply returned. Returns false. */
+bool micap_spawn_fail_migration(micap_spawning *work, const micap_entry *entry, const char *problem);
+
 /* Converts instances of the file to values of the recipe. False with a report if memory is short, or something does not fit. */
-bool micap_spawn_migrate(micap_spawning *work, const micap_entry *entry, void *to, const char *from, uint32_t count,
-                         const mica_entity *entities);
+static inline bool micap_spawn_migrate(micap_spawning *work, const micap_entry *entry, void *to, const char *from,
+                                       uint32_t count, const mica_entity *entities)
+{
+    const char *problem = micap_migration_apply(&entry->migration, to, from, count, entities);
+    return !problem || micap_spawn_fail_migration(work, entry, problem);
+}
 
 /* Makes a value in the scratch of a singleton, to be filled in: a default one for its spawn function, else that of the world; false when
  * it can't. What is made is moved into the world, or destroyed by micap_spawn_free. */

@@ -6,7 +6,6 @@
 #include "../../support/test.h"
 
 #include "base/block_heap.h"
-#include "mica/delta.h"
 #include "mica/flow.h"
 #include "mica/hash.h"
 #include "mica/observer.h"
@@ -358,15 +357,6 @@ START_TEST(what_copies_bytes_refuses_text_and_lists)
     ck_assert(!mica_event_emit(world, MICA_EVENT_USER, 0, entity,
                                (mica_value){MICA_ID(Note), sizeof(Note), &(Note){mica_text_of("")}}));
     expect_report(&heard, MICA_ERROR_INVALID, "no text and no lists");
-    mica_sender *sender = mica_sender_create(world, NULL);
-    mica_delta delta;
-    ck_assert_int_eq(mica_delta_encode(sender, 0, &delta), MICA_ERROR_REFUSED);
-    expect_report(&heard, MICA_ERROR_REFUSED, "has text or lists");
-    mica_sender_destroy(sender);
-    mica_component excluded[] = {MICA_ID(Person)};
-    sender = mica_sender_create(world, &(mica_sender_def){.excluded = excluded, .excluded_count = 1});
-    ck_assert_int_eq(mica_delta_encode(sender, 0, &delta), MICA_OK);
-    mica_sender_destroy(sender);
     close_world(world, &heard);
 }
 END_TEST

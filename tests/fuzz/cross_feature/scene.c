@@ -29,21 +29,16 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
+    SAMPLE_TEXT,
+    SAMPLE_POOL_TEXT,
     SAMPLE_HIDING_TAG,
 };
-
-/* All that files have, and then those with text and lists, with which saving is refused. */
-enum { KINDS_IN_FILES = SAMPLE_COUNT - 2 };
 
 static const sample_kind *all_kinds(void)
 {
     static sample_kind kinds[SAMPLE_COUNT];
-    uint32_t count = 0;
     for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
-        if (kind != SAMPLE_TEXT && kind != SAMPLE_POOL_TEXT)
-            kinds[count++] = kind;
-    kinds[count++] = SAMPLE_TEXT;
-    kinds[count++] = SAMPLE_POOL_TEXT;
+        kinds[kind] = kind;
     return kinds;
 }
 
@@ -55,9 +50,6 @@ static void choose_kinds(scene *scene)
         scene->kind_count = sizeof few_kinds / sizeof *few_kinds;
         break;
     case 1:
-        scene->kinds = all_kinds();
-        scene->kind_count = KINDS_IN_FILES;
-        break;
     case 3:
         scene->kinds = all_kinds();
         scene->kind_count = SAMPLE_COUNT;

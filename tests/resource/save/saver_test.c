@@ -320,6 +320,40 @@ START_TEST(memory_that_runs_out_is_told_and_the_next_save_is_whole)
 }
 END_TEST
 
-TEST_SUITE(saver, the_file_is_the_world_as_it_was_when_the_save_began, the_file_is_the_world_after_a_restore_too,
-           what_fails_is_told_and_can_be_tried_again, memory_that_runs_out_is_told_and_the_next_save_is_whole,
-           a_save_that_is_under_way_is_not_overtaken, what_deltas_do_not_carry_is_refused_by_name)
+typedef struct Label { mica_text text; mica_list numbers; } Label;
+MICA_COMPONENT(Label, text, (numbers, float))
+
+START_TEST(text_and_lists_are_saved_in_the_background)
+{
+    static const char first[] = "a text from before the save", second[] = "a text that came while it ran";
+    reports heard;
+    mica_world *world = open_world(&heard), *other;
+    mica_entity entity = mica_create(world, MICA_WITH(Label, {.text = mica_text_of(first)}));
+    mica_saver *saver = mica_saver_create(world, NULL);
+    for (uint32_t tick = 0; tick < 3; ++tick) {
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        mica_text_set(&mica_write(world, entity, Label)->text, second); /* it runs on */
+        mica_list_add(&mica_write(world, entity, Label)->numbers, float, (float)tick);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        reports others;
+        other = open_world(&others);
+        mica_define(other, Label);
+        mica_resource *resource = mica_resource_load(path, NULL, NULL);
+        mica_entity copy;
+        ck_assert_int_eq(mica_spawn(other, resource, &(mica_spawn_def){.out_entities = &copy, .out_capacity = 1}),
+                         MICA_OK);
+        const Label *label = mica_get(other, copy, Label);
+        ck_assert(mica_text_is(&label->text, tick ? second : first));
+        ck_assert_uint_eq(mica_list_count(&label->numbers), tick);
+        mica_resource_free(resource);
+        close_world(other, &others);
+    }
+    mica_saver_destroy(saver);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(saver, text_and_lists_are_saved_in_the_background, the_file_is_the_world_as_it_was_when_the_save_began,
+           the_file_is_the_world_after_a_restore_too, what_fails_is_told_and_can_be_tried_again,
+           memory_that_runs_out_is_told_and_the_next_save_is_whole, a_save_that_is_under_way_is_not_overtaken,
+           what_deltas_do_not_carry_is_refused_by_name)
