@@ -299,7 +299,7 @@ START_TEST(a_world_with_less_takes_what_it_knows)
 END_TEST
 
 /* Handles of entities that are not created are free. */
-START_TEST(a_state_may_have_entities_that_nobody_creates)
+START_TEST(a_state_may_have_entities_that_are_not_created)
 {
     scene first = open_scene((without){0});
     fill(&first, 60);
@@ -419,5 +419,5 @@ START_TEST(memory_may_run_out_at_every_allocation)
 END_TEST
 
 TEST_SUITE(core_resume, a_restored_world_is_the_same, a_world_with_less_takes_what_it_knows,
-           a_state_may_have_entities_that_nobody_creates, a_used_world_is_refused,
-           every_byte_may_be_damaged, memory_may_run_out_at_every_allocation)
+           a_state_may_have_entities_that_are_not_created, a_used_world_is_refused, every_byte_may_be_damaged,
+           memory_may_run_out_at_every_allocation)
