@@ -6,8 +6,8 @@
  *     mica_entity_enable(world, enemy);
  *
  * A disabled entity has the tag mica_disabled. Queries and systems skip entities with it, unless one of their terms names the tag or
- * they have .with_hidden; its row moves when it is disabled, as with any tag. Messages do not reach it. Everything else sees it: look-ups by handle
- * or name, hooks and observers, pools, the hierarchy, transforms, SQL, hashes, snapshots, saved worlds and deltas.
+ * they have .with_hidden; its row moves when it is disabled, as with any tag. Messages do not reach it. Everything else sees it:
+ * look-ups by handle or name, hooks and observers, pools, the hierarchy, transforms, SQL, hashes, snapshots, saved worlds and deltas.
  *
  * mica_disabled is an ordinary tag that is described with .hides = true. Describe tags of your own this way to hide entities for
  * other reasons, such as templates.

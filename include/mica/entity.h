@@ -74,7 +74,8 @@ MICA_API uint32_t mica_get_components(const mica_world *world, mica_entity entit
                                       uint32_t capacity);
 
 /* Creates an entity with copies of the components, values and enabled states of another. The name, the parent and the
- * children are not copied; mica_clone_tree of mica/hierarchy.h copies children too. Returns nil on error, also for an entity whose creation is only recorded. Threads: owner. */
+ * children are not copied; mica_clone_tree of mica/hierarchy.h copies children too. Returns nil on error, also for an entity whose
+ * creation is only recorded. Threads: owner. */
 MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 
 /* The inline functions that the macros below call. They read the private layout of mica/lookup.h, and call the functions above for

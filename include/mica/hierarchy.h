@@ -104,8 +104,8 @@ MICA_API uint32_t mica_destroy_children(mica_world *world, mica_entity parent);
 MICA_API mica_entity mica_clone_tree(mica_world *world, mica_entity root);
 
 /* Disable, or enable, an entity and all its descendants: see mica/disable.h. An entity that was disabled alone is enabled with its
- * tree. Inside systems the changes are recorded. Return how many entities changed; if memory runs out, with a report, those are the first ones
- * of the tree. Threads: owner. */
+ * tree. Inside systems the changes are recorded. Return how many entities changed; if memory runs out, with a report, those are the
+ * first ones of the tree. Threads: owner. */
 MICA_API uint32_t mica_tree_disable(mica_world *world, mica_entity root);
 MICA_API uint32_t mica_tree_enable(mica_world *world, mica_entity root);
 

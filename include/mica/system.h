@@ -30,8 +30,8 @@
  * Inside a system the structure of the world does not change. mica_create, mica_destroy, mica_add, mica_set and mica_remove are
  * recorded and applied by the flush after the phase, ordered by (system, slice, call). mica_view_commands returns the buffer;
  * its functions also store the source location for reports. A system with .flush_first sees what earlier systems of its phase
- * recorded: it runs after all of them and a flush. An exclusive system runs alone, after the changes of earlier systems are
- * applied, and its changes are immediate.
+ * recorded: it and the systems after it run after all of them and a flush, which delivers messages like the one after a phase.
+ * An exclusive system runs alone, after the changes of earlier systems are applied, and its changes are immediate.
  */
 #ifndef MICA_SYSTEM_H
 #define MICA_SYSTEM_H
@@ -97,10 +97,8 @@ typedef struct mica_system_def {
     mica_component order_by; /* as in mica_query_def: rows are sorted, on one thread */
     mica_compare_fn compare;
     void *compare_context;
-    bool with_hidden; /* as in mica_query_def: also runs over entities that are hidden */
-    bool
-        flush_first; /* runs, with the systems after it, when all systems before it in the order of the phase have run and a
-                         flush has applied what they recorded; messages are delivered as after a phase */
+    bool with_hidden;  /* as in mica_query_def: also runs over entities that are hidden */
+    bool flush_first;  /* runs after all systems before it in the order of the phase, and a flush: see above */
     bool exclusive;    /* runs alone, and its changes are immediate; needs .once */
     bool while_paused; /* also runs while the world is paused, with real time */
     bool disabled;     /* starts disabled */
