@@ -4,6 +4,8 @@
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
+#include "type/owned.h"
+#include "type/values.h"
 #include "mica/singleton.h"
 
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id)
@@ -37,8 +39,11 @@ static micap_component *singleton_of(mica_world *world, mica_component id)
 void micap_singleton_forget(mica_world *world, mica_component id)
 {
     micap_component *component = micap_component_of(&world->components, id);
-    MICAP_ASSERT(component->singleton && component->type->trivial, "it is used, and zero is a value of it");
-    memset(component->singleton, 0, component->type->type.size_bytes);
+    const micap_type *type = component->type;
+    MICAP_ASSERT(component->singleton && (type->trivial || micap_owned_is_derived(&type->type)),
+                 "it is used, and zero is a value of it");
+    micap_values_destruct(type, component->singleton, 1);
+    memset(component->singleton, 0, type->type.size_bytes);
     component->is_unborn = true;
 }
 

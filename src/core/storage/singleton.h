@@ -6,7 +6,7 @@
 
 /* Creates the value of a singleton, which counts as missing until the program requests it. Returns NULL with a report on error. */
 micap_component *micap_singleton_prepare(mica_world *world, mica_component id);
-/* Makes a singleton without functions, which exists, zero and missing again. */
+/* Makes a singleton without functions of the program, which exists, zero and missing again. */
 void micap_singleton_forget(mica_world *world, mica_component id);
 /* The value of a singleton that a query shows. This counts as a use: a restored snapshot may have been taken before the first.
  * Any thread. */
