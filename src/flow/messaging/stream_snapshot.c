@@ -283,7 +283,7 @@ void *micap_streams_read(mica_world *world, void *state, micap_reader *reader)
         uint32_t count = micap_reader_take32(reader);
         const char *begin = micap_reader_take(reader, count);
         const mica_stream *stream = begin ? find_stream(streams, saved, name, name_bytes, layout_hash) : NULL;
-        micap_reader content = {begin, begin, begin + count, false};
+        micap_reader content = {begin, begin, begin ? begin + count : NULL, false};
         fine = begin && (!stream || read_stream(saved, stream, &content));
     }
     if (fine)
