@@ -85,8 +85,8 @@ static population count_population(program *program)
     population population = {.may_grow = program->defers_in_bodies || program->used_faults};
     for (uint32_t i = 0; i < program->scene_count; ++i) {
         scene *scene = &program->scenes[i];
-        if (!scene->replica || !scene->only_follows)
-            mica_flush(scene->world);
+        if ((!scene->replica || !scene->only_follows) && mica_flush(scene->world) != MICA_OK)
+            population.may_grow = true; /* it is tried again, and rows that die at a flush wait for it */
         mica_world_stats stats = mica_world_get_stats(scene->world);
         population.may_grow = population.may_grow || may_grow(scene);
         population.entity_count[i] = stats.entity_count;
