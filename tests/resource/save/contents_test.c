@@ -5,6 +5,7 @@
 #include "support/random.h"
 #include "support/reports.h"
 #include "support/require.h"
+#include "support/find_section.h"
 #include "support/reseal.h"
 #include "support/test.h"
 #include "support/test_length.h"
@@ -518,18 +519,6 @@ START_TEST(damage_with_right_checksums_is_refused_or_harmless)
 }
 END_TEST
 
-static micap_section *section_of(char *bytes, micap_section_kind kind)
-{
-    micap_header header;
-    memcpy(&header, bytes, sizeof header);
-    micap_section *sections = (micap_section *)(void *)(bytes + sizeof header);
-    for (uint32_t i = 0; i < header.section_count; ++i)
-        if (sections[i].kind == (uint32_t)kind)
-            return &sections[i];
-    ck_abort_msg("no section of kind %d", kind);
-    return NULL;
-}
-
 static void expect_refused(char *bytes, size_t byte_count, uint64_t memory, const char *fragment)
 {
     mica_resource_error error = {0};
@@ -546,22 +535,22 @@ START_TEST(each_lie_about_text_and_lists_is_noticed)
     expect_refused(bytes, blob.byte_count, 8, "more than the 8 bytes allowed");
     expect_refused(bytes, blob.byte_count, 40, "more than the 40 bytes allowed");
     expect_refused(bytes, blob.byte_count, 1000, "more than the 1000 bytes allowed");
-    section_of(bytes, MICAP_SECTION_CONTENTS)->kind = 99;
+    find_section(bytes, MICAP_SECTION_CONTENTS)->kind = 99;
     expect_refused(bytes, blob.byte_count, 1 << 20, "damaged, or end too early");
     memcpy(bytes, blob.bytes, blob.byte_count);
-    bytes[section_of(bytes, MICAP_SECTION_INSTANCES)->offset] = 1;
+    bytes[find_section(bytes, MICAP_SECTION_INSTANCES)->offset] = 1;
     expect_refused(bytes, blob.byte_count, 1 << 20, "are not zero");
     memcpy(bytes, blob.bytes, blob.byte_count);
-    memset(bytes + section_of(bytes, MICAP_SECTION_CONTENTS)->offset, 0xFF, 8);
+    memset(bytes + find_section(bytes, MICAP_SECTION_CONTENTS)->offset, 0xFF, 8);
     expect_refused(bytes, blob.byte_count, 1 << 20, "damaged, or end too early");
 
-    micap_section *contents = section_of(memcpy(bytes, blob.bytes, blob.byte_count), MICAP_SECTION_CONTENTS);
+    micap_section *contents = find_section(memcpy(bytes, blob.bytes, blob.byte_count), MICAP_SECTION_CONTENTS);
     ck_assert_uint_gt(contents->bytes, 3);
     memset(bytes + contents->offset, 0, contents->bytes); /* everything is empty, and most of the bytes are left over */
     expect_refused(bytes, blob.byte_count, 1 << 20, "text or lists of no component");
 
     memcpy(bytes, blob.bytes, blob.byte_count);
-    micap_section *types = section_of(bytes, MICAP_SECTION_TYPES);
+    micap_section *types = find_section(bytes, MICAP_SECTION_TYPES);
     micap_type_record *type = (micap_type_record *)(void *)(bytes + types->offset);
     while (type->kind != MICA_KIND_F32)
         ++type;

@@ -3,6 +3,7 @@
 #include "support/random.h"
 #include "support/reports.h"
 #include "support/require.h"
+#include "support/find_section.h"
 #include "support/reseal.h"
 #include "support/test.h"
 #include "support/test_length.h"
@@ -163,18 +164,6 @@ START_TEST(random_damage_with_right_checksums_is_refused_or_harmless)
 END_TEST
 
 /* One lie each, told with right checksums; the message says which. */
-static micap_section *find_section(char *bytes, micap_section_kind kind)
-{
-    micap_header header;
-    memcpy(&header, bytes, sizeof header);
-    micap_section *sections = (micap_section *)(void *)(bytes + sizeof header);
-    for (uint32_t i = 0; i < header.section_count; ++i)
-        if (sections[i].kind == (uint32_t)kind)
-            return &sections[i];
-    ck_abort_msg("no section of kind %d", kind);
-    return NULL;
-}
-
 typedef struct lie {
     micap_section_kind kind; /* 0: the header */
     uint32_t offset;         /* from the start of the section, or of its entry in the table */
