@@ -1,8 +1,9 @@
-// C++: the parameters of a function define its query, and a component may own memory.
+// C++: the parameters of a function define its query, and a component may own memory, text and lists.
 #include "mica/mica.hpp"
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 struct Position { float x, y; };
 struct Velocity { float x, y; };
@@ -11,6 +12,8 @@ MICA_COMPONENT(Position, x, y)
 MICA_COMPONENT(Velocity, x, y)
 MICA_COMPONENT(Title, rank) // the text is moved with the component, but not described
 MICA_POOL_TAG(Anchored)
+struct Log { mica::text keeper; mica::list<Position> places; }; // the world owns both: they are hashed, saved and shown
+MICA_COMPONENT(Log, keeper, places)
 
 int main()
 {
@@ -39,4 +42,14 @@ int main()
     world.step(1);
     show.run();
     std::printf("%d things have a place\n", static_cast<int>(show.count()));
+
+    Log *log = world.add<Log>(ship);
+    log->keeper.set("the first mate of the Victory");
+    log->places.push_back(*world.read<Position>(ship));
+    log->places.push_back({7, 7});
+    const std::string_view keeper = log->keeper;
+    std::printf("%.*s notes", static_cast<int>(keeper.size()), keeper.data());
+    for (const Position &place : log->places)
+        std::printf(" (%.1f, %.1f)", place.x, place.y);
+    std::printf("\n");
 }

@@ -32,6 +32,11 @@ static void ring(const mica_event *seen)
     printf("alarm %d\n", *(const int *)seen->data);
 }
 
+static void count(const mica_event *seen)
+{
+    *(int *)seen->context += seen->kind == MICA_EVENT_ADD ? (int)seen->count : -(int)seen->count;
+}
+
 int main(void)
 {
     mica_world *world = mica_world_create(NULL);
@@ -39,6 +44,13 @@ int main(void)
     mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, light_up, MICA_HAS(Torch)));
     mica_observer_add(world, MICA_OBSERVER_DESTROY(mourn));
     mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = ring});
+    int components = 0; /* one observer of several events and components */
+    mica_observer_add(world, &(mica_observer_def){.events = (mica_event_kind[]){MICA_EVENT_ADD, MICA_EVENT_REMOVE},
+                                                  .event_count = 2,
+                                                  .components = (mica_component[]){MICA_ID(Burning), MICA_ID(Torch)},
+                                                  .component_count = 2,
+                                                  .fn = count,
+                                                  .context = &components});
 
     mica_entity torch = mica_create(world, MICA_WITH(Torch));
     mica_entity barrel = mica_create(world);
@@ -51,5 +63,6 @@ int main(void)
     mica_remove(world, barrel, Burning);
     mica_destroy(world, barrel);
     mica_flush(world);
+    printf("%d components are left\n", components);
     mica_world_destroy(world);
 }

@@ -116,11 +116,12 @@ class Sources:
         return f"/* src/{name} */\n{text}\n" + "".join(f"#undef {macro}\n" for macro in macros if name.endswith(".c"))
 
 
-def checked_macros():
-    """The lines of the public headers that, in checked builds of a program, define macros with the names of functions."""
+def macros_of_programs(checked):
+    """The lines of the public headers that, in checked builds of a program or in others, define macros with the names of functions."""
+    condition = f"#if {'' if checked else '!'}defined(MICA_CHECKED) && !defined(MICA_BUILD)\n"
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/mica").glob("*.h"))]
     blocks = [block for text in texts
-              for block in re.findall(r"^#if defined\(MICA_CHECKED\) && !defined\(MICA_BUILD\)\n(.*?)^#endif", text, re.MULTILINE | re.DOTALL)]
+              for block in re.findall("^" + re.escape(condition) + "(.*?)^#endif", text, re.MULTILINE | re.DOTALL)]
     return [line for block in blocks for line in block.splitlines() if re.match(r"#\s*define (?:mica_|MICA_AT_)", line)]
 
 
@@ -135,8 +136,8 @@ def source_file():
 
     files = [name for layer in LAYERS for name in sources.texts if name.startswith(layer + "/") and name.endswith(".c")]
     files.sort(key=lambda name: name.endswith("windows.c"))  # so that the macros of its headers affect no other file
-    macros = checked_macros()
-    names = [re.search(r"define (\w+)", line).group(1) for line in macros]
+    checked, unchecked = macros_of_programs(True), macros_of_programs(False)
+    names = dict.fromkeys(re.search(r"define (\w+)", line).group(1) for line in checked + unchecked)
     undefine = "\n".join(f"#    undef {name}" for name in names)
     return f"""/* Mica {version()}, in one file. Generated: see the files of src to read it. */
 #if defined(__clang__)
@@ -160,7 +161,9 @@ def source_file():
 #endif
 """ + "".join(expand(name) for name in files) + """#undef MICA_BUILD
 #ifdef MICA_CHECKED
-""" + "\n".join(macros) + """
+""" + "\n".join(checked) + """
+#else
+""" + "\n".join(unchecked) + """
 #endif
 """
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes build/dist/mica.h and mica.c, the core in two files, and tests them: alone with the conformance program, checked builds,
-# and included in a file of a program.
+# included in a file of a program, and mixed with programs that are checked if they are not.
 set -eu
 cd "$(dirname "$0")/.."
 dist=build/dist
@@ -25,8 +25,30 @@ include_it() { # compiler and options
     "$@" -Wall -Wextra -Werror -I$dist tests/package/amalgamation.c -pthread -lm -o $check/included
     $check/included >/dev/null || { echo "failed: $*"; exit 1; }
 }
-cc -Werror -DMICA_CHECKED -c $dist/mica.c -o $check/mica.o
+cc -Werror -DMICA_CHECKED -c $dist/mica.c -o $check/mica_checked.o
 include_it cc
 include_it cc -DMICA_CHECKED
 include_it clang -DMICA_CHECKED -DMICA_C_FIRST -std=c17
+
+# A program and a library that do not belong together: the linker says what is missing, or the loader does when the program starts.
+refused() { # the setting that is missing, command...
+    setting=$1
+    shift
+    if "$@" >$check/mixed.txt 2>&1; then echo "not refused: $*"; exit 1; fi
+    grep -q "mica_world_create_needs_${setting}_mica_0_2" $check/mixed.txt || { cat $check/mixed.txt; exit 1; }
+}
+for language in "cc tests/package/consumer.c -I$check" "c++ -std=c++17 tests/package/consumer.cpp -Iinclude"; do
+    $language $check/mica.o -pthread -o $check/mixed
+    $language -DMICA_CHECKED $check/mica_checked.o -pthread -o $check/mixed
+    refused checked $language -DMICA_CHECKED $check/mica.o -pthread -o $check/mixed
+    refused unchecked $language $check/mica_checked.o -pthread -o $check/mixed
+done
+share() { # options
+    cc -shared -fPIC "$@" $dist/mica.c -pthread -o $check/libmica.so
+}
+share -DMICA_CHECKED
+cc -DMICA_CHECKED tests/package/consumer.c -I$check -L$check -lmica -o $check/mixed
+LD_LIBRARY_PATH=$check $check/mixed >/dev/null
+share
+refused checked env LD_LIBRARY_PATH=$check $check/mixed
 tail -n 1 $check/output.txt

@@ -141,11 +141,12 @@ def check_leftovers(source):
 
 def check_public_macros(source):
     """Functions, _Generic and def structs read better than macros: each function-like macro counts, except those that add the
-    location of the call to a function of the same name."""
+    location of the call to a function of the same name, or to mica_private_x for mica_x."""
     if source.path.startswith("include/"):
         for number, line in enumerate(source.code, 1):
             macro = re.match(r"\s*#\s*define\s+(\w+)\(", line)
-            if macro and not re.match(rf"[^)]*\)\s+{macro.group(1)}\(", line[macro.end():]):
+            name = re.sub("^mica_", "mica_(?:private_)?", macro.group(1)) if macro else ""
+            if macro and not re.match(rf"[^)]*\)\s+(?:MICA_AT_\()?{name}\(", line[macro.end():]):
                 yield number, macro.group(1), f"{macro.group(1)} is a public function-like macro"
 
 

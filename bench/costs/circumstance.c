@@ -90,6 +90,7 @@ static void define_components(stage *stage)
         snprintf(name, sizeof name, "component_%d_%u_%u", circumstance->kind, circumstance->bytes, i);
         stage->components[i] = define(stage->world, circumstance->kind, circumstance->bytes, name);
     }
+    stage->type = (mica_type *)(uintptr_t)mica_component_type(stage->components[0]); /* nothing is written to it */
     for (uint32_t i = 0; i < circumstance->components; ++i)
         stage->values[i] = (mica_value){stage->components[i], circumstance->bytes,
                                         circumstance->bytes == 0 ? NULL : stage->data + (size_t)i * BYTES_MAX};

@@ -41,6 +41,7 @@ typedef struct stage {
     uint32_t entity_count;
     uint32_t archetype_count;
     mica_component components[COMPONENTS_MAX + 1]; /* the last one is what operations add and remove */
+    mica_type *type;                               /* of the first one */
     mica_component tags[ENTITIES_MAX];             /* one per archetype */
     mica_value values[COMPONENTS_MAX + 1];
     uint32_t value_count;

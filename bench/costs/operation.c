@@ -148,12 +148,12 @@ static void remove_bulk(stage *stage)
     mica_remove_all_id(stage->query, added(stage));
 }
 
-/* Access. */
+/* Access: what the macros call for a described component. */
 
 static void get(stage *stage)
 {
     for (uint32_t i = 0; i < stage->entity_count; ++i)
-        stage->result += mica_get_id(stage->world, stage->entities[i], stage->components[0]) != NULL;
+        stage->result += mica_lookup_get(stage->world, stage->entities[i], stage->type) != NULL;
 }
 
 static void get_bulk(stage *stage)
@@ -164,13 +164,13 @@ static void get_bulk(stage *stage)
 static void has(stage *stage)
 {
     for (uint32_t i = 0; i < stage->entity_count; ++i)
-        stage->result += mica_has_id(stage->world, stage->entities[i], stage->components[0]);
+        stage->result += mica_lookup_has(stage->world, stage->entities[i], stage->type);
 }
 
 static void ref(stage *stage)
 {
     for (uint32_t i = 0; i < stage->entity_count; ++i)
-        stage->result += mica_ref_read_id(stage->world, &stage->refs[i]) != NULL;
+        stage->result += mica_lookup_ref_read(stage->world, &stage->refs[i]) != NULL;
 }
 
 static void write_column(unsigned char *column, uint32_t count, uint32_t bytes)

@@ -120,10 +120,10 @@ MICA_API void mica_note_location(const char *file, int line);
 
 MICA_END
 
-/* In checked builds of a program, headers define macros with the names of functions, which note the source location of the call. A
- * macro is not expanded inside itself, so each one calls the function of the same name. */
+/* In checked builds of a program, headers define macros with the names of all functions that can report, which note the source location
+ * of the call. A macro is not expanded inside itself, so each one calls the function of the same name. */
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define MICA_AT_(argument) (mica_note_location(__FILE__, __LINE__), (argument))
+#    define MICA_AT_(...) (mica_note_location(__FILE__, __LINE__), __VA_ARGS__)
 #endif
 
 #endif

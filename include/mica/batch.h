@@ -61,4 +61,12 @@ MICA_API mica_result mica_batch_commit(mica_batch *batch, const mica_component *
 MICA_API void mica_batch_cancel(mica_batch *batch);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_batch_begin(world, ...) mica_batch_begin(MICA_AT_(world), __VA_ARGS__)
+#    define mica_batch_entities(batch, ...) mica_batch_entities(MICA_AT_(batch), __VA_ARGS__)
+#    define mica_batch_next(batch, ...) mica_batch_next(MICA_AT_(batch), __VA_ARGS__)
+#    define mica_batch_commit(batch, ...) mica_batch_commit(MICA_AT_(batch), __VA_ARGS__)
+#    define mica_batch_cancel(batch) mica_batch_cancel(MICA_AT_(batch))
+#endif
 #endif

@@ -40,16 +40,16 @@ MICA_API mica_result mica_destroy_all(mica_query *query);
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define mica_get_many_id(world, ...) mica_get_many_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_create_many(world, ...) mica_create_many(MICA_AT_(world), __VA_ARGS__)
 #    define mica_destroy_many(world, ...) mica_destroy_many(MICA_AT_(world), __VA_ARGS__)
+#    define mica_get_many_id(world, ...) mica_get_many_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_add_all_id(query, ...) mica_add_all_id(MICA_AT_(query), __VA_ARGS__)
 #    define mica_remove_all_id(query, ...) mica_remove_all_id(MICA_AT_(query), __VA_ARGS__)
 #    define mica_destroy_all(query) mica_destroy_all(MICA_AT_(query))
 #endif
 
 /* A column of values for mica_create_many: an array of `count` T. */
-#define MICA_COLUMN(T, array) MICA_FROM(T, array)
+#define MICA_COLUMN MICA_FROM
 
 #define mica_get_many(world, entities, count, T, out_pointers)                                                         \
     mica_get_many_id((world), (entities), (count), MICA_ID(T), (const void **)(out_pointers))

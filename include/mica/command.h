@@ -80,9 +80,18 @@ MICA_API bool mica_command_enable_id(mica_commands *commands, mica_entity entity
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_defer(world) mica_defer(MICA_AT_(world))
 #    define mica_flush(world) mica_flush(MICA_AT_(world))
 #    define mica_commands_create(world) mica_commands_create(MICA_AT_(world))
 #    define mica_commands_destroy(commands) mica_commands_destroy(MICA_AT_(commands))
+#    define mica_commands_set_label(commands, ...) mica_commands_set_label(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_create_id(commands, ...) mica_command_create_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_destroy_id(commands, ...) mica_command_destroy_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_add_id(commands, ...) mica_command_add_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_add_instance_id(commands, ...) mica_command_add_instance_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_set_id(commands, ...) mica_command_set_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_remove_id(commands, ...) mica_command_remove_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_enable_id(commands, ...) mica_command_enable_id(MICA_AT_(commands), __VA_ARGS__)
 #endif
 
 #define mica_command_create(...) MICA_JOIN_(MICA_COMMAND_CREATE_, MICA_ONE_OR_MORE_(__VA_ARGS__))(__VA_ARGS__)

@@ -150,4 +150,22 @@ MICA_API mica_result mica_write_depfile(const char *path, const char *target, co
 MICA_API mica_result mica_dump(const mica_resource *resource, mica_blob *out_text);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_schema_destroy(schema) mica_schema_destroy(MICA_AT_(schema))
+#    define mica_schema_add(schema, ...) mica_schema_add(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_add_world(schema, ...) mica_schema_add_world(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_add_resource(schema, ...) mica_schema_add_resource(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_add_file(schema, ...) mica_schema_add_file(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_write(schema, ...) mica_schema_write(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_count(schema) mica_schema_count(MICA_AT_(schema))
+#    define mica_schema_type(schema, ...) mica_schema_type(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_schema_name(schema, ...) mica_schema_name(MICA_AT_(schema), __VA_ARGS__)
+#    define mica_compile_fail(compiler, ...) mica_compile_fail(MICA_AT_(compiler), __VA_ARGS__)
+#    define mica_compile_file(...) MICA_AT_(mica_compile_file(__VA_ARGS__))
+#    define mica_compile_text(...) MICA_AT_(mica_compile_text(__VA_ARGS__))
+#    define mica_compiled_free(compiled) mica_compiled_free(MICA_AT_(compiled))
+#    define mica_write_depfile(...) MICA_AT_(mica_write_depfile(__VA_ARGS__))
+#    define mica_dump(resource, ...) mica_dump(MICA_AT_(resource), __VA_ARGS__)
+#endif
 #endif

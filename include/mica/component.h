@@ -37,6 +37,13 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_component_define(world, ...) mica_component_define(MICA_AT_(world), __VA_ARGS__)
+#    define mica_component_find(world, ...) mica_component_find(MICA_AT_(world), __VA_ARGS__)
+#    define mica_component_next(world, ...) mica_component_next(MICA_AT_(world), __VA_ARGS__)
+#    define mica_component_type(...) MICA_AT_(mica_component_type(__VA_ARGS__))
+#    define mica_component_name_hash(...) MICA_AT_(mica_component_name_hash(__VA_ARGS__))
+#    define mica_component_layout_hash(...) MICA_AT_(mica_component_layout_hash(__VA_ARGS__))
+#    define mica_type_problem(...) MICA_AT_(mica_type_problem(__VA_ARGS__))
+#    define mica_type_layout_hash(...) MICA_AT_(mica_type_layout_hash(__VA_ARGS__))
 #endif
 
 /* Registers the component T with the world before its first use, so that files and tools find it by name. */

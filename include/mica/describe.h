@@ -15,6 +15,7 @@
  *     MICA_POOL(Burning, seconds_left)                   stored in a pool: see mica/pool.h
  *     MICA_POOL_WITH(Buff, (.many = true), kind, amount)
  *     MICA_POOL_TAG(Selected)
+ *     MICA_COMPONENT_WITH(Sprite, (.required = MICA_TYPES(Position, Rotation)), image)
  *
  * A plain entry is a field whose type is deduced: integers, floating-point numbers, bool, char, mica_entity, mica_asset, mica_text,
  * and one-dimensional arrays of these. For other types write (field, Type), where Type has a description; for a mica_list, Type is that of
@@ -22,8 +23,16 @@
  * are copied with the component, but not hashed, saved or shown. Pointers cannot be described and are a compile error: leave the
  * field out, or use MICA_COMPONENT_OPAQUE(Sprite) if nothing else remains. Up to 40 fields. No semicolon.
  *
+ * Required components come along: an entity that gets a Sprite by any operation gets a Position and a Rotation with their default values
+ * too, and what these require, unless it has them. Requirements count when a component is added, not afterwards: a Position can be
+ * removed from an entity with a Sprite. A clone, a restored snapshot, a replica and a resumed world are copies and get nothing more.
+ *
+ * After its type, a field can have attributes, which programs and tools find in the description: see mica_attributes.
+ *
+ *     MICA_COMPONENT(Health, (current, float, .unit = "hp", .maximum = 100, .initial = 100, .note = "dead at 0"), shield)
+ *
  * A description can be placed in a header that is included many times: equal names with equal layouts and traits are one
- * component, which uses the construct, destruct, copy and move functions of the first one registered.
+ * component, which has the attributes and the construct, destruct, copy and move functions of the first one registered.
  * From C++ use mica/mica.hpp. For types that are only known at run time, fill in a mica_type and call mica_component_define.
  */
 #ifndef MICA_DESCRIBE_H
@@ -85,6 +94,22 @@ typedef enum mica_dying {
 typedef struct mica_type mica_type;
 struct mica_handler;
 
+/* What is known about a field besides its type. Zero is none. Layout hashes and files do not depend on it. */
+typedef struct mica_attributes {
+    const char *unit; /* such as "m/s" */
+    const char *note; /* one line of documentation */
+    /* The range of a number, or of each element, if the two differ; infinity is no limit. Values from text, JSON and SQL must be in it;
+     * writes in C are not checked: see mica_value_check. */
+    double minimum;
+    double maximum;
+    /* What the field of a component that is added without a value starts with: a number, bool or constant, or each element of an array.
+     * Not for components with a construct function, which does this itself. Elements of lists start with zero. */
+    double initial;
+    const char
+        *initial_json; /* the same for values of all kinds, as mica_value_parse reads them: "[1, 2]", "\"CALM\"" */
+    bool private_;
+} mica_attributes;
+
 /* A field, or a fixed array. */
 typedef struct mica_field {
     const char *name;
@@ -93,6 +118,7 @@ typedef struct mica_field {
     uint32_t element_bytes;
     uint32_t count; /* number of array elements; 1 if it is not an array */
     mica_kind kind;
+    const mica_attributes *attributes; /* NULL: none */
 } mica_field;
 
 typedef struct mica_constant {
@@ -126,6 +152,7 @@ struct mica_type {
     bool hides;       /* not for pools: queries skip entities that have it, unless they name it: see mica/disable.h */
     mica_index index; /* pools */
     mica_dying dying; /* pools */
+    mica_type *const *required; /* components that come along with this one: MICA_TYPES(Position). Not in a circle */
     mica_construct_fn construct;
     mica_destruct_fn destruct;
     mica_copy_fn copy;
@@ -164,18 +191,26 @@ static inline mica_component mica_type_id(mica_type *type)
 
 MICA_END
 
-#define MICA_STRUCT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
-#define MICA_COMPONENT(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_type_intern(...) MICA_AT_(mica_type_intern(__VA_ARGS__))
+#    define mica_type_id(...) MICA_AT_(mica_type_id(__VA_ARGS__))
+#endif
+
+#define MICA_COMPONENT(T, ...) MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_CHUNK), __VA_ARGS__)
+#define MICA_STRUCT MICA_COMPONENT
 /* A component without described fields: it is copied, but not hashed, saved or shown. */
 #define MICA_COMPONENT_OPAQUE(T)                                                                                       \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {                                                                 \
         .name = #T, .size_bytes = sizeof(T), .alignment = _Alignof(T), .kind = MICA_KIND_STRUCT};
-#define MICA_SINGLETON(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
-#define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, traits, __VA_ARGS__)
+#define MICA_SINGLETON(T, ...) MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_SINGLETON), __VA_ARGS__)
+#define MICA_COMPONENT_WITH(T, traits, ...) MICA_TYPE_(T, #T, traits, __VA_ARGS__)
 /* The same, stored in a pool. Nothing else in the program changes. */
-#define MICA_POOL(T, ...) MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL), __VA_ARGS__)
+#define MICA_POOL(T, ...) MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_POOL), __VA_ARGS__)
 #define MICA_POOL_WITH(T, traits, ...)                                                                                 \
-    MICA_TYPE_(T, MICA_KIND_STRUCT, (.storage = MICA_STORAGE_POOL, MICA_UNWRAP_ traits), __VA_ARGS__)
+    MICA_TYPE_(T, #T, (.storage = MICA_STORAGE_POOL, MICA_UNWRAP_ traits), __VA_ARGS__)
+
+/* A list of components for the traits, which were described before. */
+#define MICA_TYPES(...) ((mica_type *const[]){MICA_FOR_EACH_(MICA_TYPE_ENTRY_, 0, __VA_ARGS__) NULL})
 
 /* A tag is deliberately an incomplete type: it has no value. */
 #define MICA_TAG(T) MICA_TAG_WITH(T, (.toggle = false))
@@ -198,8 +233,8 @@ MICA_END
 #define MICA_UNUSED_ __attribute__((unused))
 #define MICA_UNWRAP_(...) __VA_ARGS__
 
-#define MICA_TYPE_(T, kind_, traits, ...) MICA_TYPE_NAMED_(T, #T, kind_, traits, __VA_ARGS__)
-#define MICA_TYPE_NAMED_(T, name_, kind_, traits, ...)                                                                 \
+#define MICA_TYPE_ENTRY_(unused, T) &mica_type_of_##T,
+#define MICA_TYPE_(T, name_, traits, ...)                                                                              \
     MICA_FOR_EACH_(MICA_KIND_, T, __VA_ARGS__)                                                                         \
     MICA_UNUSED_ static const mica_field mica_fields_of_##T[] = {MICA_FOR_EACH_(MICA_FIELD_, T, __VA_ARGS__)};         \
     MICA_UNUSED_ static mica_type mica_type_of_##T = {.name = name_,                                                   \
@@ -207,7 +242,7 @@ MICA_END
                                                       .field_count = sizeof(mica_fields_of_##T) / sizeof(mica_field),  \
                                                       .size_bytes = sizeof(T),                                         \
                                                       .alignment = _Alignof(T),                                        \
-                                                      .kind = kind_,                                                   \
+                                                      .kind = MICA_KIND_STRUCT,                                        \
                                                       MICA_UNWRAP_ traits};
 
 #define MICA_NAMED_(T, kind_, ...)                                                                                     \
@@ -222,30 +257,32 @@ MICA_END
         .kind = kind_};
 #define MICA_CONSTANT_(T, constant) {#constant, (int64_t)(constant)},
 
-/* An entry is either `field` or `(field, Type)`. */
+/* An entry is `field`, `(field, Type)` or `(field, Type, attributes)`. */
 #define MICA_FIELD_(T, entry) MICA_JOIN_(MICA_FIELD_, MICA_IS_WRAPPED_(entry))(T, entry)
-#define MICA_FIELD_1(T, entry) MICA_TYPED_FIELD_(T, MICA_UNWRAP_ entry)
+#define MICA_FIELD_1(T, entry) MICA_CALL_(MICA_TYPED_FIELD_, T, MICA_UNWRAP_ entry, .private_ = 0)
 
-#define MICA_MEMBER_(T, field) (((T *)0)->field)
 #define MICA_FIELD_0(T, field_)                                                                                        \
     {.name = #field_,                                                                                                  \
      .offset = offsetof(T, field_),                                                                                    \
      .element_bytes = MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                                                   \
-     .count = sizeof(MICA_MEMBER_(T, field_)) / MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                         \
+     .count = sizeof(((T *)0)->field_) / MICA_KIND_BYTES_((mica_kind)mica_kind_of_##T##_##field_),                         \
      .kind = (mica_kind)mica_kind_of_##T##_##field_},
 
-#define MICA_TYPED_FIELD_(...) MICA_TYPED_FIELD_2_(__VA_ARGS__)
-#define MICA_TYPED_FIELD_2_(T, field_, Type)                                                                           \
+#define MICA_TYPED_FIELD_(T, field_, Type, ...)                                                                      \
     {.name = #field_,                                                                                                  \
-     .type = &mica_type_of_##Type,                                                                                     \
+     .type = MICA_IS_LIST_(T, field_) ? &mica_type_of_##Type                                                           \
+                                      : _Generic(&mica_type_of_##Type, mica_type *: &mica_type_of_##Type, default: NULL), \
      .offset = offsetof(T, field_),                                                                                    \
      .element_bytes = MICA_IS_LIST_(T, field_) ? sizeof(mica_list) : sizeof(Type),                                     \
-     .count = sizeof(MICA_MEMBER_(T, field_)) / (MICA_IS_LIST_(T, field_) ? sizeof(mica_list) : sizeof(Type)),         \
-     .kind = MICA_IS_LIST_(T, field_) ? MICA_KIND_LIST : MICA_KIND_NONE},
+     .count = sizeof(((T *)0)->field_) / (MICA_IS_LIST_(T, field_) ? sizeof(mica_list) : sizeof(Type)),         \
+     .kind = MICA_IS_LIST_(T, field_)                                                                                  \
+                 ? MICA_KIND_LIST                                                                                      \
+                 : _Generic(&mica_type_of_##Type, mica_type *: MICA_KIND_NONE, default: MICA_KIND_OF_(T, field_)),     \
+     .attributes = sizeof #__VA_ARGS__ == sizeof ".private_ = 0" ? NULL : &mica_attributes_of_##T##_##field_},
 #define MICA_IS_LIST_(T, field)                                                                                        \
-    _Generic(&MICA_MEMBER_(T, field), mica_list *: 1, default: _Generic(MICA_MEMBER_(T, field), mica_list *: 1, default: 0))
+    _Generic(&((T *)0)->field, mica_list *: 1, default: _Generic(((T *)0)->field, mica_list *: 1, default: 0))
 
-/* The kind of a plain field, worked out once, or a readable error. */
+/* The kind of a plain field, worked out once, or a readable error; the attributes of another. */
 #define MICA_KIND_(T, entry) MICA_JOIN_(MICA_KIND_, MICA_IS_WRAPPED_(entry))(T, entry)
 #define MICA_KIND_0(T, field)                                                                                          \
     enum { mica_kind_of_##T##_##field = MICA_KIND_OF_(T, field) };                                                     \
@@ -255,7 +292,9 @@ MICA_END
     _Static_assert((mica_kind)mica_kind_of_##T##_##field != MICA_KIND_LIST,                                            \
                    "Mica needs the type of the elements of " #T "." #field ": write (" #field                          \
                    ", Element), such as (" #field ", float)");
-#define MICA_KIND_1(T, entry)
+#define MICA_KIND_1(T, entry) MICA_CALL_(MICA_ATTRIBUTES_, T, MICA_UNWRAP_ entry, .private_ = 0)
+#define MICA_ATTRIBUTES_(T, field, Type, ...)                                                                        \
+    MICA_UNUSED_ static const mica_attributes mica_attributes_of_##T##_##field = {__VA_ARGS__};
 #define MICA_KIND_BYTES_(kind)                                                                                         \
     ((kind) == MICA_KIND_BOOL || (kind) == MICA_KIND_CHAR || (kind) == MICA_KIND_I8 || (kind) == MICA_KIND_U8 ? 1      \
      : (kind) == MICA_KIND_I16 || (kind) == MICA_KIND_U16                                                     ? 2      \
@@ -266,11 +305,11 @@ MICA_END
 /* `&field` of a plain field and the decayed `field` of an array have the same pointer type, so one list serves both.
  * A pointer field would decay to that type too: its address is a pointer to pointer, which is refused first. */
 #define MICA_KIND_OF_(T, field)                                                                                        \
-    _Generic(&MICA_MEMBER_(T, field),                                                                                  \
+    _Generic(&((T *)0)->field,                                                                                  \
         MICA_KIND_LIST_,                                                                                               \
-        default: _Generic(&MICA_MEMBER_(T, field),                                                                     \
+        default: _Generic(&((T *)0)->field,                                                                     \
             MICA_POINTER_LIST_,                                                                                        \
-            default: _Generic(MICA_MEMBER_(T, field), MICA_KIND_LIST_, default: MICA_KIND_NONE)))
+            default: _Generic(((T *)0)->field, MICA_KIND_LIST_, default: MICA_KIND_NONE)))
 #define MICA_KIND_LIST_                                                                                                \
     bool *: MICA_KIND_BOOL, char *: MICA_KIND_CHAR, signed char *: MICA_KIND_I8, unsigned char *: MICA_KIND_U8,        \
     short *: MICA_KIND_I16, unsigned short *: MICA_KIND_U16, int *: MICA_KIND_I32, unsigned int *: MICA_KIND_U32,      \
@@ -288,7 +327,7 @@ MICA_END
     double **: 0, double *const *: 0, mica_entity **: 0, mica_entity *const *: 0, mica_asset **: 0,                    \
     mica_asset *const *: 0, mica_text **: 0, mica_text *const *: 0, mica_list **: 0, mica_list *const *: 0
 
-/* What lists can have as elements besides described types. */
+/* What lists can have as elements, and fields with attributes as types, besides described types. Constant, which tells them apart. */
 #ifndef __cplusplus
 #    define MICA_ELEMENT_(T, kind_)                                                                                    \
         MICA_UNUSED_ static const mica_type mica_type_of_##T = {                                                       \

@@ -33,6 +33,12 @@ MICA_API bool mica_entity_is_disabled(const mica_world *world, mica_entity entit
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_entity_disable(world, ...) mica_entity_disable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_entity_enable(world, ...) mica_entity_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_entity_is_disabled(world, ...) mica_entity_is_disabled(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #ifndef __cplusplus
 MICA_TAG_WITH(mica_disabled, (.hides = true))
 #endif

@@ -67,4 +67,16 @@ typedef struct mica_draft_finish_def {
 MICA_API mica_result mica_draft_finish(mica_draft *draft, const mica_draft_finish_def *def, mica_blob *out_blob);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_draft_create(...) MICA_AT_(mica_draft_create(__VA_ARGS__))
+#    define mica_draft_destroy(draft) mica_draft_destroy(MICA_AT_(draft))
+#    define mica_draft_error(draft) mica_draft_error(MICA_AT_(draft))
+#    define mica_draft_component(draft, ...) mica_draft_component(MICA_AT_(draft), __VA_ARGS__)
+#    define mica_draft_entity(draft, ...) mica_draft_entity(MICA_AT_(draft), __VA_ARGS__)
+#    define mica_draft_add(draft, ...) mica_draft_add(MICA_AT_(draft), __VA_ARGS__)
+#    define mica_draft_asset(draft, ...) mica_draft_asset(MICA_AT_(draft), __VA_ARGS__)
+#    define mica_draft_disable(draft, ...) mica_draft_disable(MICA_AT_(draft), __VA_ARGS__)
+#    define mica_draft_finish(draft, ...) mica_draft_finish(MICA_AT_(draft), __VA_ARGS__)
+#endif
 #endif

@@ -85,12 +85,19 @@ MICA_API mica_entity mica_clone(mica_world *world, mica_entity entity);
 static inline const void *mica_lookup_get(const mica_world *world, mica_entity entity, mica_type *type)
 {
 #ifndef MICA_CHECKED
-    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
-    if (__builtin_expect(world && component < mica_private_of(world)->component_count, 1)) {
-        uint64_t record = mica_private_record(world, entity);
-        const char *column = mica_private_of(world)->columns[component][record >> 16 & MICA_PRIVATE_CHUNK_MASK];
-        if (__builtin_expect(column != NULL, 1))
-            return column + (uint32_t)(record & 0xFFFF) * type->size_bytes;
+    const mica_private_lookup *lookup = mica_private_of(world);
+    uint64_t component = mica_private_id(type), index = entity.index;
+    if (__builtin_expect(world && component < lookup->component_count, 1)) {
+        if (__builtin_expect(index < lookup->record_count, 1)) {
+            uint64_t record = mica_private_record(lookup, index);
+            uint64_t number = mica_private_chunk_number(record, entity.generation);
+            char *const *columns = lookup->columns[component];
+            const char *column = __builtin_expect(number < lookup->chunk_capacity, 1) ? columns[number] : NULL;
+            if (__builtin_expect(column != NULL, 1))
+                return column + (uint32_t)(record & 0xFFFF) * type->size_bytes;
+            if (columns != lookup->no_columns)
+                return NULL;
+        }
     } else {
         const mica_private_pool *pool = mica_private_fast_pool(world, component);
         uint64_t row = mica_private_pool_row(pool, entity);
@@ -98,25 +105,29 @@ static inline const void *mica_lookup_get(const mica_world *world, mica_entity e
             return row < pool->row_limit ? pool->values + row * type->size_bytes : NULL;
     }
 #endif
-    return mica_get_id(world, entity, mica_type_id(type));
+    return mica_get_id(world, entity, (mica_type_id)(type));
 }
 
 /* Like mica_has_id, for a described component. Threads: reader. */
 static inline bool mica_lookup_has(const mica_world *world, mica_entity entity, mica_type *type)
 {
 #ifndef MICA_CHECKED
-    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
-    if (__builtin_expect(world && component < mica_private_of(world)->component_count, 1)) {
-        char *const *columns = mica_private_of(world)->columns[component];
-        if (__builtin_expect(columns != mica_private_of(world)->no_columns, 1))
-            return columns[mica_private_record(world, entity) >> 16 & MICA_PRIVATE_CHUNK_MASK] != NULL;
+    const mica_private_lookup *lookup = mica_private_of(world);
+    uint64_t component = mica_private_id(type), index = entity.index;
+    if (__builtin_expect(world && component < lookup->component_count, 1)) {
+        char *const *columns = lookup->columns[component];
+        if (__builtin_expect(columns != lookup->no_columns && index < lookup->record_count, 1)) {
+            uint64_t record = mica_private_record(lookup, index);
+            uint64_t number = mica_private_chunk_number(record, entity.generation);
+            return __builtin_expect(number < lookup->chunk_capacity, 1) && columns[number] != NULL;
+        }
     } else {
         const mica_private_pool *pool = mica_private_fast_pool(world, component);
         if (__builtin_expect(pool != NULL, 1))
             return mica_private_pool_row(pool, entity) < pool->row_limit;
     }
 #endif
-    return mica_has_id(world, entity, mica_type_id(type));
+    return mica_has_id(world, entity, (mica_type_id)(type));
 }
 
 /* Like mica_write_id, for a described component. The first write to a slice since the version of the world changed is left to the
@@ -124,23 +135,26 @@ static inline bool mica_lookup_has(const mica_world *world, mica_entity entity, 
 static inline void *mica_lookup_write(mica_world *world, mica_entity entity, mica_type *type)
 {
 #ifndef MICA_CHECKED
-    uint32_t component = type ? __atomic_load_n(&type->id_cache, __ATOMIC_ACQUIRE) : 0;
-    if (__builtin_expect(type && world && component < mica_private_of(world)->component_count && type->size_bytes, 1)) {
-        const mica_private_lookup *lookup = mica_private_of(world);
-        uint64_t record = mica_private_record(world, entity);
-        uint32_t number = (uint32_t)(record >> 16) & MICA_PRIVATE_CHUNK_MASK, row = (uint32_t)record & 0xFFFF;
+    const mica_private_lookup *lookup = mica_private_of(world);
+    uint64_t component = mica_private_id(type), index = entity.index;
+    if (__builtin_expect(world && component < lookup->component_count && index < lookup->record_count, 1)) {
+        uint64_t record = mica_private_record(lookup, index);
+        uint64_t number = mica_private_chunk_number(record, entity.generation);
         char *const *columns = lookup->columns[component];
-        const mica_private_chunk *chunk = lookup->chunks[number];
-        uint32_t column = ((const uint16_t *)(const void *)(columns + lookup->chunk_capacity))[number];
-        const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 +
-                                column + (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
-        if (__builtin_expect(columns[number] && __atomic_load_n(stamp, __ATOMIC_ACQUIRE) ==
-                                                    __atomic_load_n(&lookup->version, __ATOMIC_RELAXED),
-                             1))
-            return columns[number] + row * type->size_bytes;
+        if (__builtin_expect(number < lookup->chunk_capacity && columns[number], 1)) {
+            uint32_t row = (uint32_t)record & 0xFFFF;
+            const mica_private_chunk *chunk = lookup->chunks[number];
+            uint32_t column = ((const uint16_t *)(const void *)(columns + lookup->chunk_capacity))[number];
+            const uint64_t *stamp = (const uint64_t *)(const void *)((const char *)chunk + chunk->stamps_offset) + 1 +
+                                    column + (row >> MICA_PRIVATE_SLICE_SHIFT) * chunk->stride;
+            if (__builtin_expect(type->size_bytes && __atomic_load_n(stamp, __ATOMIC_ACQUIRE) ==
+                                                         __atomic_load_n(&lookup->version, __ATOMIC_RELAXED),
+                                 1))
+                return columns[number] + row * type->size_bytes;
+        }
     }
 #endif
-    return mica_write_id(world, entity, mica_type_id(type));
+    return mica_write_id(world, entity, (mica_type_id)(type));
 }
 
 /* A component to look up with mica_get_several, and where to write the pointer to its value. Use MICA_INTO. */
@@ -159,7 +173,7 @@ static inline uint32_t mica_lookup_several(const mica_world *world, mica_entity 
 {
     uint32_t found = 0;
     if (count > MICA_WANTED_MAX) {
-        mica_world_report(world, MICA_ERROR_INVALID, "mica_get_several: the number of components must be at most 64");
+        (mica_world_report)(world, MICA_ERROR_INVALID, "mica_get_several: the number of components must be at most 64");
         return 0;
     }
     for (uint32_t i = 0; wanted && i < count; ++i) {
@@ -174,19 +188,23 @@ static inline uint32_t mica_lookup_several(const mica_world *world, mica_entity 
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_create_id(world, ...) mica_create_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_destroy(world, ...) mica_destroy(MICA_AT_(world), __VA_ARGS__)
+#    define mica_is_alive(world, ...) mica_is_alive(MICA_AT_(world), __VA_ARGS__)
+#    define mica_add_id(world, ...) mica_add_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_set_id(world, ...) mica_set_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_remove_id(world, ...) mica_remove_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_has_id(world, ...) mica_has_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_get_id(world, ...) mica_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_write_id(world, ...) mica_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_enable_id(world, ...) mica_enable_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_is_enabled_id(world, ...) mica_is_enabled_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_get_components(world, ...) mica_get_components(MICA_AT_(world), __VA_ARGS__)
+#    define mica_clone(world, ...) mica_clone(MICA_AT_(world), __VA_ARGS__)
 #    define mica_lookup_get(world, ...) mica_lookup_get(MICA_AT_(world), __VA_ARGS__)
 #    define mica_lookup_has(world, ...) mica_lookup_has(MICA_AT_(world), __VA_ARGS__)
 #    define mica_lookup_write(world, ...) mica_lookup_write(MICA_AT_(world), __VA_ARGS__)
 #    define mica_lookup_several(world, ...) mica_lookup_several(MICA_AT_(world), __VA_ARGS__)
-#    define mica_get_id(world, ...) mica_get_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_write_id(world, ...) mica_write_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_create_id(world, ...) mica_create_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_destroy(world, ...) mica_destroy(MICA_AT_(world), __VA_ARGS__)
-#    define mica_add_id(world, ...) mica_add_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_set_id(world, ...) mica_set_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_remove_id(world, ...) mica_remove_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_enable_id(world, ...) mica_enable_id(MICA_AT_(world), __VA_ARGS__)
-#    define mica_clone(world, ...) mica_clone(MICA_AT_(world), __VA_ARGS__)
 #endif
 
 /* MICA_WITH(T, {value}), or MICA_WITH(T) for the default value and for tags. */

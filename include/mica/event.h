@@ -15,14 +15,16 @@ enum {
     MICA_EVENT_ENABLE,  /* after the component was enabled; observers only */
     MICA_EVENT_DISABLE, /* after the component was disabled; observers only */
     MICA_EVENT_KINDS,
-    MICA_EVENT_USER = 64, /* and above: events of the program, sent with mica_event_emit; observers only */
+    MICA_EVENT_MATCH = 32, /* after the entity started to match the terms of a monitor (mica/observer.h) */
+    MICA_EVENT_UNMATCH,    /* after it stopped to match them; it may be destroyed */
+    MICA_EVENT_USER = 64,  /* and above: events of the program, sent with mica_event_emit; observers only */
 };
 
 /* What happened to a run of entities. Valid until the function returns. */
 typedef struct mica_event {
     mica_world *world;
     mica_event_kind kind;
-    mica_component component; /* 0 for DESTROY, and for user events without a component */
+    mica_component component; /* 0 for DESTROY, MATCH and UNMATCH, and for user events without a component */
     uint32_t count;
     const mica_entity *entities;
     void *values;     /* `count` values, which may be changed; NULL for a tag, a split component or no component */

@@ -5,10 +5,12 @@
 #define MICA_JOIN_(a, b) MICA_JOIN_2_(a, b)
 #define MICA_JOIN_2_(a, b) a##b
 
+/* M(...), with arguments that come from macros. */
+#define MICA_CALL_(M, ...) M(__VA_ARGS__)
+
 /* MICA_IS_WRAPPED_((x)) is 1, MICA_IS_WRAPPED_(x) is 0. */
-#define MICA_IS_WRAPPED_(entry) MICA_SECOND_(MICA_PROBE_ entry, 0, 0)
-#define MICA_SECOND_(...) MICA_SECOND_2_(__VA_ARGS__)
-#define MICA_SECOND_2_(first, second, ...) second
+#define MICA_IS_WRAPPED_(entry) MICA_CALL_(MICA_SECOND_, MICA_PROBE_ entry, 0, 0)
+#define MICA_SECOND_(first, second, ...) second
 #define MICA_PROBE_(...) 0, 1
 
 /* 1 for one argument, 2 for up to 40. */
@@ -33,7 +35,7 @@
     MICA_ENTRY_(M, T, a35) MICA_ENTRY_(M, T, a36) MICA_ENTRY_(M, T, a37) MICA_ENTRY_(M, T, a38)                        \
     MICA_ENTRY_(M, T, a39) MICA_ENTRY_(M, T, a40) MICA_ENTRY_(MICA_AT_MOST_40_ENTRIES_ARE_ALLOWED, T, a41)
 #define MICA_ENTRY_(M, T, entry) MICA_JOIN_(MICA_ENTRY_, MICA_IS_WRAPPED_(entry))(M, T, entry)
-#define MICA_ENTRY_0(M, T, entry) MICA_JOIN_(MICA_ENTRY_, MICA_SECOND_(MICA_EMPTY_##entry, 1, 0))(M, T, entry)
+#define MICA_ENTRY_0(M, T, entry) MICA_JOIN_(MICA_ENTRY_, MICA_CALL_(MICA_SECOND_, MICA_EMPTY_##entry, 1, 0))(M, T, entry)
 #define MICA_ENTRY_1(M, T, entry) M(T, entry)
 #define MICA_ENTRY_2(M, T, entry)
 #define MICA_EMPTY_ 0, 2

@@ -160,9 +160,20 @@ MICA_API mica_phase mica_phase_find(const mica_world *world, const char *name);
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_flow_configure(world, ...) mica_flow_configure(MICA_AT_(world), __VA_ARGS__)
 #    define mica_step(world, ...) mica_step(MICA_AT_(world), __VA_ARGS__)
+#    define mica_step_from(world, ...) mica_step_from(MICA_AT_(world), __VA_ARGS__)
 #    define mica_run(world, ...) mica_run(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stop(world) mica_stop(MICA_AT_(world))
 #    define mica_system_run(world, ...) mica_system_run(MICA_AT_(world), __VA_ARGS__)
+#    define mica_pause(world, ...) mica_pause(MICA_AT_(world), __VA_ARGS__)
+#    define mica_pause_step(world) mica_pause_step(MICA_AT_(world))
+#    define mica_time_set_scale(world, ...) mica_time_set_scale(MICA_AT_(world), __VA_ARGS__)
+#    define mica_time_get(world) mica_time_get(MICA_AT_(world))
+#    define mica_phase_add(world, ...) mica_phase_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_phase_remove(world, ...) mica_phase_remove(MICA_AT_(world), __VA_ARGS__)
+#    define mica_phase_enable(world, ...) mica_phase_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_phase_find(world, ...) mica_phase_find(MICA_AT_(world), __VA_ARGS__)
 #endif
 
 /* MICA_PHASE_AFTER(name, phase), MICA_PHASE_BEFORE(name, phase): further fields of the def may follow.

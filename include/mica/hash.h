@@ -73,4 +73,14 @@ MICA_API bool mica_hash_tree_diff(const mica_hash_tree *a, const mica_hash_tree 
 MICA_API bool mica_hash_diff(const mica_world *a, const mica_world *b, mica_difference *out);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_hash_tree_take(world, ...) mica_hash_tree_take(MICA_AT_(world), __VA_ARGS__)
+#    define mica_hash_tree_from_leaves(...) MICA_AT_(mica_hash_tree_from_leaves(__VA_ARGS__))
+#    define mica_hash_tree_free(tree) mica_hash_tree_free(MICA_AT_(tree))
+#    define mica_hash_tree_root(tree) mica_hash_tree_root(MICA_AT_(tree))
+#    define mica_hash_tree_leaves(tree, ...) mica_hash_tree_leaves(MICA_AT_(tree), __VA_ARGS__)
+#    define mica_hash_tree_diff(a, ...) mica_hash_tree_diff(MICA_AT_(a), __VA_ARGS__)
+#    define mica_hash_diff(a, ...) mica_hash_diff(MICA_AT_(a), __VA_ARGS__)
+#endif
 #endif

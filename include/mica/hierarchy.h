@@ -128,6 +128,38 @@ MICA_API bool mica_command_destroy_with_id(mica_commands *commands, mica_entity 
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_set_parent(world, ...) mica_set_parent(MICA_AT_(world), __VA_ARGS__)
+#    define mica_place_before(world, ...) mica_place_before(MICA_AT_(world), __VA_ARGS__)
+#    define mica_place_after(world, ...) mica_place_after(MICA_AT_(world), __VA_ARGS__)
+#    define mica_set_parents(world, ...) mica_set_parents(MICA_AT_(world), __VA_ARGS__)
+#    define mica_detach_children(world, ...) mica_detach_children(MICA_AT_(world), __VA_ARGS__)
+#    define mica_create_child_id(world, ...) mica_create_child_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_parent(world, ...) mica_parent(MICA_AT_(world), __VA_ARGS__)
+#    define mica_first_child(world, ...) mica_first_child(MICA_AT_(world), __VA_ARGS__)
+#    define mica_last_child(world, ...) mica_last_child(MICA_AT_(world), __VA_ARGS__)
+#    define mica_next_sibling(world, ...) mica_next_sibling(MICA_AT_(world), __VA_ARGS__)
+#    define mica_previous_sibling(world, ...) mica_previous_sibling(MICA_AT_(world), __VA_ARGS__)
+#    define mica_child_count(world, ...) mica_child_count(MICA_AT_(world), __VA_ARGS__)
+#    define mica_linked_count(world) mica_linked_count(MICA_AT_(world))
+#    define mica_depth(world, ...) mica_depth(MICA_AT_(world), __VA_ARGS__)
+#    define mica_root(world, ...) mica_root(MICA_AT_(world), __VA_ARGS__)
+#    define mica_is_ancestor(world, ...) mica_is_ancestor(MICA_AT_(world), __VA_ARGS__)
+#    define mica_tree_next(world, ...) mica_tree_next(MICA_AT_(world), __VA_ARGS__)
+#    define mica_tree_skip(world, ...) mica_tree_skip(MICA_AT_(world), __VA_ARGS__)
+#    define mica_set_orphans(world, ...) mica_set_orphans(MICA_AT_(world), __VA_ARGS__)
+#    define mica_destroy_with(world, ...) mica_destroy_with(MICA_AT_(world), __VA_ARGS__)
+#    define mica_destroy_children(world, ...) mica_destroy_children(MICA_AT_(world), __VA_ARGS__)
+#    define mica_clone_tree(world, ...) mica_clone_tree(MICA_AT_(world), __VA_ARGS__)
+#    define mica_tree_disable(world, ...) mica_tree_disable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_tree_enable(world, ...) mica_tree_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_name_child(world, ...) mica_name_child(MICA_AT_(world), __VA_ARGS__)
+#    define mica_path_get(world, ...) mica_path_get(MICA_AT_(world), __VA_ARGS__)
+#    define mica_command_set_parent_id(commands, ...) mica_command_set_parent_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_place_id(commands, ...) mica_command_place_id(MICA_AT_(commands), __VA_ARGS__)
+#    define mica_command_destroy_with_id(commands, ...) mica_command_destroy_with_id(MICA_AT_(commands), __VA_ARGS__)
+#endif
+
 /* mica_create_child(world, parent) or mica_create_child(world, parent, MICA_WITH(...), ...) */
 #define mica_create_child(world, ...) MICA_JOIN_(MICA_CREATE_CHILD_, MICA_ONE_OR_MORE_(__VA_ARGS__))(world, __VA_ARGS__)
 #define MICA_CREATE_CHILD_1(world, parent) mica_create_child_id((world), (parent), NULL, 0)

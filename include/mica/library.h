@@ -80,4 +80,18 @@ MICA_API mica_result mica_library_reload(mica_library *library, mica_asset asset
 MICA_API uint32_t mica_library_count(const mica_library *library);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_library_create(...) MICA_AT_(mica_library_create(__VA_ARGS__))
+#    define mica_library_destroy(library) mica_library_destroy(MICA_AT_(library))
+#    define mica_library_load(library, ...) mica_library_load(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_release(library, ...) mica_library_release(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_load_assets(library, ...) mica_library_load_assets(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_release_assets(library, ...) mica_library_release_assets(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_find(library, ...) mica_library_find(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_asset(library, ...) mica_library_asset(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_path(library, ...) mica_library_path(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_reload(library, ...) mica_library_reload(MICA_AT_(library), __VA_ARGS__)
+#    define mica_library_count(library) mica_library_count(MICA_AT_(library))
+#endif
 #endif

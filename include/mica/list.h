@@ -66,7 +66,8 @@ MICA_API void *mica_list_write_type(mica_list *list, const struct mica_type *ele
 
 /* Inserts a new element, which is zero, at the end or before `position`, and returns it. Returns NULL if memory runs out, the position is
  * greater than the count, or the list is full; the list is unchanged then. Threads: one per list, as for all below. */
-#define mica_list_append(list, T) ((T *)mica_list_insert_type((list), &mica_type_of_##T, UINT32_MAX, 1))
+#define mica_list_append(list, T) ((T *)mica_private_list_append((list), &mica_type_of_##T, sizeof(T)))
+MICA_API void *mica_list_append_type(mica_list *list, const struct mica_type *element);
 #define mica_list_insert(list, T, position) ((T *)mica_list_insert_type((list), &mica_type_of_##T, (position), 1))
 
 /* The same for several elements. A position of UINT32_MAX is the end. Threads: one per list. */
@@ -109,6 +110,46 @@ MICA_API mica_result mica_list_copy_type(mica_list *list, const struct mica_type
 #define mica_list_clear(list, T) mica_list_clear_type((list), &mica_type_of_##T)
 MICA_API void mica_list_clear_type(mica_list *list, const struct mica_type *element);
 
+/* Private: what lies before the elements, for the inline fast path of mica_list_append: two numbers, the owners and the count. */
+enum {
+    MICA_PRIVATE_LIST_HEAD_BYTES = 8,
+    MICA_PRIVATE_LIST_OWNER = 1 << 14, /* one owner; below are the bytes of an element, and MICA_PRIVATE_LIST_OWNS */
+    MICA_PRIVATE_LIST_OWNS = 1 << 13,  /* the elements have text or lists */
+    MICA_PRIVATE_LIST_ELEMENT_MAX = (1 << 13) - 1, /* bytes of an element, or more */
+    MICA_PRIVATE_LIST_SIZE_SHIFT = 26,             /* the number of the size of the block is above the count */
+};
+/* The bytes of a block by the number of its size, with the head. Threads: any. */
+MICA_API extern const uint32_t mica_private_block_bytes[];
+
+/* Appends to a list with one owner and room for one more, and leaves everything else to the library. Threads: one per list. */
+static inline void *mica_private_list_append(mica_list *list, const struct mica_type *element, size_t bytes)
+{
+    if (__builtin_expect(!list || !list->private_.items || bytes >= MICA_PRIVATE_LIST_ELEMENT_MAX, 0))
+        return mica_list_append_type(list, element);
+    uint32_t *head = (uint32_t *)list->private_.items - 2;
+    uint32_t owners = __atomic_load_n(head, __ATOMIC_ACQUIRE) & ~(uint32_t)MICA_PRIVATE_LIST_OWNS;
+    size_t before = head[1] & MICA_LIST_COUNT_MAX, end = (before + 1) * bytes + MICA_PRIVATE_LIST_HEAD_BYTES;
+    if (__builtin_expect(owners != (MICA_PRIVATE_LIST_OWNER | (uint32_t)bytes) || before == MICA_LIST_COUNT_MAX ||
+                             end > mica_private_block_bytes[head[1] >> MICA_PRIVATE_LIST_SIZE_SHIFT],
+                         0))
+        return mica_list_append_type(list, element);
+    ++head[1];
+    return memset((char *)list->private_.items + before * bytes, 0, bytes);
+}
+
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_list_items_type(...) MICA_AT_(mica_list_items_type(__VA_ARGS__))
+#    define mica_list_write_type(...) MICA_AT_(mica_list_write_type(__VA_ARGS__))
+#    define mica_list_append_type(...) MICA_AT_(mica_list_append_type(__VA_ARGS__))
+#    define mica_private_list_append(...) MICA_AT_(mica_private_list_append(__VA_ARGS__))
+#    define mica_list_insert_type(...) MICA_AT_(mica_list_insert_type(__VA_ARGS__))
+#    define mica_list_replace_type(...) MICA_AT_(mica_list_replace_type(__VA_ARGS__))
+#    define mica_list_remove_type(...) MICA_AT_(mica_list_remove_type(__VA_ARGS__))
+#    define mica_list_resize_type(...) MICA_AT_(mica_list_resize_type(__VA_ARGS__))
+#    define mica_list_copy_type(...) MICA_AT_(mica_list_copy_type(__VA_ARGS__))
+#    define mica_list_clear_type(...) MICA_AT_(mica_list_clear_type(__VA_ARGS__))
+#endif
 
 #endif

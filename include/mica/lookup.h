@@ -13,11 +13,10 @@
 MICA_BEGIN
 
 enum {
-    MICA_PRIVATE_PAGE_SHIFT = 10,  /* records per page */
+    MICA_PRIVATE_PAGE_SHIFT = 10,  /* records per page of the library */
     MICA_PRIVATE_SLICE_SHIFT = 9,  /* rows per slice */
     MICA_PRIVATE_MAP_SHIFT = 12,   /* entries per page of the map of a pool */
     MICA_PRIVATE_POOL_ID = 0x8000, /* the first id of components in pools */
-    MICA_PRIVATE_CHUNK_MASK = 0xFFFFFF,
 };
 
 /* The beginning of a chunk. */
@@ -41,16 +40,16 @@ typedef struct mica_private_pool {
 typedef struct mica_private_lookup {
     uint64_t
         structure; /* changes whenever a pointer to a value may become invalid; its upper 24 bits are the world's own */
-    uint64_t version; /* stamped on what is written */
-    const uintptr_t
-        *pages; /* of records, by entity index >> 10: where the record of index 0 would be; [-1] is how many */
-    uint32_t component_count; /* entries of `columns` */
-    uint32_t
+    uint64_t version;        /* stamped on what is written */
+    const uint64_t *records; /* by entity index; the library has those from record_count on elsewhere */
+    uint64_t record_count;
+    uint64_t
         chunk_capacity; /* entries of a list of columns; after them are 16 bits each for the number of the column */
     char *const *const *columns; /* by component id, then chunk number: the column, or NULL if the chunk has none */
     char *const *no_columns;     /* the list of components that have none: only the library knows where they are */
     const mica_private_chunk *const *chunks; /* by number */
     const mica_private_pool *const *pools;   /* by component id - MICA_PRIVATE_POOL_ID; NULL where the world has none */
+    uint64_t component_count;                /* entries of `columns` */
     uint32_t pool_count;
     uint32_t chunk_epoch; /* changes when a chunk number becomes free */
 } mica_private_lookup;
@@ -61,25 +60,29 @@ static inline const mica_private_lookup *mica_private_of(const mica_world *world
     return (const mica_private_lookup *)(const void *)world;
 }
 
-/* Returns the record of an entity, or 0 if it is not alive. Other threads may add pages, and hand out entities, meanwhile.
- * Threads: reader. */
-static inline uint64_t mica_private_record(const mica_world *world, mica_entity entity)
+/* Returns the record of an index below record_count. Other threads may hand out its entity meanwhile. Threads: reader. */
+static inline uint64_t mica_private_record(const mica_private_lookup *lookup, uint64_t index)
 {
-    if (__builtin_expect(!world, 0))
-        return 0;
-    const uintptr_t *pages = __atomic_load_n(&mica_private_of(world)->pages, __ATOMIC_ACQUIRE);
-    uintptr_t page = entity.index >> MICA_PRIVATE_PAGE_SHIFT;
-    if (__builtin_expect(page >= pages[-1], 0))
-        return 0;
-    uintptr_t records = __atomic_load_n(&pages[page], __ATOMIC_ACQUIRE);
-    uint64_t record = __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * 8), __ATOMIC_RELAXED);
-    return __builtin_expect((uint32_t)(record >> 40) == entity.generation, 1) ? record : 0;
+    return __atomic_load_n(&lookup->records[index], __ATOMIC_RELAXED);
+}
+
+/* Returns the chunk number of a record; a number that is not below chunk_capacity if the record has another generation.
+ * Threads: any. */
+static inline uint64_t mica_private_chunk_number(uint64_t record, uint32_t generation)
+{
+    return (record >> 16) - ((uint64_t)generation << 24);
+}
+
+/* Returns the id of a type, or 0 if it has none yet. Threads: any. */
+static inline uint64_t mica_private_id(const mica_type *type)
+{
+    return type ? __atomic_load_n(&type->id_cache, __ATOMIC_RELAXED) : 0;
 }
 
 /* Returns the pool of a component if the fields of mica_private_pool find its values, or NULL. Threads: reader. */
-static inline const mica_private_pool *mica_private_fast_pool(const mica_world *world, mica_component component)
+static inline const mica_private_pool *mica_private_fast_pool(const mica_world *world, uint64_t component)
 {
-    uint32_t number = component - MICA_PRIVATE_POOL_ID;
+    uint64_t number = component - MICA_PRIVATE_POOL_ID;
     if (!world || number >= mica_private_of(world)->pool_count)
         return NULL;
     const mica_private_pool *pool = mica_private_of(world)->pools[number];
@@ -96,10 +99,10 @@ static inline uint64_t mica_private_pool_row(const mica_private_pool *pool, mica
             entity.index < pool->row_limit && mica_same(pool->owners[entity.index], entity) && !mica_is_nil(entity);
         return is_owner ? entity.index : UINT64_MAX;
     }
-    uint32_t page = entity.index >> MICA_PRIVATE_MAP_SHIFT;
+    uint64_t index = entity.index, page = index >> MICA_PRIVATE_MAP_SHIFT;
     if (__builtin_expect(page >= pool->page_count, 0))
         return UINT64_MAX;
-    uint64_t entry = pool->pages[page][entity.index & ((1u << MICA_PRIVATE_MAP_SHIFT) - 1)];
+    uint64_t entry = pool->pages[page][index & ((1u << MICA_PRIVATE_MAP_SHIFT) - 1)];
     return entry - ((uint64_t)entity.generation << 32) - 1;
 }
 

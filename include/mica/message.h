@@ -89,6 +89,14 @@ MICA_API mica_result mica_message_every_frame_id(mica_world *world, mica_compone
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_handler_add(world, ...) mica_handler_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_handler_remove(world, ...) mica_handler_remove(MICA_AT_(world), __VA_ARGS__)
+#    define mica_send_id(world, ...) mica_send_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_broadcast_id(world, ...) mica_broadcast_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_message_every_frame_id(world, ...) mica_message_every_frame_id(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 #define MICA_HANDLER(T, M, fn_) MICA_HANDLER_WITH(T, M, fn_, (.context = NULL))
 /* With more fields of the struct: MICA_HANDLER_WITH(Health, Damage, fn, (.context = &log, MICA_USES(MICA_USE_READ(Armour)))) */
 #define MICA_HANDLER_WITH(T, M, fn_, options)                                                                          \

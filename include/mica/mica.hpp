@@ -15,11 +15,19 @@
  *     world.step(1.0f / 60);
  *
  * What a function takes is what is asked for: T & writes, const T & reads, T * and const T * are optional (nullptr where the
- * entity has none), mica_entity is the entity itself, const mica_frame & the moment. The call is inlined into a loop over
- * plain arrays. mica::with<T...> and mica::without<T...> as further arguments of each, query and system say what else must or
+ * entity has none; the pointer of a tag is only compared with nullptr), mica_entity is the entity itself, const mica_frame & the
+ * moment. The call is inlined into a loop over plain arrays. mica::with<T...> and mica::without<T...> as further arguments of each, query and system say what else must or
  * must not be there:
  *
  *     world.each([](Position &position) { position.y = 0; }, mica::with<Grounded>, mica::without<Flying>);
+ *
+ * Text and arrays of any length that the world owns are mica::text and mica::list<T>: they are hashed, saved and shown.
+ *
+ *     struct Person { mica::text name; mica::list<float> scores; };
+ *     MICA_COMPONENT(Person, name, scores)
+ *     person->name.set("Ada");
+ *     person->scores.push_back(4.5f);
+ *     for (float score : person->scores) ...
  *
  * A component may be any type that can be moved without throwing: what is not trivially copyable gets the functions Mica
  * needs from its constructors and destructor. Fields that own something (std::string, std::vector) are left out of the
@@ -38,6 +46,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -54,13 +63,99 @@ template <class T> mica_component id()
     return mica_type_id(&mica_type_for(type_tag<std::remove_cv_t<T>>{}));
 }
 
+/* A list of components for the traits `required`: type.required = mica::types<Position, Rotation>(). */
+template <class... T> mica_type *const *types()
+{
+    static mica_type *const list[] = {&mica_type_for(type_tag<T>{})..., nullptr};
+    return list;
+}
+
 /* Must be there, must not be there: further arguments of each, query and system. */
 template <class... T> struct with_t {};
 template <class... T> struct without_t {};
 template <class... T> inline constexpr with_t<T...> with{};
 template <class... T> inline constexpr without_t<T...> without{};
 
+/* Text of any length in a component: see mica/text.h. Copying a value in C++ does not copy its text; setting a component does.
+ * Functions that can run out of memory return false, and leave the text as it was. */
+struct text : mica_text {
+    /* Valid until the text changes. */
+    std::string_view view() const { return {mica_text_get(this), mica_text_length(this)}; }
+    operator std::string_view() const { return view(); }
+    std::size_t size() const { return mica_text_length(this); }
+    bool empty() const { return size() == 0; }
+    const char *c_str() const { return mica_text_get(this); }
+    bool set(std::string_view characters)
+    {
+        return mica_text_set_bytes(this, characters.data(), characters.size()) == MICA_OK;
+    }
+    bool append(std::string_view characters)
+    {
+        return mica_text_append_bytes(this, characters.data(), characters.size()) == MICA_OK;
+    }
+    void clear() { mica_text_clear(this); }
+};
+inline bool operator==(const text &a, std::string_view b)
+{
+    return a.view() == b;
+}
+inline bool operator!=(const text &a, std::string_view b)
+{
+    return a.view() != b;
+}
+
 namespace detail {
+template <class T> const mica_type &element_type();
+}
+
+/* An array of any length in a component: see mica/list.h. Reading is that of a constant span. Lists that others share are copied before
+ * they are written, so writing goes through functions of its own, which return nullptr or false if memory runs out; pointers are
+ * valid until the list changes. New elements are zero. */
+template <class T> struct list : mica_list {
+    static_assert(std::is_trivially_copyable_v<T>, "elements of a list are plain values or text");
+    using value_type = T;
+    using const_iterator = const T *;
+
+    std::size_t size() const { return mica_list_count(this); }
+    bool empty() const { return size() == 0; }
+    const T *data() const { return static_cast<const T *>(mica_list_items_type(this, &element())); }
+    const T *begin() const { return data(); }
+    const T *end() const { return data() + size(); }
+    const T &operator[](std::size_t position) const { return data()[position]; }
+
+    T *write() { return static_cast<T *>(mica_list_write_type(this, &element())); }
+    /* Return the first of the new elements. A position past the end is the end. */
+    T *append(std::size_t count = 1) { return insert(UINT32_MAX, count); }
+    T *insert(std::size_t position, std::size_t count = 1)
+    {
+        return static_cast<T *>(mica_list_insert_type(this, &element(), number(position), number(count)));
+    }
+    bool push_back(const T &value) { return replace(UINT32_MAX, 0, &value, 1); }
+    bool remove(std::size_t position, std::size_t count = 1)
+    {
+        return mica_list_remove_type(this, &element(), number(position), number(count)) == MICA_OK;
+    }
+    bool resize(std::size_t count) { return mica_list_resize_type(this, &element(), number(count)) == MICA_OK; }
+    bool assign(const T *values, std::size_t count) { return replace(0, UINT32_MAX, values, count); }
+    bool copy(const list &from) { return mica_list_copy_type(this, &element(), &from) == MICA_OK; }
+    void clear() { mica_list_clear_type(this, &element()); }
+
+  private:
+    static const mica_type &element() { return detail::element_type<T>(); }
+    static uint32_t number(std::size_t value)
+    {
+        return value < UINT32_MAX ? static_cast<uint32_t>(value) : UINT32_MAX;
+    }
+    bool replace(std::size_t position, uint32_t removed, const T *values, std::size_t count)
+    {
+        return mica_list_replace_type(this, &element(), number(position), removed, values, number(count)) == MICA_OK;
+    }
+};
+
+namespace detail {
+
+template <class T> struct is_list : std::false_type {};
+template <class T> struct is_list<list<T>> : std::true_type {};
 
 template <class T> constexpr mica_kind integer_kind()
 {
@@ -90,10 +185,39 @@ template <class T> constexpr mica_kind kind_of()
         return MICA_KIND_F64;
     else if constexpr (std::is_same_v<T, mica_entity>)
         return MICA_KIND_ENTITY;
+    else if constexpr (std::is_same_v<T, mica_asset>)
+        return MICA_KIND_ASSET;
+    else if constexpr (std::is_same_v<T, mica_text> || std::is_same_v<T, text>)
+        return MICA_KIND_TEXT;
+    else if constexpr (is_list<T>::value)
+        return MICA_KIND_LIST;
     else if constexpr (std::is_integral_v<T>)
         return integer_kind<T>();
     else
         return MICA_KIND_NONE;
+}
+
+/* The description of the elements of a list: that of their type, or one for their kind. */
+template <class T> const mica_type &element_type()
+{
+    constexpr mica_kind kind = kind_of<T>();
+    static_assert(kind != MICA_KIND_LIST, "a list of lists needs a described struct with a list in between");
+    static_assert(kind != MICA_KIND_NONE || is_described<T>::value, "the type of these elements has no description");
+    if constexpr (kind == MICA_KIND_NONE) {
+        return mica_type_for(type_tag<T>{});
+    } else {
+        static const mica_type type = [] {
+            static const char *const names[] = {"",    "bool", "char", "i8",  "u8",  "i16",    "u16", "i32", "u32", "i64",
+                                                "u64", "f32",  "f64",  "entity", "",    "",    "",    "asset", "text"};
+            mica_type result = {};
+            result.name = names[kind];
+            result.size_bytes = sizeof(T);
+            result.alignment = alignof(T);
+            result.kind = kind;
+            return result;
+        }();
+        return type;
+    }
 }
 
 /* The description of a field; of one with a described type, that type says its kind. */
@@ -111,6 +235,21 @@ template <class Member> mica_field field(const char *name, std::size_t offset)
     result.kind = kind;
     if constexpr (kind == MICA_KIND_NONE)
         result.type = &mica_type_for(type_tag<element>{});
+    if constexpr (kind == MICA_KIND_LIST)
+        result.type = &element_type<typename element::value_type>();
+    return result;
+}
+
+/* The same with attributes, which `set` assigns; each field has a `set` of its own type. */
+template <class Member, class Set> mica_field field_with(const char *name, std::size_t offset, const Set &set)
+{
+    static const mica_attributes attributes = [&set] {
+        mica_attributes result = {};
+        set(result);
+        return result;
+    }();
+    mica_field result = field<Member>(name, offset);
+    result.attributes = &attributes;
     return result;
 }
 
@@ -208,11 +347,21 @@ template <class T> struct parameter<T &> {
     using component = std::remove_const_t<T>;
     static T &at(void *column, mica_view &, uint32_t row) { return static_cast<T *>(column)[row]; }
 };
+/* A tag is an incomplete type, or an empty one. */
+template <class T, class = void> struct is_tag : std::true_type {};
+template <class T> struct is_tag<T, std::void_t<decltype(sizeof(T))>> : std::is_empty<T> {};
 template <class T> struct parameter<T *> {
-    static constexpr mica_access access = std::is_const_v<T> ? MICA_ACCESS_MAYBE_READ : MICA_ACCESS_MAYBE_WRITE;
+    static constexpr mica_access access =
+        std::is_const_v<T> || is_tag<T>::value ? MICA_ACCESS_MAYBE_READ : MICA_ACCESS_MAYBE_WRITE;
     static constexpr bool is_term = true;
     using component = std::remove_const_t<T>;
-    static T *at(void *column, mica_view &, uint32_t row) { return column ? static_cast<T *>(column) + row : nullptr; }
+    static T *at(void *column, mica_view &, uint32_t row)
+    {
+        if constexpr (is_tag<T>::value) /* its column only says that it is there */
+            return static_cast<T *>(column);
+        else
+            return column ? static_cast<T *>(column) + row : nullptr;
+    }
 };
 template <> struct parameter<mica_entity> {
     static constexpr bool is_term = false;
@@ -369,6 +518,11 @@ class world {
     {
         return static_cast<T *>(mica_add_id(get(), entity, id<T>()));
     }
+    /* One more instance of a pool component with .many. */
+    template <class T> T *add_instance(mica_entity entity)
+    {
+        return static_cast<T *>(mica_add_instance_id(get(), entity, id<T>()));
+    }
     template <class T> bool remove(mica_entity entity) { return mica_remove_id(get(), entity, id<T>()); }
     template <class T> bool has(mica_entity entity) const
     {
@@ -443,8 +597,11 @@ class world {
 
 } // namespace mica
 
-/* Descriptions, as in mica/describe.h; a field of a described type needs no parentheses, and traits are assignments:
- *     MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength) */
+/* Descriptions, as in mica/describe.h; a field of a described type needs no parentheses, and traits and attributes are assignments:
+ *     MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength)
+ *     MICA_COMPONENT_WITH(Sprite, (type.required = mica::types<Position, Rotation>()), image)
+ *     MICA_COMPONENT(Health, (current, attributes.unit = "hp", attributes.maximum = 100), shield)
+ * Values that members start with, such as `float current = 100;`, are those that components start with. */
 #undef MICA_STRUCT
 #undef MICA_COMPONENT
 #undef MICA_COMPONENT_WITH
@@ -455,7 +612,8 @@ class world {
 #undef MICA_TAG
 #undef MICA_TAG_WITH
 #undef MICA_POOL_TAG
-#define MICA_STRUCT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, (void()), __VA_ARGS__)
+#undef MICA_TYPES
+#define MICA_STRUCT MICA_COMPONENT
 #define MICA_COMPONENT(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, (void()), __VA_ARGS__)
 #define MICA_COMPONENT_WITH(T, traits, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_CHUNK, traits, __VA_ARGS__)
 #define MICA_POOL(T, ...) MICA_CPP_TYPE_(T, MICA_STORAGE_POOL, (void()), __VA_ARGS__)
@@ -479,7 +637,13 @@ class world {
         return fields;                                                                                                 \
     }                                                                                                                  \
     MICA_CPP_DESCRIBED_(T, ::mica::detail::describe_fields<T>(#T, storage), traits)
-#define MICA_CPP_FIELD_(T, name) ::mica::detail::field<decltype(T::name)>(#name, offsetof(T, name)),
+#define MICA_CPP_FIELD_(T, entry) MICA_JOIN_(MICA_CPP_FIELD_, MICA_IS_WRAPPED_(entry))(T, entry)
+#define MICA_CPP_FIELD_0(T, name) ::mica::detail::field<decltype(T::name)>(#name, offsetof(T, name)),
+#define MICA_CPP_FIELD_1(T, entry) MICA_CPP_FIELD_2_(T, MICA_UNWRAP_ entry)
+#define MICA_CPP_FIELD_2_(...) MICA_CPP_FIELD_3_(__VA_ARGS__)
+#define MICA_CPP_FIELD_3_(T, name, ...)                                                                                \
+    ::mica::detail::field_with<decltype(T::name)>(#name, offsetof(T, name),                                            \
+                                                  [](mica_attributes &attributes) { __VA_ARGS__; }),
 #define MICA_CPP_DESCRIBED_(T, description, traits)                                                                    \
     inline mica_type &mica_type_for(::mica::type_tag<T>)                                                               \
     {                                                                                                                  \

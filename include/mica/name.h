@@ -12,10 +12,11 @@
 
 MICA_BEGIN
 
-/* Names an entity within a scope and replaces its old name; NULL or "" removes the name. Copies the text. Takes effect
- * immediately, even while changes are recorded and for an entity whose creation is recorded. Returns MICA_ERROR_REFUSED inside a
- * system that is not exclusive, MICA_ERROR_EXISTS if the scope already has the name, MICA_ERROR_INVALID if the name contains
- * '/' or the entity is its own scope, and MICA_ERROR_DEAD for a dead entity or scope. Threads: owner. */
+/* Names an entity within a scope and replaces its old name; NULL or "" removes the name. Copies the text. Inside a system that is
+ * not exclusive, the change is recorded and applied by the flush, which drops it with a report if the scope has the name then.
+ * Otherwise it takes effect immediately, even while changes are recorded and for an entity whose creation is recorded.
+ * Returns MICA_ERROR_EXISTS if the scope already has the name, MICA_ERROR_INVALID if the name contains '/' or the entity is its
+ * own scope, and MICA_ERROR_DEAD for a dead entity or scope. Threads: owner. */
 MICA_API mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name);
 
 /* Returns the name, or NULL. Valid until the name changes or the entity is destroyed. Threads: reader. */
@@ -37,5 +38,9 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_name_set(world, ...) mica_name_set(MICA_AT_(world), __VA_ARGS__)
+#    define mica_name_get(world, ...) mica_name_get(MICA_AT_(world), __VA_ARGS__)
+#    define mica_name_get_scope(world, ...) mica_name_get_scope(MICA_AT_(world), __VA_ARGS__)
+#    define mica_find_from(world, ...) mica_find_from(MICA_AT_(world), __VA_ARGS__)
+#    define mica_find(world, ...) mica_find(MICA_AT_(world), __VA_ARGS__)
 #endif
 #endif

@@ -1,7 +1,11 @@
 /* Mica, observer: any number of functions per event, each with an optional filter.
  *
  *     mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Burning, light_up, MICA_HAS(Torch)));
+ *     mica_observer_add(world, &(mica_observer_def){
+ *         .events = (mica_event_kind[]){MICA_EVENT_ADD, MICA_EVENT_REMOVE}, .event_count = 2,
+ *         .components = (mica_component[]){MICA_ID(Burning), MICA_ID(Frozen)}, .component_count = 2, .fn = update_icon});
  *
+ * An observer of several events or components sees in event->kind and event->component what happened.
  * A hook (mica/hook.h) sees every single change. An observer is told the net result of an operation or flush: if an entity
  * changes many times in one flush, the observer is called once for each net difference. An entity that is changed and
  * destroyed in one flush only causes REMOVE for the components it had, and DESTROY.
@@ -9,6 +13,18 @@
  * Order for one entity: before the change DESTROY, then REMOVE by ascending component id; after it ADD by ascending component
  * id, then SET, then ENABLE and DISABLE. The hook of an event runs before its observers, which run in the order they were added.
  * Changes that observers make are recorded and applied when the operation ends.
+ *
+ * A monitor is an observer of MATCH and UNMATCH:
+ *
+ *     mica_observer_add(world, MICA_MONITOR(update_radar, MICA_READ(Position), MICA_HAS(Enemy), MICA_WITHOUT(Hidden)));
+ *
+ * It is told when entities start and stop to match its terms as a query would: components that are added, removed, enabled and
+ * disabled, entities that are created, destroyed, disabled and enabled. It is told after the operation or flush, when what hooks and
+ * observers recorded is applied too: first UNMATCH with all entities that stopped, some of which may be destroyed, then MATCH with all
+ * that started. An entity that starts and stops in between is not reported. To read the last value of a component, observe REMOVE.
+ * Monitors are told in the order in which they were added. Some term must require a component; CHANGED, ADDED and singletons are
+ * rejected. Restoring a snapshot tells nothing. If memory runs out while a change is noted, this is reported and the monitor is not
+ * told of that entity.
  */
 #ifndef MICA_OBSERVER_H
 #define MICA_OBSERVER_H
@@ -27,8 +43,14 @@ typedef struct mica_observer {
 typedef struct mica_observer_def {
     const char *name; /* for reports; NULL means "observer" */
     mica_event_kind event;
-    mica_component component; /* 0 for DESTROY, and for user events with any component */
-    const mica_term *terms;   /* query terms that the entity must match; none means no filter */
+    mica_component component; /* 0 for DESTROY, MATCH and UNMATCH, and for user events with any component */
+    /* Lists that replace `event` and `component` if they are not empty: the observer is told about each event of each
+     * component. DESTROY is told once, whatever the components are. */
+    const mica_event_kind *events;
+    uint32_t event_count;
+    const mica_component *components;
+    uint32_t component_count;
+    const mica_term *terms; /* query terms that the entity must match; none means no filter; of a monitor, some */
     uint32_t term_count;
     mica_event_fn fn;
     void *context;
@@ -50,20 +72,33 @@ MICA_API bool mica_event_emit(mica_world *world, mica_event_kind event, mica_com
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_observer_add(world, ...) mica_observer_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_observer_remove(world, ...) mica_observer_remove(MICA_AT_(world), __VA_ARGS__)
+#    define mica_event_emit(world, ...) mica_event_emit(MICA_AT_(world), __VA_ARGS__)
+#endif
+
 /* MICA_OBSERVER(event, T, function), or MICA_OBSERVER(event, T, function, terms...) with a filter. */
-#define MICA_OBSERVER(event_, T, ...)                                                                                  \
-    MICA_JOIN_(MICA_OBSERVER_, MICA_ONE_OR_MORE_(__VA_ARGS__))(event_, MICA_ID(T), __VA_ARGS__)
-#define MICA_OBSERVER_DESTROY(...)                                                                                     \
-    MICA_JOIN_(MICA_OBSERVER_, MICA_ONE_OR_MORE_(__VA_ARGS__))(MICA_EVENT_DESTROY, 0, __VA_ARGS__)
-#define MICA_OBSERVER_1(event_, component_, fn_)                                                                       \
+#define MICA_OBSERVER(event_, T, ...) MICA_OBSERVER_(event_, MICA_ID(T), __VA_ARGS__, {0})
+#define MICA_OBSERVER_DESTROY(...) MICA_OBSERVER_(MICA_EVENT_DESTROY, 0, __VA_ARGS__, {0})
+/* MICA_MONITOR(function, terms...): told MATCH and UNMATCH. */
+#define MICA_MONITOR(fn_, ...)                                                                                         \
     (&(const mica_observer_def){                                                                                       \
-        .name = #fn_, .event = (event_), .component = (component_), .fn = (fn_), .location = MICA_HERE})
-#define MICA_OBSERVER_2(event_, component_, fn_, ...)                                                                  \
-    (&(const mica_observer_def){.name = #fn_,                                                                          \
-                                .event = (event_),                                                                     \
-                                .component = (component_),                                                             \
-                                .fn = (fn_),                                                                           \
-                                MICA_TERMS(__VA_ARGS__),                                                               \
-                                .location = MICA_HERE})
+        .name = #fn_,                                                                                                  \
+        .events = (const mica_event_kind[]){MICA_EVENT_MATCH, MICA_EVENT_UNMATCH},                                     \
+        .event_count = 2,                                                                                              \
+        MICA_TERMS(__VA_ARGS__),                                                                                       \
+        .fn = (fn_),                                                                                                   \
+        .location = MICA_HERE})
+/* The last term is not one: it is there so that the list is never empty. */
+#define MICA_OBSERVER_(event_, component_, fn_, ...)                                                                   \
+    (&(const mica_observer_def){                                                                                       \
+        .name = #fn_,                                                                                                  \
+        .event = (event_),                                                                                             \
+        .component = (component_),                                                                                     \
+        .terms = (const mica_term[]){__VA_ARGS__},                                                                     \
+        .term_count = (uint32_t)(sizeof((const mica_term[]){__VA_ARGS__}) / sizeof(mica_term)) - 1,                    \
+        .fn = (fn_),                                                                                                   \
+        .location = MICA_HERE})
 
 #endif

@@ -86,11 +86,18 @@ MICA_API mica_instance mica_pool_next(const mica_pool *pool, mica_instance insta
 MICA_API mica_entity mica_pool_owner(const mica_pool *pool, mica_instance instance);
 
 /* Adds an instance with the default value, after those that the entity has. Returns nil with a report if the entity has one and
- * the pool is not .many, if the entity is not alive, if memory runs out, and while recording (use mica_command_add_instance).
+ * the pool is not .many, if the entity is not alive, if memory runs out, and while recording (use mica_add_instance).
  * Threads: owner. */
 MICA_API mica_instance mica_pool_add(mica_pool *pool, mica_entity entity);
 
-/* Removes one instance; the others keep their order. Returns false with a report while recording. Threads: owner. */
+/* Adds an instance with the default value, after those that the entity has, and returns its value. While recording, records it and
+ * returns the staged value, which can be written until the flush. The component must be a pool with .many. The pointer of a
+ * split component must not be dereferenced. Returns NULL with a report on error. Threads: owner. */
+MICA_API void *mica_add_instance_id(mica_world *world, mica_entity entity, mica_component component);
+
+/* Removes one instance; the others keep their order. While recording, records the position of the instance among those of its entity
+ * (so a hook that a flush runs must not do this for an entity of which the same flush removes instances later), and the flush removes
+ * it. Returns false for nil, or if it is recorded already. Threads: owner. */
 MICA_API bool mica_pool_remove(mica_pool *pool, mica_instance instance);
 
 /* Returns the value of an instance, or one field of it, for reading. Returns NULL for nil, and NULL with a report if there is no
@@ -136,19 +143,46 @@ MICA_API mica_pool_stats mica_pool_get_stats(const mica_pool *pool);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_add_instance_id(...) MICA_AT_(mica_add_instance_id(__VA_ARGS__))
+#    define mica_pool_of_id(world, ...) mica_pool_of_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_pool_row_count(pool) mica_pool_row_count(MICA_AT_(pool))
+#    define mica_pool_count(pool) mica_pool_count(MICA_AT_(pool))
+#    define mica_pool_owners(pool) mica_pool_owners(MICA_AT_(pool))
+#    define mica_pool_read_id(pool) mica_pool_read_id(MICA_AT_(pool))
+#    define mica_pool_write_id(pool) mica_pool_write_id(MICA_AT_(pool))
+#    define mica_pool_read_field_id(pool, ...) mica_pool_read_field_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_write_field_id(pool, ...) mica_pool_write_field_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_find(pool, ...) mica_pool_find(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_next(pool, ...) mica_pool_next(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_owner(pool, ...) mica_pool_owner(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_add(pool, ...) mica_pool_add(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_remove(pool, ...) mica_pool_remove(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_instance_read_id(pool, ...) mica_instance_read_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_instance_read_field_id(pool, ...) mica_instance_read_field_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_instance_write_id(pool, ...) mica_instance_write_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_instance_write_field_id(pool, ...) mica_instance_write_field_id(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_gc(pool, ...) mica_pool_gc(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_pool_sweep(pool) mica_pool_sweep(MICA_AT_(pool))
+#    define mica_pool_sort(pool, ...) mica_pool_sort(MICA_AT_(pool), __VA_ARGS__)
+#    define mica_group_id(world, ...) mica_group_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_pool_get_stats(pool) mica_pool_get_stats(MICA_AT_(pool))
+#endif
+
 #define mica_pool_of(world, T) mica_pool_of_id((world), MICA_ID(T))
+#define mica_add_instance(world, entity, T) ((T *)mica_add_instance_id((world), (entity), MICA_ID(T)))
 #define mica_pool_read(pool, T) ((const T *)mica_pool_read_id(pool))
 #define mica_pool_write(pool, T) ((T *)mica_pool_write_id(pool))
 #define mica_pool_read_field(pool, T, field)                                                                           \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_pool_read_field_id((pool), offsetof(T, field)))
+    ((const __typeof__(((T *)0)->field) *)mica_pool_read_field_id((pool), offsetof(T, field)))
 #define mica_pool_write_field(pool, T, field)                                                                          \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_pool_write_field_id((pool), offsetof(T, field)))
+    ((__typeof__(((T *)0)->field) *)mica_pool_write_field_id((pool), offsetof(T, field)))
 #define mica_instance_read(pool, instance, T) ((const T *)mica_instance_read_id((pool), (instance)))
 #define mica_instance_write(pool, instance, T) ((T *)mica_instance_write_id((pool), (instance)))
 #define mica_instance_read_field(pool, instance, T, field)                                                             \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_instance_read_field_id((pool), (instance), offsetof(T, field)))
+    ((const __typeof__(((T *)0)->field) *)mica_instance_read_field_id((pool), (instance), offsetof(T, field)))
 #define mica_instance_write_field(pool, instance, T, field)                                                            \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
+    ((__typeof__(((T *)0)->field) *)mica_instance_write_field_id((pool), (instance), offsetof(T, field)))
 #define mica_group(world, ...)                                                                                         \
     mica_group_id((world), (const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)},                    \
                   (uint32_t)(sizeof((const mica_component[]){MICA_FOR_EACH_(MICA_GROUP_ID_, , __VA_ARGS__)}) /         \

@@ -30,7 +30,7 @@ typedef enum mica_access {
     MICA_ACCESS_WRITE,       /* must be present; provides a column for writing */
     MICA_ACCESS_HAS,         /* must be present; no column */
     MICA_ACCESS_WITHOUT,     /* must be absent */
-    MICA_ACCESS_MAYBE_READ,  /* optional; provides a column for reading, NULL if absent */
+    MICA_ACCESS_MAYBE_READ,  /* optional; provides a column for reading, NULL if absent; for a tag see mica_view_has */
     MICA_ACCESS_MAYBE_WRITE, /* optional; provides a column for writing, NULL if absent */
     MICA_ACCESS_EITHER, /* starts a group of which at least one must be present; provides a column for reading or NULL */
     MICA_ACCESS_OR,     /* continues the group started by the terms before it */
@@ -121,7 +121,8 @@ MICA_API mica_entity mica_query_first(mica_query *query);
 /* Returns whether an entity matches. CHANGED terms test the slice of the entity. Threads: reader. */
 MICA_API bool mica_query_matches(mica_query *query, mica_entity entity);
 
-/* Called for one entity with pointers to its components in the order of the terms; NULL if a term has none. */
+/* Called for one entity with pointers to its components in the order of the terms; NULL if a term has none. For an optional tag, or
+ * one in a group, the pointer is not NULL if the entity has it; there is nothing to read. */
 typedef void (*mica_each_fn)(mica_entity entity, void *const *columns, void *context);
 
 /* Calls the function for every matching entity. WRITE terms count as written. Threads: owner. */
@@ -138,8 +139,12 @@ MICA_END
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_query_create(world, ...) mica_query_create(MICA_AT_(world), __VA_ARGS__)
 #    define mica_query_destroy(query) mica_query_destroy(MICA_AT_(query))
-#    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_begin(query) mica_query_begin(MICA_AT_(query))
+#    define mica_query_begin_since(query, ...) mica_query_begin_since(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_count(query) mica_query_count(MICA_AT_(query))
+#    define mica_query_first(query) mica_query_first(MICA_AT_(query))
+#    define mica_query_matches(query, ...) mica_query_matches(MICA_AT_(query), __VA_ARGS__)
 #    define mica_query_each(query, ...) mica_query_each(MICA_AT_(query), __VA_ARGS__)
+#    define mica_query_sort_rows(query, ...) mica_query_sort_rows(MICA_AT_(query), __VA_ARGS__)
 #endif
 #endif

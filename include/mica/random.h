@@ -36,7 +36,7 @@ MICA_API mica_random mica_random_of_frame(const mica_frame *frame);
 static inline uint32_t mica_random_next(mica_random *random)
 {
     if (!random) {
-        mica_world_report(0, MICA_ERROR_INVALID, "mica_random_next: random must not be NULL");
+        (mica_world_report)(0, MICA_ERROR_INVALID, "mica_random_next: random must not be NULL");
         return 0;
     }
     uint64_t old = random->state;
@@ -75,4 +75,13 @@ static inline float mica_random_range(mica_random *random, float low, float high
 }
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_random_of(view) mica_random_of(MICA_AT_(view))
+#    define mica_random_of_frame(frame) mica_random_of_frame(MICA_AT_(frame))
+#    define mica_random_next(...) MICA_AT_(mica_random_next(__VA_ARGS__))
+#    define mica_random_below(...) MICA_AT_(mica_random_below(__VA_ARGS__))
+#    define mica_random_unit(...) MICA_AT_(mica_random_unit(__VA_ARGS__))
+#    define mica_random_range(...) MICA_AT_(mica_random_range(__VA_ARGS__))
+#endif
 #endif

@@ -118,4 +118,20 @@ MICA_API bool mica_replay(mica_world *world, const mica_recording *recording, mi
 MICA_API bool mica_recording_diff(const mica_recording *a, const mica_recording *b, mica_difference *out);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_input_handle(world, ...) mica_input_handle(MICA_AT_(world), __VA_ARGS__)
+#    define mica_input(world, ...) mica_input(MICA_AT_(world), __VA_ARGS__)
+#    define mica_recording_begin(world, ...) mica_recording_begin(MICA_AT_(world), __VA_ARGS__)
+#    define mica_recording_end(world) mica_recording_end(MICA_AT_(world))
+#    define mica_recording_load(...) MICA_AT_(mica_recording_load(__VA_ARGS__))
+#    define mica_recording_open(...) MICA_AT_(mica_recording_open(__VA_ARGS__))
+#    define mica_recording_detect(...) MICA_AT_(mica_recording_detect(__VA_ARGS__))
+#    define mica_recording_free(recording) mica_recording_free(MICA_AT_(recording))
+#    define mica_recording_get_info(recording) mica_recording_get_info(MICA_AT_(recording))
+#    define mica_recording_tick(recording, ...) mica_recording_tick(MICA_AT_(recording), __VA_ARGS__)
+#    define mica_recording_input(recording, ...) mica_recording_input(MICA_AT_(recording), __VA_ARGS__)
+#    define mica_replay(world, ...) mica_replay(MICA_AT_(world), __VA_ARGS__)
+#    define mica_recording_diff(a, ...) mica_recording_diff(MICA_AT_(a), __VA_ARGS__)
+#endif
 #endif

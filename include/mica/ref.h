@@ -40,12 +40,13 @@ static inline const void *mica_lookup_ref_read(const mica_world *world, mica_ref
 {
 #ifndef MICA_CHECKED
     if (__builtin_expect(world && ref, 1)) {
-        uint64_t structure = mica_private_of(world)->structure;
+        const mica_private_lookup *lookup = mica_private_of(world);
+        uint64_t structure = lookup->structure;
         if (__builtin_expect(structure == ref->private_structure, 1))
             return ref->private_value;
         bool is_same_world = !((structure ^ ref->private_structure) >> 40);
-        if (is_same_world && ref->private_epoch == mica_private_of(world)->chunk_epoch &&
-            ref->private_record == mica_private_record(world, ref->entity)) {
+        if (is_same_world && ref->private_epoch == lookup->chunk_epoch && ref->entity.index < lookup->record_count &&
+            ref->private_record == mica_private_record(lookup, ref->entity.index)) {
             ref->private_structure = structure;
             return ref->private_value;
         }
@@ -57,9 +58,9 @@ static inline const void *mica_lookup_ref_read(const mica_world *world, mica_ref
 MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
-#    define mica_lookup_ref_read(world, ...) mica_lookup_ref_read(MICA_AT_(world), __VA_ARGS__)
 #    define mica_ref_read_id(world, ...) mica_ref_read_id(MICA_AT_(world), __VA_ARGS__)
 #    define mica_ref_write_id(world, ...) mica_ref_write_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_lookup_ref_read(world, ...) mica_lookup_ref_read(MICA_AT_(world), __VA_ARGS__)
 #endif
 
 #define mica_ref_of(entity, T) mica_ref_of_id((entity), MICA_ID(T))

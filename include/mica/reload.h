@@ -79,4 +79,16 @@ MICA_API void mica_watch_destroy(mica_watch *watch);
 MICA_API bool mica_watch_changed(mica_watch *watch);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_spawn_kept(world, ...) mica_spawn_kept(MICA_AT_(world), __VA_ARGS__)
+#    define mica_spawned_free(spawned) mica_spawned_free(MICA_AT_(spawned))
+#    define mica_spawned_resource(spawned) mica_spawned_resource(MICA_AT_(spawned))
+#    define mica_spawned_entities(spawned) mica_spawned_entities(MICA_AT_(spawned))
+#    define mica_spawned_count(spawned) mica_spawned_count(MICA_AT_(spawned))
+#    define mica_reload(spawned, ...) mica_reload(MICA_AT_(spawned), __VA_ARGS__)
+#    define mica_watch_create(...) MICA_AT_(mica_watch_create(__VA_ARGS__))
+#    define mica_watch_destroy(watch) mica_watch_destroy(MICA_AT_(watch))
+#    define mica_watch_changed(watch) mica_watch_changed(MICA_AT_(watch))
+#endif
 #endif

@@ -35,6 +35,9 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_removals_create_id(world, ...) mica_removals_create_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_removals_destroy(removals) mica_removals_destroy(MICA_AT_(removals))
+#    define mica_removals_read(removals, ...) mica_removals_read(MICA_AT_(removals), __VA_ARGS__)
+#    define mica_removals_missed(removals) mica_removals_missed(MICA_AT_(removals))
 #endif
 
 #define mica_removals_create(world, T) mica_removals_create_id((world), MICA_ID(T))

@@ -79,6 +79,15 @@ MICA_API struct mica_stream *mica_requests_answers(mica_requests *requests);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_requests_create(world, ...) mica_requests_create(MICA_AT_(world), __VA_ARGS__)
+#    define mica_requests_destroy(requests) mica_requests_destroy(MICA_AT_(requests))
+#    define mica_request_post_id(requests, ...) mica_request_post_id(MICA_AT_(requests), __VA_ARGS__)
+#    define mica_requests_handle(requests) mica_requests_handle(MICA_AT_(requests))
+#    define mica_requests_stream(requests) mica_requests_stream(MICA_AT_(requests))
+#    define mica_requests_answers(requests) mica_requests_answers(MICA_AT_(requests))
+#endif
+
 #define MICA_REQUESTS(Question, Answer, fn_, context_)                                                                 \
     (&(const mica_requests_def){.name = #Question,                                                                     \
                                 .question = &mica_type_of_##Question,                                                  \

@@ -19,6 +19,7 @@
 
 #include "mica/component.h"
 #include "mica/entity.h"
+#include "mica/rule.h"
 #include "mica/world.h"
 
 MICA_BEGIN
@@ -32,12 +33,6 @@ typedef struct mica_resource_error {
     uint64_t offset; /* in the file; 0 if unknown */
     char text[256];
 } mica_resource_error;
-
-typedef enum mica_byte_order {
-    MICA_BYTE_ORDER_NATIVE = 0,
-    MICA_BYTE_ORDER_LITTLE,
-    MICA_BYTE_ORDER_BIG,
-} mica_byte_order;
 
 /* The parent index of a root. */
 #define MICA_NO_PARENT UINT32_MAX
@@ -147,34 +142,6 @@ typedef struct mica_resource_info {
 MICA_API mica_resource_info mica_resource_get_info(const mica_resource *resource);
 MICA_API mica_resource_section mica_resource_section_at(const mica_resource *resource, uint32_t index);
 
-/* Instances that are being spawned: contiguous rows. */
-typedef struct mica_spawn_run {
-    mica_world *world;
-    mica_component component;
-    uint32_t count;
-    const mica_entity *entities; /* the owners */
-    const void *instances;       /* from the file, in the layout of the recipe; entity fields are already handles */
-    void *values;                /* of the component, initially default values, to be filled in; NULL for a tag */
-} mica_spawn_run;
-
-/* Fills in values; structural changes are recorded. If it returns false, the whole spawn is undone. */
-typedef bool (*mica_spawn_fn)(const mica_spawn_run *run, void *context);
-
-/* Fills `out_instance`, initially zero, from a value. If it returns false, saving fails. */
-typedef bool (*mica_save_fn)(const mica_world *world, mica_entity entity, const void *value, void *out_instance,
-                             void *context);
-
-/* How a component is spawned and saved if the description of its fields is not enough, for example because it owns something.
- * Rules are optional. */
-typedef struct mica_resource_rule {
-    mica_component component;
-    int32_t spawn_order;     /* components with lower values are spawned first; saved in the file */
-    const mica_type *recipe; /* layout of the instances in the file; NULL: the described fields */
-    mica_spawn_fn spawn;     /* NULL: copies the described fields over a default value */
-    mica_save_fn save;       /* NULL: the described fields */
-    void *context;
-} mica_resource_rule;
-
 /* Parents and children, for programs with their own hierarchy. */
 typedef struct mica_spawn_links {
     const mica_entity *entities;
@@ -232,7 +199,10 @@ typedef struct mica_save_def {
     const mica_resource_rule *rules;
     uint32_t rule_count;
     bool skip_singletons;
-    bool skip_state;             /* save a whole world without its state (mica/state.h), as some entities are saved */
+    bool skip_state; /* save a whole world without its state (mica/state.h), as some entities are saved */
+    /* The state to save instead of that of the world, which is the world of a replica: mica_replica_state. NULL: that of the world. */
+    const void *state;
+    size_t state_bytes;
     const mica_library *library; /* knows the paths of referenced resources: needed if there are any */
     mica_parent_fn parent;       /* NULL: the parent of mica/hierarchy.h, or else the scope of the name */
     void *parent_context;
@@ -264,4 +234,31 @@ MICA_API mica_result mica_write_file(const char *path, const void *bytes, size_t
                                      mica_resource_error *out_error);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_resource_load(...) MICA_AT_(mica_resource_load(__VA_ARGS__))
+#    define mica_resource_open(...) MICA_AT_(mica_resource_open(__VA_ARGS__))
+#    define mica_resource_free(resource) mica_resource_free(MICA_AT_(resource))
+#    define mica_resource_entity_count(resource) mica_resource_entity_count(MICA_AT_(resource))
+#    define mica_resource_component_count(resource) mica_resource_component_count(MICA_AT_(resource))
+#    define mica_resource_component_at(resource, ...) mica_resource_component_at(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_value(resource, ...) mica_resource_value(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_value_count(resource, ...) mica_resource_value_count(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_is_repeated(resource, ...) mica_resource_is_repeated(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_is_disabled(resource, ...) mica_resource_is_disabled(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_values_id(resource, ...) mica_resource_values_id(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_asset_count(resource) mica_resource_asset_count(MICA_AT_(resource))
+#    define mica_resource_asset_at(resource, ...) mica_resource_asset_at(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_asset_path(resource, ...) mica_resource_asset_path(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_name(resource, ...) mica_resource_name(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_parent(resource, ...) mica_resource_parent(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_entity_in_order(resource, ...) mica_resource_entity_in_order(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_resource_get_info(resource) mica_resource_get_info(MICA_AT_(resource))
+#    define mica_resource_section_at(resource, ...) mica_resource_section_at(MICA_AT_(resource), __VA_ARGS__)
+#    define mica_spawn(world, ...) mica_spawn(MICA_AT_(world), __VA_ARGS__)
+#    define mica_pack(world, ...) mica_pack(MICA_AT_(world), __VA_ARGS__)
+#    define mica_blob_free(blob) mica_blob_free(MICA_AT_(blob))
+#    define mica_save(world, ...) mica_save(MICA_AT_(world), __VA_ARGS__)
+#    define mica_write_file(...) MICA_AT_(mica_write_file(__VA_ARGS__))
+#endif
 #endif

@@ -9,7 +9,10 @@
  * pays for encoding what changed; assembling, compressing, writing and syncing happen on the other thread. The file contains the
  * world as it was when the save began, and is written crash-safely like mica_save. A saver needs the memory of a second world.
  *
- * It rejects worlds with components that deltas do not carry: those with functions of their own, or .many.
+ * Like mica_save, a saver saves the state of the world, so that a loaded world continues exactly; unless the world was not at rest when the save
+ * began, or with .skip_state. Taking the state visits all rows of the world once; skip it if beginning a save takes too long.
+ *
+ * Components with functions of their own need a rule in the def (mica/rule.h); if a rule has a recipe, it also needs both functions.
  *
  * In the library mica_resource.
  */
@@ -22,8 +25,8 @@ MICA_BEGIN
 
 typedef struct mica_saver mica_saver;
 
-/* Creates a saver. NULL means the defaults. `entities` of the def is ignored: everything is saved. Rules, the parent function and
- * the allocator are used on the saver's thread, with its world. Returns NULL with a report if memory or threads run out.
+/* Creates a saver. NULL means the defaults. `entities` and `state` of the def are ignored: everything is saved. Rules, the parent function and
+ * the allocator are used on the saver's thread, with its world; save functions of rules also in mica_saver_begin. Returns NULL with a report if memory or threads run out.
  * Threads: owner. */
 MICA_API mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def);
 
@@ -42,4 +45,12 @@ MICA_API bool mica_saver_is_busy(mica_saver *saver);
 MICA_API mica_result mica_saver_wait(mica_saver *saver);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_saver_create(world, ...) mica_saver_create(MICA_AT_(world), __VA_ARGS__)
+#    define mica_saver_destroy(saver) mica_saver_destroy(MICA_AT_(saver))
+#    define mica_saver_begin(saver, ...) mica_saver_begin(MICA_AT_(saver), __VA_ARGS__)
+#    define mica_saver_is_busy(saver) mica_saver_is_busy(MICA_AT_(saver))
+#    define mica_saver_wait(saver) mica_saver_wait(MICA_AT_(saver))
+#endif
 #endif

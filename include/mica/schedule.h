@@ -82,4 +82,14 @@ typedef enum mica_graph_format { MICA_GRAPH_TEXT = 0, MICA_GRAPH_DOT } mica_grap
 MICA_API size_t mica_graph_write(mica_world *world, mica_graph_format format, char *out, size_t capacity);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_phase_next(world, ...) mica_phase_next(MICA_AT_(world), __VA_ARGS__)
+#    define mica_phase_get_info(world, ...) mica_phase_get_info(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_next(world, ...) mica_system_next(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_get_info(world, ...) mica_system_get_info(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_get_accesses(world, ...) mica_system_get_accesses(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_get_dependencies(world, ...) mica_system_get_dependencies(MICA_AT_(world), __VA_ARGS__)
+#    define mica_graph_write(world, ...) mica_graph_write(MICA_AT_(world), __VA_ARGS__)
+#endif
 #endif

@@ -26,6 +26,7 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_singleton_get_id(world, ...) mica_singleton_get_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_singleton_is_used(world, ...) mica_singleton_is_used(MICA_AT_(world), __VA_ARGS__)
 #    define mica_singleton_write_id(world, ...) mica_singleton_write_id(MICA_AT_(world), __VA_ARGS__)
 #endif
 

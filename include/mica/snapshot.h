@@ -100,4 +100,21 @@ MICA_API uint64_t mica_history_last(const mica_history *history);
 MICA_API size_t mica_history_bytes(const mica_history *history);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_snapshot_take(world) mica_snapshot_take(MICA_AT_(world))
+#    define mica_snapshot_restore(world, ...) mica_snapshot_restore(MICA_AT_(world), __VA_ARGS__)
+#    define mica_snapshot_drop(world, ...) mica_snapshot_drop(MICA_AT_(world), __VA_ARGS__)
+#    define mica_snapshot_bytes(world, ...) mica_snapshot_bytes(MICA_AT_(world), __VA_ARGS__)
+#    define mica_world_clone(world) mica_world_clone(MICA_AT_(world))
+#    define mica_history_create(world, ...) mica_history_create(MICA_AT_(world), __VA_ARGS__)
+#    define mica_history_destroy(history) mica_history_destroy(MICA_AT_(history))
+#    define mica_history_take(history, ...) mica_history_take(MICA_AT_(history), __VA_ARGS__)
+#    define mica_history_restore(history, ...) mica_history_restore(MICA_AT_(history), __VA_ARGS__)
+#    define mica_history_has(history, ...) mica_history_has(MICA_AT_(history), __VA_ARGS__)
+#    define mica_history_count(history) mica_history_count(MICA_AT_(history))
+#    define mica_history_first(history) mica_history_first(MICA_AT_(history))
+#    define mica_history_last(history) mica_history_last(MICA_AT_(history))
+#    define mica_history_bytes(history) mica_history_bytes(MICA_AT_(history))
+#endif
 #endif

@@ -47,17 +47,23 @@ MICA_API void *mica_view_write_field_id(mica_view *view, mica_component componen
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_get_field_id(world, ...) mica_get_field_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_write_field_id(world, ...) mica_write_field_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_get_value_id(world, ...) mica_get_value_id(MICA_AT_(world), __VA_ARGS__)
+#    define mica_view_read_field_id(view, ...) mica_view_read_field_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_write_field_id(view, ...) mica_view_write_field_id(MICA_AT_(view), __VA_ARGS__)
+#endif
+
 #define mica_get_field(world, entity, T, field)                                                                        \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_get_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
+    ((const __typeof__(((T *)0)->field) *)mica_get_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 #define mica_get_value(world, entity, T, out_value)                                                                    \
     mica_get_value_id((world), (entity), MICA_ID(T), (T *){(out_value)})
 #define mica_view_read_field(view, T, field)                                                                                \
-    ((const MICA_FIELD_TYPE_(T, field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
+    ((const __typeof__(((T *)0)->field) *)mica_view_read_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_view_write_field(view, T, field)                                                                          \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
+    ((__typeof__(((T *)0)->field) *)mica_view_write_field_id((view), MICA_ID(T), offsetof(T, field)))
 #define mica_write_field(world, entity, T, field)                                                                     \
-    ((MICA_FIELD_TYPE_(T, field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
-
-#define MICA_FIELD_TYPE_(T, field) __typeof__(((T *)0)->field)
+    ((__typeof__(((T *)0)->field) *)mica_write_field_id((world), (entity), MICA_ID(T), offsetof(T, field)))
 
 #endif

@@ -82,4 +82,9 @@ static inline mica_entity mica_sql_to_entity(int64_t integer)
 }
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_sql_attach(...) MICA_AT_(mica_sql_attach(__VA_ARGS__))
+#    define mica_sql_open(world, ...) mica_sql_open(MICA_AT_(world), __VA_ARGS__)
+#endif
 #endif

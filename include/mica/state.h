@@ -64,4 +64,16 @@ MICA_API mica_result mica_resume_end(mica_resume *resume);
 MICA_API void mica_resume_cancel(mica_resume *resume);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_state_take(world, ...) mica_state_take(MICA_AT_(world), __VA_ARGS__)
+#    define mica_state_bytes(state, ...) mica_state_bytes(MICA_AT_(state), __VA_ARGS__)
+#    define mica_state_free(state) mica_state_free(MICA_AT_(state))
+#    define mica_state_check(...) MICA_AT_(mica_state_check(__VA_ARGS__))
+#    define mica_state_has_time(...) MICA_AT_(mica_state_has_time(__VA_ARGS__))
+#    define mica_world_is_unused(world) mica_world_is_unused(MICA_AT_(world))
+#    define mica_resume_begin(world, ...) mica_resume_begin(MICA_AT_(world), __VA_ARGS__)
+#    define mica_resume_end(resume) mica_resume_end(MICA_AT_(resume))
+#    define mica_resume_cancel(resume) mica_resume_cancel(MICA_AT_(resume))
+#endif
 #endif

@@ -62,4 +62,14 @@ MICA_API mica_result mica_trace_start(mica_world *world);
 MICA_API mica_result mica_trace_stop(mica_world *world, const char *path);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_stats_enable(world, ...) mica_stats_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stats_get_system(world, ...) mica_stats_get_system(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stats_get_system_total(world, ...) mica_stats_get_system_total(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stats_get_frame(world, ...) mica_stats_get_frame(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stats_print(world, ...) mica_stats_print(MICA_AT_(world), __VA_ARGS__)
+#    define mica_trace_start(world) mica_trace_start(MICA_AT_(world))
+#    define mica_trace_stop(world, ...) mica_trace_stop(MICA_AT_(world), __VA_ARGS__)
+#endif
 #endif

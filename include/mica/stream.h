@@ -71,6 +71,16 @@ MICA_API uint64_t mica_stream_dropped(const mica_stream *stream);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_stream_create(world, ...) mica_stream_create(MICA_AT_(world), __VA_ARGS__)
+#    define mica_stream_destroy(stream) mica_stream_destroy(MICA_AT_(stream))
+#    define mica_stream_push_many_id(stream, ...) mica_stream_push_many_id(MICA_AT_(stream), __VA_ARGS__)
+#    define mica_stream_push_id(stream, ...) mica_stream_push_id(MICA_AT_(stream), __VA_ARGS__)
+#    define mica_stream_read_id(stream, ...) mica_stream_read_id(MICA_AT_(stream), __VA_ARGS__)
+#    define mica_stream_count(stream) mica_stream_count(MICA_AT_(stream))
+#    define mica_stream_dropped(stream) mica_stream_dropped(MICA_AT_(stream))
+#endif
+
 #define MICA_STREAM(T) MICA_STREAM_WITH(T, (.application = false))
 #define MICA_STREAM_WITH(T, options)                                                                                   \
     (&(const mica_stream_def){.name = #T, .type = &mica_type_of_##T, .location = MICA_HERE, MICA_UNWRAP_ options})

@@ -138,9 +138,13 @@ MICA_END
 
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
 #    define mica_system_add(world, ...) mica_system_add(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_replace(world, ...) mica_system_replace(MICA_AT_(world), __VA_ARGS__)
 #    define mica_system_remove(world, ...) mica_system_remove(MICA_AT_(world), __VA_ARGS__)
 #    define mica_system_enable(world, ...) mica_system_enable(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_find(world, ...) mica_system_find(MICA_AT_(world), __VA_ARGS__)
+#    define mica_system_name(world, ...) mica_system_name(MICA_AT_(world), __VA_ARGS__)
 #    define mica_view_commands(view) mica_view_commands(MICA_AT_(view))
+#    define mica_frame_commands(frame) mica_frame_commands(MICA_AT_(frame))
 #endif
 
 /* MICA_SYSTEM(function, terms...). The name of the function is the name of the system; its parameters decide the kind. */

@@ -64,4 +64,11 @@ MICA_API mica_result mica_reduce_query(mica_query *query, const mica_reduction *
 MICA_API uint32_t mica_worker_count(const mica_world *world);
 
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_parallel_for(world, ...) mica_parallel_for(MICA_AT_(world), __VA_ARGS__)
+#    define mica_reduce_range(world, ...) mica_reduce_range(MICA_AT_(world), __VA_ARGS__)
+#    define mica_reduce_query(query, ...) mica_reduce_query(MICA_AT_(query), __VA_ARGS__)
+#    define mica_worker_count(world) mica_worker_count(MICA_AT_(world))
+#endif
 #endif

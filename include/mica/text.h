@@ -90,4 +90,13 @@ MICA_API bool mica_text_is(const mica_text *text, const char *characters);
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_text_set(...) MICA_AT_(mica_text_set(__VA_ARGS__))
+#    define mica_text_set_bytes(...) MICA_AT_(mica_text_set_bytes(__VA_ARGS__))
+#    define mica_text_append(...) MICA_AT_(mica_text_append(__VA_ARGS__))
+#    define mica_text_append_bytes(...) MICA_AT_(mica_text_append_bytes(__VA_ARGS__))
+#    define mica_text_copy(...) MICA_AT_(mica_text_copy(__VA_ARGS__))
+#    define mica_text_clear(...) MICA_AT_(mica_text_clear(__VA_ARGS__))
+#endif
+
 #endif

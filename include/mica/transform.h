@@ -65,14 +65,22 @@ MICA_API void mica_matrix_point(const mica_global_matrix *matrix, const float po
 
 MICA_END
 
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_local_construct(...) MICA_AT_(mica_local_construct(__VA_ARGS__))
+#    define mica_global_matrix_construct(...) MICA_AT_(mica_global_matrix_construct(__VA_ARGS__))
+#    define mica_transform_update(world) mica_transform_update(MICA_AT_(world))
+#    define mica_transform_add_system(world, ...) mica_transform_add_system(MICA_AT_(world), __VA_ARGS__)
+#    define mica_matrix_from_local(...) MICA_AT_(mica_matrix_from_local(__VA_ARGS__))
+#    define mica_matrix_point(...) MICA_AT_(mica_matrix_point(__VA_ARGS__))
+#endif
+
 /* A mica_local with a position, no rotation and scale 1. */
 #define MICA_LOCAL_AT(x, y, z) {{(x), (y), (z)}, {0, 0, 0, 1}, {1, 1, 1}}
 
 #ifndef __cplusplus
 MICA_COMPONENT_WITH(mica_local, (.construct = mica_local_construct), position, rotation, scale)
 /* Files contain the name that it had in version 0.1. */
-MICA_TYPE_NAMED_(mica_global_matrix, "mica_world_matrix", MICA_KIND_STRUCT, (.construct = mica_global_matrix_construct),
-                 x, y, z)
+MICA_TYPE_(mica_global_matrix, "mica_world_matrix", (.construct = mica_global_matrix_construct), x, y, z)
 #endif
 
 #endif

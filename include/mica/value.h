@@ -30,8 +30,9 @@ typedef struct mica_member {
     const mica_type *type; /* of a struct, enum or flags value; of the elements of a list; else NULL */
     mica_kind kind;
     uint32_t element_bytes;
-    uint32_t count;    /* elements of an array; 0 if it is not an array */
-    bool is_read_only; /* in a list that other values share: find it with mica_member_write */
+    uint32_t count;                    /* elements of an array; 0 if it is not an array */
+    bool is_read_only;                 /* in a list that other values share: find it with mica_member_write */
+    const mica_attributes *attributes; /* of the field, also for its elements; NULL if there are none */
 } mica_member;
 
 /* What is wrong with a path or a text. */
@@ -65,11 +66,52 @@ MICA_API mica_member mica_member_write(mica_member member, const char *path, mic
  * the zero byte, as snprintf does; 0 for no member. `text` may be NULL if `capacity` is 0. Threads: any. */
 MICA_API size_t mica_value_write(mica_member member, char *text, size_t capacity);
 
-/* Sets a value from text. Fields that the text does not name stay as they are. On error the value is unchanged, and `out_error`, which may
+/* Sets a value from text. Fields that the text does not name stay as they are. Numbers must be in the range of their field. On error the value is unchanged, and `out_error`, which may
  * be NULL, says where the text is wrong: MICA_ERROR_INVALID, or MICA_ERROR_MEMORY if there is no room for text or lists. Does not mark the component as changed: get it with mica_write.
  * Threads: any. */
 MICA_API mica_result mica_value_parse(mica_member member, const char *text, mica_value_error *out_error);
 
+/* Compares all numbers of a value with their ranges. Returns MICA_ERROR_INVALID if one is outside, and then says in `out_error`, which may
+ * be NULL, which one, and what was expected. Threads: any. */
+MICA_API mica_result mica_value_check(mica_member member, mica_value_error *out_error);
+
+/* Sets a value to what it starts with: the initial values of its fields, and zero for others. On failure it is unchanged:
+ * MICA_ERROR_MEMORY, or MICA_ERROR_INVALID for no member or one that is read-only. Does not call the construct function of a component.
+ * Threads: one per value. */
+MICA_API mica_result mica_value_reset(mica_member member);
+
+/* Writes an entity as text: its name, all components in the order of their names, and which of them are disabled, as levels have it.
+ *
+ *     {"name": "door", "components": {"Health": {"current": 5}, "Frozen": {}, "Buff": [{"kind": 1}]}, "disabled": ["Health"]}
+ *
+ * References are paths of entities that have one, and handles otherwise. "disabled" is there if some component has .toggle. Components
+ * with .many are arrays of instances. Capacity and result are as for mica_value_write; 0 if the entity is not alive, or memory runs out.
+ * Threads: reader. */
+MICA_API size_t mica_entity_write_json(const mica_world *world, mica_entity entity, char *text, size_t capacity);
+
+/* Changes an entity as a text says. Components that it does not have are added, with their default values for fields that the text does
+ * not name; components and fields that the text does not name stay as they are; null removes a component, an array replaces all instances.
+ * With "disabled", all other components are enabled. On error nothing changes, and `out_error`, which may be NULL, says where the text is
+ * wrong: MICA_ERROR_INVALID, or MICA_ERROR_DEAD, MICA_ERROR_MEMORY, or what else the flush returned. Flushes the world; rejected while
+ * recording. Threads: owner. */
+MICA_API mica_result mica_entity_parse_json(mica_world *world, mica_entity entity, const char *text,
+                                            mica_value_error *out_error);
+
 MICA_END
+
+#if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_member_of(...) MICA_AT_(mica_member_of(__VA_ARGS__))
+#    define mica_member_of_type(...) MICA_AT_(mica_member_of_type(__VA_ARGS__))
+#    define mica_member_count(...) MICA_AT_(mica_member_count(__VA_ARGS__))
+#    define mica_member_at(...) MICA_AT_(mica_member_at(__VA_ARGS__))
+#    define mica_member_find(...) MICA_AT_(mica_member_find(__VA_ARGS__))
+#    define mica_member_write(...) MICA_AT_(mica_member_write(__VA_ARGS__))
+#    define mica_value_write(...) MICA_AT_(mica_value_write(__VA_ARGS__))
+#    define mica_value_parse(...) MICA_AT_(mica_value_parse(__VA_ARGS__))
+#    define mica_value_check(...) MICA_AT_(mica_value_check(__VA_ARGS__))
+#    define mica_value_reset(...) MICA_AT_(mica_value_reset(__VA_ARGS__))
+#    define mica_entity_write_json(...) MICA_AT_(mica_entity_write_json(__VA_ARGS__))
+#    define mica_entity_parse_json(...) MICA_AT_(mica_entity_parse_json(__VA_ARGS__))
+#endif
 
 #endif

@@ -45,7 +45,8 @@ typedef struct mica_view {
 MICA_API bool mica_view_next(mica_view *view);
 
 /* Returns the column of a component that the query reads or writes. Returns NULL for an optional component that is absent, and
- * NULL with a report for a component that is not in the query. Threads: as its query. */
+ * NULL with a report for a component that is not in the query. The column of a tag that is present is not NULL, but has nothing to
+ * read. Threads: as its query. */
 MICA_API const void *mica_view_read_id(const mica_view *view, mica_component component);
 
 /* Like mica_view_read_id, for a component that the query writes. Marks the rows as changed.
@@ -55,6 +56,18 @@ MICA_API void *mica_view_write_id(mica_view *view, mica_component component);
 /* Like the two functions above, by the position of the term, starting at 0. This is the fastest way. Threads: as above. */
 MICA_API const void *mica_view_read_at(const mica_view *view, uint32_t term);
 MICA_API void *mica_view_write_at(mica_view *view, uint32_t term);
+
+/* Returns whether the entities of the view have the component, which the query has a term for: for optional terms, and to see which
+ * terms of a group of EITHER and OR matched. All entities of a view have it, or none of them has it. Whether it is enabled
+ * does not matter. Returns false with a report for a component that is not in the query. The second function takes
+ * the position of the term, starting at 0. Threads: as its query. */
+MICA_API bool mica_view_has_id(const mica_view *view, mica_component component);
+MICA_API bool mica_view_has_at(const mica_view *view, uint32_t term);
+
+/* Returns one byte per entity of the view, 1 where the component is enabled and 0 where it is disabled, for a component with .toggle
+ * that a READ, WRITE, MAYBE, EITHER or OR term of the query names. Returns NULL if the entities do not have it, and NULL with
+ * a report for other components. Threads: as its query. */
+MICA_API const uint8_t *mica_view_enabled_id(const mica_view *view, mica_component component);
 
 /* What mica_view_read_at is in a program that is not checked: a column that is there needs no call. Threads: as above. */
 static inline const void *mica_private_view_read_at(const mica_view *view, uint32_t term)
@@ -70,14 +83,19 @@ MICA_END
 #    define mica_view_read_at mica_private_view_read_at
 #endif
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_view_next(view) mica_view_next(MICA_AT_(view))
 #    define mica_view_read_id(view, ...) mica_view_read_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_id(view, ...) mica_view_write_id(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_read_at(view, ...) mica_view_read_at(MICA_AT_(view), __VA_ARGS__)
 #    define mica_view_write_at(view, ...) mica_view_write_at(MICA_AT_(view), __VA_ARGS__)
-#    define mica_view_next(view) mica_view_next(MICA_AT_(view))
+#    define mica_view_has_id(view, ...) mica_view_has_id(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_has_at(view, ...) mica_view_has_at(MICA_AT_(view), __VA_ARGS__)
+#    define mica_view_enabled_id(view, ...) mica_view_enabled_id(MICA_AT_(view), __VA_ARGS__)
 #endif
 
 #define mica_view_read(view, T) ((const T *)mica_view_read_id((view), MICA_ID(T)))
+#define mica_view_has(view, T) mica_view_has_id((view), MICA_ID(T))
+#define mica_view_enabled(view, T) mica_view_enabled_id((view), MICA_ID(T))
 #define mica_view_write(view, T) ((T *)mica_view_write_id((view), MICA_ID(T)))
 
 #endif

@@ -23,6 +23,10 @@ typedef struct mica_world_def {
     uint32_t chunk_bytes_last;  /* maximum size, a power of two; each further chunk is twice as large, up to this */
     mica_dead_target dead_target;
     uint64_t seed; /* of the world's random numbers, such as those of mica_pool_gc; 0 is the same as 1 */
+    /* 1 to 255: handles of entities, systems, phases, observers and snapshots differ from those of worlds with another number, so that
+     * using one in the wrong world is detected. Clones and resumed worlds have the number of the original. Generations of entities
+     * have 16 bits then. 0: none. */
+    uint32_t handle_space;
 } mica_world_def;
 
 /* Returns the defaults: chunks from 2 KiB to 2 MiB, malloc, reports to stderr. Threads: any. */
@@ -30,6 +34,16 @@ MICA_API mica_world_def mica_world_def_default(void);
 
 /* Creates an empty world. NULL means the defaults. Returns NULL if memory runs out or the def is invalid. Threads: any. */
 MICA_API mica_world *mica_world_create(const mica_world_def *def);
+
+/* What a program calls as mica_world_create: a name that only a library of the same version has, built with the same setting of
+ * MICA_CHECKED. If the linker does not find it, the program and the library do not belong together. Bindings that have no
+ * inline functions may use the name without the suffix. */
+#ifdef MICA_CHECKED
+#    define mica_private_world_create mica_world_create_needs_checked_mica_0_2
+#else
+#    define mica_private_world_create mica_world_create_needs_unchecked_mica_0_2
+#endif
+extern MICA_API mica_world *mica_private_world_create(const mica_world_def *def);
 
 /* Destroys all entities (remove hooks and destructors run), queries and command buffers, then the world. NULL is a no-op.
  * Threads: owner. */
@@ -92,9 +106,23 @@ MICA_API mica_world_stats mica_world_get_stats(const mica_world *world);
 
 MICA_END
 
+#if !defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_world_create mica_private_world_create
+#endif
+
 #if defined(MICA_CHECKED) && !defined(MICA_BUILD)
+#    define mica_world_create(...) MICA_AT_(mica_private_world_create(__VA_ARGS__))
+#    define mica_world_destroy(world) mica_world_destroy(MICA_AT_(world))
 #    define mica_world_clear(world) mica_world_clear(MICA_AT_(world))
 #    define mica_world_trim(world) mica_world_trim(MICA_AT_(world))
 #    define mica_world_seal(world, ...) mica_world_seal(MICA_AT_(world), __VA_ARGS__)
+#    define mica_world_mark(world) mica_world_mark(MICA_AT_(world))
+#    define mica_world_structure(world) mica_world_structure(MICA_AT_(world))
+#    define mica_world_hash(world) mica_world_hash(MICA_AT_(world))
+#    define mica_world_hash_content(world) mica_world_hash_content(MICA_AT_(world))
+#    define mica_world_validate(world) mica_world_validate(MICA_AT_(world))
+#    define mica_world_take_error(world) mica_world_take_error(MICA_AT_(world))
+#    define mica_world_report(world, ...) mica_world_report(MICA_AT_(world), __VA_ARGS__)
+#    define mica_world_get_stats(world) mica_world_get_stats(MICA_AT_(world))
 #endif
 #endif

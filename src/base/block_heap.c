@@ -1,6 +1,7 @@
 #include "base/block_heap.h"
 
 #include "base/assert.h"
+#include "base/region_arena.h"
 #include "os/pages.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@
 enum {
     SPAN_BYTES = 256 << 10,
     SPAN_HEADER_BYTES = 64,
+    SMALL_HEAP_BYTES = 2 << 20, /* from here on, spans are cut from regions of huge pages */
 };
 
 /* A free block. */
@@ -35,6 +37,7 @@ typedef struct span {
     struct span *next;
     uint32_t cut;  /* bytes that are cut into blocks, or the header */
     uint32_t idle; /* blocks that are free, while spans are counted */
+    bool is_in_region;
 } span;
 
 /* All blocks of one size. */
@@ -53,6 +56,14 @@ typedef struct cache {
 
 static shelf shelves[MICAP_HEAP_BLOCK_SMALL_SIZES];
 static atomic_size_t span_bytes;
+
+/* Regions that spans are cut from, once the heap is large. */
+static struct {
+    pthread_mutex_t lock;
+    micap_memory memory;
+    micap_arena arena;
+} regions;
+
 static _Atomic int64_t blocks_left = INT64_MAX;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -70,12 +81,65 @@ uint32_t micap_heap_block_size_of(size_t bytes)
     return 7 + (power - 6) * 4 + quarter;
 }
 
-const uint32_t micap_heap_block_bytes[MICAP_HEAP_BLOCK_SIZES] = {
-    16,      24,      32,      40,       48,       56,       64,        80,        96,        112,    128,    160,
-    192,     224,     256,     320,      384,      448,      512,       640,       768,       896,    1024,   1280,
-    1536,    1792,    2048,    2560,     3072,     3584,     4096,      5120,      6144,      7168,   8192,   10240,
-    12288,   14336,   16384,   20480,    24576,    28672,    32768,     65536,     131072,    262144, 524288, 1048576,
-    2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456, 536870912,
+const uint32_t mica_private_block_bytes[MICAP_HEAP_BLOCK_SIZES] = {
+    16,
+    24,
+    32,
+    40,
+    48,
+    56,
+    64,
+    80,
+    96,
+    112,
+    128,
+    160,
+    192,
+    224,
+    256,
+    320,
+    384,
+    448,
+    512,
+    640,
+    768,
+    896,
+    1024,
+    1280,
+    1536,
+    1792,
+    2048,
+    2560,
+    3072,
+    3584,
+    4096,
+    5120,
+    6144,
+    7168,
+    8192,
+    10240,
+    12288,
+    14336,
+    16384,
+    20480,
+    24576,
+    28672,
+    32768,
+    65536,
+    131072,
+    262144,
+    524288,
+    1048576,
+    2097152,
+    4194304,
+    8388608,
+    16777216,
+    33554432,
+    67108864,
+    134217728,
+    268435456,
+    /* The largest list and its head, so that a block that has room never lets a list become too long. */
+    MICA_LIST_BYTES_MAX + MICA_PRIVATE_LIST_HEAD_BYTES,
 };
 
 /* How many free blocks of a size the cache of a thread has at most: 16 KiB of them, but at least 2 and at most 64. */
@@ -121,6 +185,9 @@ static void begin(void)
 {
     for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         pthread_mutex_init(&shelves[size].lock, NULL);
+    pthread_mutex_init(&regions.lock, NULL);
+    micap_memory_init(&regions.memory, (mica_allocator){0});
+    micap_arena_init(&regions.arena, &regions.memory);
     pthread_key_create(&cache_key, end_of_thread);
 }
 
@@ -138,15 +205,37 @@ static MICAP_COLD cache *make_cache(void)
     return cache_of_thread;
 }
 
+static span *allocate_in_region(void)
+{
+    pthread_mutex_lock(&regions.lock);
+    span *fresh = micap_arena_allocate(&regions.arena, SPAN_BYTES);
+    pthread_mutex_unlock(&regions.lock);
+    return fresh;
+}
+
 static span *add_span(shelf *to)
 {
-    span *fresh = is_short() ? NULL : micap_pages_allocate(SPAN_BYTES, SPAN_BYTES);
+    if (is_short())
+        return NULL;
+    bool is_in_region = atomic_load_explicit(&span_bytes, memory_order_relaxed) >= SMALL_HEAP_BYTES;
+    span *fresh = is_in_region ? allocate_in_region() : micap_pages_allocate(SPAN_BYTES, SPAN_BYTES);
     if (!fresh)
         return NULL;
-    *fresh = (span){.next = to->spans, .cut = SPAN_HEADER_BYTES};
+    *fresh = (span){.next = to->spans, .cut = SPAN_HEADER_BYTES, .is_in_region = is_in_region};
     to->spans = fresh;
     atomic_fetch_add_explicit(&span_bytes, SPAN_BYTES, memory_order_relaxed);
     return fresh;
+}
+
+static void release_span(span *each)
+{
+    if (!each->is_in_region) {
+        micap_pages_release(each, SPAN_BYTES);
+        return;
+    }
+    pthread_mutex_lock(&regions.lock);
+    micap_arena_release(&regions.arena, each, SPAN_BYTES);
+    pthread_mutex_unlock(&regions.lock);
 }
 
 static free_block *cut_block(shelf *from, size_t bytes)
@@ -272,7 +361,7 @@ static size_t trim_shelf(shelf *of, size_t bytes)
             continue;
         }
         *link = each->next;
-        micap_pages_release(each, SPAN_BYTES);
+        release_span(each);
         released += SPAN_BYTES;
     }
     pthread_mutex_unlock(&of->lock);
@@ -288,6 +377,9 @@ size_t micap_heap_trim(void)
     size_t released = 0;
     for (uint32_t size = 0; size < MICAP_HEAP_BLOCK_SMALL_SIZES; ++size)
         released += trim_shelf(&shelves[size], micap_heap_block_size_bytes(size));
+    pthread_mutex_lock(&regions.lock);
+    micap_arena_trim(&regions.arena);
+    pthread_mutex_unlock(&regions.lock);
     return released;
 }
 

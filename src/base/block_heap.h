@@ -1,25 +1,28 @@
 /* The heap of text and lists: blocks of any size, shared by all worlds of the process, for any thread.
  *
- * There are 8 to 64 bytes in steps of 8, then four sizes per power of two. Small blocks are cut from spans, one size per span. A thread
+ * There are 8 to 64 bytes in steps of 8, then four sizes per power of two. Small blocks are cut from spans, one size per span; the
+ * spans of a large heap lie in huge pages. A thread
  * takes free blocks from its own cache; caches and spans exchange blocks in batches, under a lock per size. Larger blocks are malloc's.
  * Address sanitizer sees every block, since all are malloc's then. */
 #ifndef MICAP_BASE_BLOCK_HEAP_H
 #define MICAP_BASE_BLOCK_HEAP_H
+
+#include "mica/list.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
     MICAP_HEAP_BLOCK_SMALL_SIZES = 43, /* up to 32 KiB */
-    MICAP_HEAP_BLOCK_SIZES = 57,       /* up to 512 MiB */
+    MICAP_HEAP_BLOCK_SIZES = 57,       /* up to the largest list */
 };
 
-/* The number of the smallest size that has room, and the bytes of a size. */
+/* The number of the smallest size that has room, and the bytes of a size: mica_private_block_bytes, which is public, since
+ * mica_list_append is inline. */
 uint32_t micap_heap_block_size_of(size_t bytes);
-extern const uint32_t micap_heap_block_bytes[MICAP_HEAP_BLOCK_SIZES];
 static inline size_t micap_heap_block_size_bytes(uint32_t size)
 {
-    return micap_heap_block_bytes[size];
+    return mica_private_block_bytes[size];
 }
 
 /* A block of a size, aligned to 8 bytes and not zeroed. NULL if memory is short. */

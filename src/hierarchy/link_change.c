@@ -138,7 +138,7 @@ static void undo_note(mica_world *world, micap_note *note)
     micap_change_undo(micap_hierarchy_of(world), &((link_note *)(void *)note)->change);
 }
 
-static const micap_note_ops note_ops = {apply_note, undo_note};
+static const micap_note_ops note_ops = {.apply = apply_note, .undo = undo_note};
 
 micap_change *micap_change_stage(mica_commands *commands, mica_location location)
 {

@@ -1,6 +1,7 @@
 #include "hierarchy/transform_propagation.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/query/query.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -337,7 +338,8 @@ mica_system mica_transform_add_system(mica_world *world, mica_phase phase)
     micap_hierarchy *hierarchy = micap_hierarchy_require(world); /* now, because a system can't create queries */
     if (!hierarchy || !use_transforms(hierarchy))
         return (mica_system){0};
-    return mica_system_add(
-        world, MICA_SYSTEM_ONCE_WITH(update_transforms, (.phase = phase, MICA_TERMS(MICA_READ(mica_local),
-                                                                                    MICA_WRITE(mica_global_matrix)))));
+    mica_system_def def = *MICA_SYSTEM_ONCE_WITH(
+        update_transforms, (.phase = phase, MICA_TERMS(MICA_READ(mica_local), MICA_WRITE(mica_global_matrix))));
+    def.location = micap_noted_place();
+    return mica_system_add(world, &def);
 }

@@ -6,7 +6,9 @@
 #include "json/schema.h"
 #include "json/source_file.h"
 #include "json/value_compile.h"
+#include "mica/value.h"
 #include "os/file.h"
+#include "type/value_bytes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,12 +71,21 @@ static bool compile_tag(mica_compiler *compiler, const micap_layer *layer, micap
     return fine || micap_json_error(compiler, context, "a tag has no value: expected {} or true");
 }
 
+/* Fields that the file leaves out have their initial values. */
+static bool initialize(mica_compiler *compiler, const mica_type *type, void *instance)
+{
+    return !micap_type_has_initial(type) || mica_value_reset(mica_member_of_type(type, instance)) == MICA_OK ||
+           micap_json_error_memory(compiler);
+}
+
 /* `path` is the path of the value in the file of each layer. */
 static void compile_instance(mica_compiler *compiler, const micap_node *node, const micap_layer *first,
                              const micap_schema_entry *entry, void *instance, const micap_step_in *path)
 {
     const mica_compile_rule *rule = rule_for(compiler, entry->name);
     const mica_type *type = rule && rule->recipe ? rule->recipe : &entry->type;
+    if (!initialize(compiler, type, instance))
+        return;
     if (rule && rule->compile) {
         const micap_layer *last = first;
         while (last->next)

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/assert.h"
 #include "resource/format/scalar_fields.h"
+#include "type/value_bytes.h"
 
 #include <string.h>
 
@@ -38,6 +39,9 @@ static void free_type(micap_memory *memory, mica_type *type)
             micap_release(memory, nested, sizeof *nested, MICAP_ARRAY_ALIGNMENT);
         }
         free_text(memory, type->fields[i].name);
+        const mica_attributes *attributes = type->fields[i].attributes;
+        if (attributes)
+            micap_release(memory, (void *)attributes, micap_attributes_bytes(attributes), MICAP_ARRAY_ALIGNMENT);
     }
     for (uint32_t i = 0; type->constants && i < type->constant_count; ++i)
         free_text(memory, type->constants[i].name);
@@ -45,6 +49,16 @@ static void free_type(micap_memory *memory, mica_type *type)
     micap_release(memory, (void *)type->constants, type->constant_count * sizeof *type->constants,
                   MICAP_ARRAY_ALIGNMENT);
     free_text(memory, type->name);
+}
+
+static bool copy_attributes(micap_memory *memory, mica_field *copy, const mica_field *field)
+{
+    if (!field->attributes)
+        return true;
+    void *block = micap_allocate(memory, micap_attributes_bytes(field->attributes), MICAP_ARRAY_ALIGNMENT);
+    if (block)
+        copy->attributes = micap_attributes_copy(block, field->attributes);
+    return block;
 }
 
 static bool copy_type(micap_memory *memory, mica_type *copy, const mica_type *type)
@@ -60,8 +74,9 @@ static bool copy_type(micap_memory *memory, mica_type *copy, const mica_type *ty
     for (uint32_t i = 0; fine && i < type->field_count; ++i) {
         fields[i] = type->fields[i];
         fields[i].type = NULL;
+        fields[i].attributes = NULL;
         fields[i].name = copy_text(memory, type->fields[i].name);
-        fine = fields[i].name != NULL;
+        fine = fields[i].name && copy_attributes(memory, &fields[i], &type->fields[i]);
         if (!fine || !type->fields[i].type)
             continue;
         mica_type *nested = micap_allocate_zeroed(memory, sizeof *nested, MICAP_ARRAY_ALIGNMENT);

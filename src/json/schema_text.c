@@ -9,6 +9,8 @@
 #include "resource/format/scalar_fields.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A type of the schema being read; nested types are found by name. */
@@ -118,6 +120,51 @@ static bool read_kind(reading *work, const micap_step_in *path, const json_t *js
                             micap_guess_text(&guess, hint, sizeof hint));
 }
 
+/* Reads the attribute `key` of a field, a number; 0 if there is none. "inf" and "-inf" are no limit. */
+static bool read_real(reading *work, const micap_step_in *path, const json_t *object, const char *key, double *out)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    micap_step_in step = {path, key, 0};
+    bool is_infinite = text && (strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0);
+    *out = is_infinite ? (*text == '-' ? -(double)INFINITY : (double)INFINITY) : json_number_value(value);
+    return !value || is_infinite || json_is_number(value) ||
+           fail(work, &step, "expected a number, \"inf\" or \"-inf\"");
+}
+
+/* Numbers are values of their own; others are text that is parsed for every value. */
+static bool read_initial(reading *work, const json_t *value, mica_attributes *attributes)
+{
+    bool is_exact = !json_is_integer(value) || (json_int_t)json_number_value(value) == json_integer_value(value);
+    if (!value || (json_is_number(value) && is_exact)) {
+        attributes->initial = json_number_value(value);
+        return true;
+    }
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    attributes->initial_json = text ? micap_json_copy(work->compiler, text) : NULL;
+    free(text);
+    return attributes->initial_json || micap_json_error_memory(work->compiler);
+}
+
+static bool read_attributes(reading *work, const micap_step_in *path, const json_t *json, mica_field *field)
+{
+    static const char *const keys[] = {"unit", "note", "minimum", "maximum", "initial"};
+    bool is_there = false;
+    for (uint32_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        is_there |= json_object_get(json, keys[i]) != NULL;
+    if (!is_there)
+        return true;
+    mica_attributes *attributes = micap_json_allocate(work->compiler, sizeof *attributes);
+    if (!attributes)
+        return false;
+    field->attributes = attributes;
+    attributes->unit = json_string_value(json_object_get(json, "unit"));
+    attributes->note = json_string_value(json_object_get(json, "note"));
+    return read_real(work, path, json, "minimum", &attributes->minimum) &&
+           read_real(work, path, json, "maximum", &attributes->maximum) &&
+           read_initial(work, json_object_get(json, "initial"), attributes);
+}
+
 /* Missing offsets are computed as a C compiler does. */
 static bool read_fields(reading *work, const micap_step_in *path, const json_t *json, mica_type *type)
 {
@@ -136,7 +183,7 @@ static bool read_fields(reading *work, const micap_step_in *path, const json_t *
         uint32_t alignment = 1;
         field->name = json_string_value(json_object_get(entry, "name"));
         fine = fine && (field->name || fail(work, &step, "a field has a \"name\"")) &&
-               read_kind(work, &step, entry, field, &alignment) &&
+               read_kind(work, &step, entry, field, &alignment) && read_attributes(work, &step, entry, field) &&
                read_number(work, &step, entry, "count", 1, &field->count) &&
                read_number(work, &step, entry, "offset", (uint32_t)micap_align_up(end, alignment), &field->offset);
         if (!fine)
@@ -265,6 +312,32 @@ static bool is_plain(const mica_type *type)
     return bytes_of_kind(type->kind) != 0;
 }
 
+static void write_text(micap_json_writer *writer, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    micap_write(writer, ", \"%s\": ", key);
+    micap_write_string(writer, text);
+}
+
+static void write_attributes(micap_json_writer *writer, const mica_attributes *attributes)
+{
+    write_text(writer, "unit", attributes->unit);
+    if (attributes->minimum != attributes->maximum) {
+        micap_write(writer, ", \"minimum\": ");
+        micap_write_real(writer, attributes->minimum, false);
+        micap_write(writer, ", \"maximum\": ");
+        micap_write_real(writer, attributes->maximum, false);
+    }
+    if (attributes->initial_json)
+        micap_write(writer, ", \"initial\": %s", attributes->initial_json);
+    if (attributes->initial != 0) {
+        micap_write(writer, ", \"initial\": ");
+        micap_write_real(writer, attributes->initial, false);
+    }
+    write_text(writer, "note", attributes->note);
+}
+
 static void write_fields(micap_json_writer *writer, const mica_type *type)
 {
     micap_write_member(writer, "fields");
@@ -281,7 +354,10 @@ static void write_fields(micap_json_writer *writer, const mica_type *type)
                                                                 : micap_kind_name(field->kind));
         if (field->count != 1)
             micap_write(writer, ", \"count\": %u", field->count);
-        micap_write(writer, ", \"offset\": %u}", field->offset);
+        micap_write(writer, ", \"offset\": %u", field->offset);
+        if (field->attributes)
+            write_attributes(writer, field->attributes);
+        micap_write(writer, "}");
     }
     micap_write_close(writer, ']');
 }

@@ -4,6 +4,7 @@
 #include "json/entity_reference.h"
 
 #include "mica/list.h"
+#include "mica/value.h"
 #include "resource/format/scalar_fields.h"
 #include "type/value_bytes.h"
 
@@ -266,9 +267,10 @@ static bool compile_any_text(const value_work *work, const micap_step_in *path, 
 }
 
 /* An array replaces all elements. */
-static bool compile_list(const value_work *work, const micap_step_in *path, const json_t *json, const mica_type *type,
+static bool compile_list(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
                          mica_list *to)
 {
+    const mica_type *type = field->type;
     if (!json_is_array(json))
         return mismatch(work, path, "an array", json);
     size_t count = json_array_size(json);
@@ -278,6 +280,8 @@ static bool compile_list(const value_work *work, const micap_step_in *path, cons
     if (!is_set(work, path, mica_list_resize_type(to, type, (uint32_t)count)))
         return false;
     mica_field element = micap_element_field(type);
+    element.attributes = field->attributes;
+    element.name = field->name;
     char *items = mica_list_write_type(to, type);
     bool fine = true;
     for (size_t i = 0; i < count; ++i) {
@@ -287,8 +291,9 @@ static bool compile_list(const value_work *work, const micap_step_in *path, cons
     return fine;
 }
 
-static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
-                            const mica_field *field, char *to)
+/* A value without a check of its range. */
+static bool compile_any(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,
+                        char *to)
 {
     mica_kind kind = micap_field_kind(field);
     switch (kind) {
@@ -311,11 +316,29 @@ static bool compile_element(const value_work *work, const micap_step_in *path, c
     case MICA_KIND_ASSET: return compile_asset(work, path, json, to);
     case MICA_KIND_STRUCT: return compile_struct(work, path, json, field->type, to);
     case MICA_KIND_TEXT: return compile_any_text(work, path, json, (mica_text *)(void *)to);
-    case MICA_KIND_LIST: return compile_list(work, path, json, field->type, (mica_list *)(void *)to);
+    case MICA_KIND_LIST: return compile_list(work, path, json, field, (mica_list *)(void *)to);
     case MICA_KIND_ENUM:
     case MICA_KIND_FLAGS: return compile_enum(work, path, json, field->type, to);
     default: return compile_integer(work, path, json, kind, field->element_bytes, to);
     }
+}
+
+static bool compile_element(const value_work *work, const micap_step_in *path, const json_t *json,
+                            const mica_field *field, char *to)
+{
+    mica_value_error error;
+    mica_kind kind = micap_field_kind(field);
+    if (!compile_any(work, path, json, field, to))
+        return false;
+    if (!field->attributes || kind < MICA_KIND_I8 || kind > MICA_KIND_F64)
+        return true;
+    mica_member member = {.data = to,
+                          .name = field->name,
+                          .kind = kind,
+                          .element_bytes = field->element_bytes,
+                          .attributes = field->attributes};
+    return mica_value_check(member, &error) == MICA_OK ||
+           micap_json_error(work->compiler, at(work, path), "%s", error.text);
 }
 
 static bool compile_text(const value_work *work, const micap_step_in *path, const json_t *json, const mica_field *field,

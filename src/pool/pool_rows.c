@@ -247,6 +247,17 @@ void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version 
     }
 }
 
+void micap_pool_order_instances(mica_pool *pool, const uint32_t *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        micap_pool_preserve(pool, rows[i], 1);
+        pool->next[rows[i]] = i + 1 < count ? rows[i + 1] : MICAP_ROW_NONE;
+        pool->previous[rows[i]] = rows[i ? i - 1 : count - 1];
+    }
+    set_row(pool, pool->owners[rows[0]], rows[0]);
+    ++pool->stamp;
+}
+
 static void scatter(mica_pool *pool, uint32_t row, const char *value)
 {
     for (uint32_t i = 1; i <= pool->data_lane_count; ++i) {
@@ -269,6 +280,8 @@ bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from)
         micap_copy_fresh(to, from, pool->value_bytes);
         return true;
     }
+    if (!from)
+        from = type->initial;
     for (uint32_t i = 1; !from && i <= pool->data_lane_count; ++i)
         memset(pool->lanes[i].data + (size_t)row * pool->lanes[i].bytes, 0, pool->lanes[i].bytes);
     if (from)

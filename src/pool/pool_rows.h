@@ -14,6 +14,9 @@ void micap_pool_drop_row(mica_pool *pool, uint32_t row, mica_version version);
 /* Exchanges two rows. */
 void micap_pool_swap_rows(mica_pool *pool, uint32_t a, uint32_t b, mica_version version);
 
+/* Puts all instances of an entity into the order of these rows. */
+void micap_pool_order_instances(mica_pool *pool, const uint32_t *rows, uint32_t count);
+
 /* Raw value <- the given one or, from NULL, the default; false when it can't. */
 bool micap_pool_make_value(mica_pool *pool, uint32_t row, const void *from);
 /* Raw value <- moved out of `from`, which is raw afterwards. */

@@ -16,7 +16,7 @@ static void add_up(uint64_t *sums, const char *bytes, size_t byte_count)
         for (size_t i = 0; i < 8; ++i) {
             uint64_t word;
             memcpy(&word, bytes + 8 * i, sizeof word);
-            eight[i] = (eight[i] + word) * 0x9e3779b185ebca87u;
+            eight[i] = (eight[i] + micap_little64(word)) * 0x9e3779b185ebca87u;
         }
     for (; byte_count; ++bytes, --byte_count)
         eight[0] = (eight[0] + (unsigned char)*bytes + 1) * 0x9e3779b185ebca87u;

@@ -1,5 +1,5 @@
 /* Writes deltas. Chunks and pools have stamps, by slice and column. What has none (how many rows an archetype has, toggles and
- * tags in pools, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
+ * tags in pools, order of instances, singletons, names, links) is hashed, and the sender remembers since when the hash is what it is. */
 #include "base/argument.h"
 #include "base/hash.h"
 #include "core/storage/rows.h"
@@ -8,9 +8,11 @@
 #include "pool/pool_rows.h"
 #include "mica/entity.h"
 #include "mica/hierarchy.h"
+#include "mica/state.h"
 #include "replication/delta_checksum.h"
 #include "replication/delta_fields.h"
 #include "replication/delta_format.h"
+#include "replication/delta_rules.h"
 #include "replication/delta_track.h"
 #include "type/value_bytes.h"
 
@@ -19,6 +21,17 @@ struct mica_sender {
     mica_component *excluded;
     uint32_t excluded_count;
     uint32_t excluded_capacity;
+    micap_delta_rules rules;
+    bool skips_without_rule;
+    bool has_state;
+    mica_version stateless; /* of the last delta that had no state, although it should; 0: none */
+    bool is_foreign;        /* values are in the other byte order than those of this machine */
+    char *instance;         /* room for a recipe */
+    size_t instance_bytes;
+    uint32_t instance_alignment;
+    micap_bytes contents;      /* of the recipes of a slice */
+    const micap_type *unknown; /* a component that has functions and no rule */
+    const micap_type *refused; /* a component whose save function returned false */
     micap_delta_tracks tracks;
     micap_bytes bytes;
     mica_delta delta; /* the one that is being encoded */
@@ -32,12 +45,17 @@ static bool has_changed(mica_sender *sender, uint64_t key, uint64_t hash)
     return since > sender->delta.base;
 }
 
-static bool is_excluded(const mica_sender *sender, const micap_type *type)
+/* Whether a component is not sent. If entities have it, that must be on purpose. */
+static bool is_excluded(mica_sender *sender, const micap_type *type, bool is_used)
 {
     for (uint32_t i = 0; i < sender->excluded_count; ++i)
         if (sender->excluded[i] == type->id)
             return true;
-    return !micap_delta_can_carry(type);
+    if (micap_delta_can_carry(&sender->rules, type))
+        return false;
+    if (is_used && !sender->skips_without_rule)
+        sender->unknown = type;
+    return true;
 }
 
 static uint64_t key_of(const char *what, uint64_t number)
@@ -71,6 +89,16 @@ static void end_group(micap_bytes *bytes, uint32_t at)
     put_now(bytes, at, bytes->count - at - 4);
 }
 
+static void put_handles(mica_sender *sender, const mica_entity *entities, uint32_t count)
+{
+    char *room = micap_bytes_grow(&sender->bytes, count * sizeof *entities);
+    if (!room)
+        return;
+    memcpy(room, entities, count * sizeof *entities);
+    if (sender->is_foreign)
+        micap_delta_swap_handles(room, count);
+}
+
 static bool is_copied_whole(const micap_type *type)
 {
     return !type->has_padding || type->companion == MICAP_COMPANION_ENABLED;
@@ -93,8 +121,65 @@ static void put_value(const micap_type *type, char *room, const char *value)
         micap_contents_omit(&type->type, room);
 }
 
-static void put_values(mica_sender *sender, const micap_type *type, const char *values, uint32_t count)
+/* One value by a rule: into room in the delta, and what its text and lists contain into sender->contents. */
+static void put_by_rule(mica_sender *sender, const mica_resource_rule *rule, const micap_type *type, uint32_t room_at,
+                        const char *value, mica_entity entity)
 {
+    const mica_type *layout = micap_delta_saved_layout(rule, type);
+    char *instance = (char *)value;
+    bool has_contents = micap_contents_exist(layout);
+    if (rule->save) {
+        instance = sender->instance;
+        memset(instance, 0, layout->size_bytes);
+        if (!rule->save(sender->world, entity, value, instance, rule->context))
+            sender->refused = type;
+    }
+    char *room = sender->bytes.data + room_at;
+    micap_delta_copy_fields(layout, room, instance);
+    if (has_contents) {
+        micap_contents_omit(layout, room);
+        micap_contents_put(&sender->contents, layout, instance, NULL, NULL);
+        if (rule->save)
+            micap_contents_clear(layout, instance, 1);
+    }
+}
+
+/* Values by a rule; those of the dead are zero. Without owners: of a singleton. */
+static void put_values_by_rule(mica_sender *sender, const mica_resource_rule *rule, const micap_type *type,
+                               const char *values, const mica_entity *owners, uint32_t count)
+{
+    const mica_type *layout = micap_delta_saved_layout(rule, type);
+    size_t size = layout->size_bytes;
+    uint32_t at = sender->bytes.count;
+    char *room = micap_bytes_grow(&sender->bytes, size * count);
+    if (!room)
+        return;
+    memset(room, 0, size * count);
+    sender->delta.value_bytes += size * count;
+    sender->contents.count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (!owners || mica_is_alive(sender->world, owners[i]))
+            put_by_rule(sender, rule, type, at + i * (uint32_t)size, values + i * (size_t)type->type.size_bytes,
+                        owners ? owners[i] : mica_nil());
+        else
+            micap_contents_put_empty(&sender->contents, layout);
+    sender->bytes.failed |= sender->contents.failed;
+    if (sender->is_foreign)
+        micap_delta_swap_values(layout, sender->bytes.data + at, count);
+    if (!micap_contents_exist(layout))
+        return;
+    micap_bytes_put32(&sender->bytes, sender->contents.count);
+    micap_bytes_put(&sender->bytes, sender->contents.data, sender->contents.count);
+}
+
+static void put_values(mica_sender *sender, const micap_type *type, const char *values, const mica_entity *owners,
+                       uint32_t count)
+{
+    const mica_resource_rule *rule = micap_delta_rule_of(&sender->rules, type);
+    if (rule) {
+        put_values_by_rule(sender, rule, type, values, owners, count);
+        return;
+    }
     size_t size = type->type.size_bytes;
     char *room = put_room(sender, type, count);
     if (!room)
@@ -104,6 +189,8 @@ static void put_values(mica_sender *sender, const micap_type *type, const char *
     else
         for (uint32_t i = 0; i < count; ++i)
             put_value(type, room + i * size, values + i * size);
+    if (sender->is_foreign)
+        micap_delta_swap_values(&type->type, room, count);
     if (!type->owns)
         return;
     uint32_t begin = put_later(&sender->bytes);
@@ -130,7 +217,7 @@ static bool list_columns(mica_sender *sender, const micap_archetype *archetype, 
     for (uint32_t i = 0; i < archetype->component_count; ++i) {
         const micap_type *type = micap_type_of(archetype->components[i]);
         sum += type->companion == MICAP_COMPANION_ADDED ? 0 : micap_hash_mix(type->name_hash);
-        if (type->companion || is_excluded(sender, type))
+        if (type->companion || is_excluded(sender, type, archetype->row_count != 0))
             continue;
         out->types[out->count++] = type;
         if (type->enabled)
@@ -184,16 +271,21 @@ static bool put_slice(mica_sender *sender, const micap_chunk *chunk, uint32_t ro
     }
     put_now(bytes, sent_at, sent);
     if (is_whole)
-        micap_bytes_put(bytes, micap_chunk_entities(chunk) + row, count * sizeof(mica_entity));
+        put_handles(sender, micap_chunk_entities(chunk) + row, count);
     for (uint32_t i = 0; !bytes->failed && i < sent; ++i) {
         uint32_t number;
         memcpy(&number, bytes->data + numbers_at + (size_t)i * 4, 4);
         const micap_type *type = list->types[micap_little32(number)];
         put_values(sender, type, micap_chunk_value(chunk, micap_archetype_column(chunk->archetype, type->id), row),
-                   count);
+                   micap_chunk_entities(chunk) + row, count);
     }
     ++sender->delta.slice_count;
     return true;
+}
+
+static uint64_t layout_hash_of(const mica_sender *sender, const micap_type *type)
+{
+    return micap_delta_layout_hash(micap_delta_saved_layout(micap_delta_rule_of(&sender->rules, type), type), type);
 }
 
 static void put_table(mica_sender *sender, const micap_archetype *archetype, const columns *list)
@@ -206,7 +298,7 @@ static void put_table(mica_sender *sender, const micap_archetype *archetype, con
     uint32_t slices_at = put_later(bytes);
     for (uint32_t i = 0; i < list->count; ++i) {
         micap_bytes_put64(bytes, list->types[i]->name_hash);
-        micap_bytes_put64(bytes, list->types[i]->layout_hash);
+        micap_bytes_put64(bytes, layout_hash_of(sender, list->types[i]));
     }
     for (uint32_t i = 0; i < archetype->chunk_count; ++i) {
         const micap_chunk *chunk = archetype->chunks[i];
@@ -237,6 +329,10 @@ static void put_tables(mica_sender *sender)
 static void put_pool_values(mica_sender *sender, const mica_pool *pool, uint32_t row, uint32_t count)
 {
     size_t size = pool->value_bytes;
+    if (micap_delta_rule_of(&sender->rules, pool->type)) {
+        put_values(sender, pool->type, micap_pool_value(pool, row), pool->owners + row, count);
+        return;
+    }
     char *room = put_room(sender, pool->type, count);
     if (!room)
         return;
@@ -248,6 +344,8 @@ static void put_pool_values(mica_sender *sender, const mica_pool *pool, uint32_t
         else
             put_value(pool->type, room + i * size, micap_pool_value(pool, row + i));
     }
+    if (sender->is_foreign)
+        micap_delta_swap_values(&pool->type->type, room, count);
     if (!pool->type->owns)
         return;
     uint32_t begin = put_later(&sender->bytes);
@@ -259,6 +357,16 @@ static void put_pool_values(mica_sender *sender, const mica_pool *pool, uint32_t
     end_group(&sender->bytes, begin);
 }
 
+/* Whether something that has no stamps has changed in a slice of a pool. */
+static bool lane_has_changed(mica_sender *sender, const mica_pool *pool, const char *what, uint32_t row,
+                             const void *data, size_t byte_count)
+{
+    micap_hasher hasher;
+    micap_hasher_init(&hasher);
+    micap_hasher_bytes(&hasher, data, byte_count);
+    return has_changed(sender, key_of(what, pool->type->name_hash + row), micap_hasher_finish(&hasher));
+}
+
 static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t row)
 {
     micap_bytes *bytes = &sender->bytes;
@@ -268,14 +376,12 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
     uint32_t parts = !base || stamps[0] > base ? MICAP_DELTA_OWNERS | MICAP_DELTA_VALUES : 0;
     for (uint32_t i = 0; i < pool->data_lane_count; ++i)
         parts |= stamps[1 + i] > base ? MICAP_DELTA_VALUES : 0;
-    if (pool->enabled) {
-        micap_hasher hasher;
-        micap_hasher_init(&hasher);
-        micap_hasher_bytes(&hasher, pool->enabled + row, count);
-        if (has_changed(sender, key_of("toggles", pool->type->name_hash + row), micap_hasher_finish(&hasher)) ||
-            parts & MICAP_DELTA_OWNERS)
-            parts |= MICAP_DELTA_TOGGLES;
-    }
+    bool has_all = parts & MICAP_DELTA_OWNERS;
+    if (pool->enabled && (lane_has_changed(sender, pool, "toggles", row, pool->enabled + row, count) || has_all))
+        parts |= MICAP_DELTA_TOGGLES;
+    if (pool->next &&
+        (lane_has_changed(sender, pool, "next", row, pool->next + row, count * sizeof *pool->next) || has_all))
+        parts |= MICAP_DELTA_NEXT;
     if (!parts)
         return false;
     micap_bytes_put32(bytes, row);
@@ -283,8 +389,10 @@ static bool put_pool_slice(mica_sender *sender, const mica_pool *pool, uint32_t 
     micap_bytes_put32(bytes, parts);
     for (uint32_t i = 0; parts & MICAP_DELTA_OWNERS && i < count; ++i) {
         mica_entity owner = micap_pool_has_row(pool, row + i) ? pool->owners[row + i] : mica_nil();
-        micap_bytes_put(bytes, &owner, sizeof owner);
+        put_handles(sender, &owner, 1);
     }
+    for (uint32_t i = 0; parts & MICAP_DELTA_NEXT && i < count; ++i)
+        micap_bytes_put32(bytes, pool->next[row + i]);
     if (parts & MICAP_DELTA_VALUES)
         put_pool_values(sender, pool, row, count);
     for (uint32_t i = 0; parts & MICAP_DELTA_TOGGLES && i < count; ++i) {
@@ -300,7 +408,7 @@ static void put_pool(mica_sender *sender, const mica_pool *pool)
     micap_bytes *bytes = &sender->bytes;
     uint32_t begin = bytes->count, group = begin_group(bytes, MICAP_DELTA_POOL), slices = 0;
     micap_bytes_put64(bytes, pool->type->name_hash);
-    micap_bytes_put64(bytes, pool->type->layout_hash);
+    micap_bytes_put64(bytes, layout_hash_of(sender, pool->type));
     micap_bytes_put32(bytes, pool->row_limit);
     uint32_t slices_at = put_later(bytes);
     micap_bytes_put32(bytes, pool->kind == MICAP_POOL_DIRECT);
@@ -334,6 +442,16 @@ static void put_tags(mica_sender *sender, const mica_pool *pool)
     end_group(bytes, group);
 }
 
+static void put_singleton(mica_sender *sender, const micap_type *type, const char *value)
+{
+    micap_bytes *bytes = &sender->bytes;
+    uint32_t group = begin_group(bytes, MICAP_DELTA_SINGLETON);
+    micap_bytes_put64(bytes, type->name_hash);
+    micap_bytes_put64(bytes, layout_hash_of(sender, type));
+    put_values(sender, type, value, NULL, 1);
+    end_group(bytes, group);
+}
+
 static void put_singletons(mica_sender *sender)
 {
     const micap_components *components = &sender->world->components;
@@ -341,18 +459,26 @@ static void put_singletons(mica_sender *sender)
     for (mica_component id = 0; (id = micap_component_after(components, id)) != 0;) {
         const micap_component *component = micap_component_of(components, id);
         const micap_type *type = component->type;
-        if (!component->singleton || component->is_unborn || is_excluded(sender, type))
+        if (!component->singleton || component->is_unborn || is_excluded(sender, type, true))
             continue;
+        uint32_t begin = bytes->count;
+        uint64_t value_bytes = sender->delta.value_bytes;
+        bool has_rule = micap_delta_rule_of(&sender->rules, type); /* its fields may say nothing about it */
         micap_hasher hasher;
         micap_hasher_init(&hasher);
-        micap_hash_values(&hasher, type, component->singleton, 1);
-        if (!has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher)))
-            continue;
-        uint32_t group = begin_group(bytes, MICAP_DELTA_SINGLETON);
-        micap_bytes_put64(bytes, type->name_hash);
-        micap_bytes_put64(bytes, type->layout_hash);
-        put_values(sender, type, component->singleton, 1);
-        end_group(bytes, group);
+        if (has_rule)
+            put_singleton(sender, type, component->singleton);
+        if (!has_rule)
+            micap_hash_values(&hasher, type, component->singleton, 1);
+        else if (!bytes->failed)
+            micap_hasher_bytes(&hasher, bytes->data + begin, bytes->count - begin);
+        bool is_told = has_changed(sender, key_of("singleton", type->name_hash), micap_hasher_finish(&hasher));
+        if (is_told && !has_rule)
+            put_singleton(sender, type, component->singleton);
+        if (!is_told && has_rule) {
+            bytes->count = begin;
+            sender->delta.value_bytes = value_bytes;
+        }
     }
 }
 
@@ -376,8 +502,8 @@ static void put_names(mica_sender *sender)
         if (!length || length > MICAP_DELTA_NAME_BYTES_MAX || !is_sent(world, name->entity) ||
             (!mica_is_nil(name->scope) && !is_sent(world, name->scope)))
             continue;
-        micap_bytes_put(bytes, &name->entity, sizeof name->entity);
-        micap_bytes_put(bytes, &name->scope, sizeof name->scope);
+        put_handles(sender, &name->entity, 1);
+        put_handles(sender, &name->scope, 1);
         micap_bytes_put32(bytes, (uint32_t)length);
         micap_bytes_put(bytes, name->text, length);
         ++count;
@@ -405,11 +531,11 @@ static void put_link_page(mica_sender *sender, uint32_t page)
         mica_entity parent = living_at(world, page * MICAP_DELTA_LINK_PAGE + i);
         if (mica_is_nil(parent) || !mica_child_count(world, parent))
             continue;
-        micap_bytes_put(bytes, &parent, sizeof parent);
+        put_handles(sender, &parent, 1);
         micap_bytes_put32(bytes, mica_child_count(world, parent));
         for (mica_entity child = mica_first_child(world, parent); !mica_is_nil(child);
              child = mica_next_sibling(world, child))
-            micap_bytes_put(bytes, &child, sizeof child);
+            put_handles(sender, &child, 1);
         ++parents;
     }
     put_now(bytes, parents_at, parents);
@@ -441,9 +567,50 @@ static void put_links(mica_sender *sender)
         put_link_page(sender, page);
 }
 
+/* The records of the state, and those that have changed with their content. */
+static void put_records(mica_sender *sender, micap_reader reader)
+{
+    micap_bytes *bytes = &sender->bytes;
+    uint32_t group = begin_group(bytes, MICAP_DELTA_STATE), count_at = put_later(bytes), count = 0;
+    for (; micap_reader_left(&reader); ++count) {
+        uint32_t kind = micap_reader_take32(&reader), byte_count = micap_reader_take32(&reader);
+        const char *content = micap_reader_take(&reader, byte_count);
+        micap_hasher hasher;
+        micap_hasher_init(&hasher);
+        micap_hasher_bytes(&hasher, content, byte_count);
+        /* A receiver that got such a delta does not have what was not sent since. */
+        bool is_told = has_changed(sender, key_of("state", kind), micap_hasher_finish(&hasher)) ||
+                       sender->delta.base <= sender->stateless;
+        micap_bytes_put32(bytes, kind);
+        micap_bytes_put32(bytes, is_told);
+        if (is_told) {
+            micap_bytes_put32(bytes, byte_count);
+            micap_bytes_put(bytes, content, byte_count);
+        }
+    }
+    put_now(bytes, count_at, count);
+    end_group(bytes, group);
+}
+
+/* Without one if the world is not at rest. */
+static void put_state(mica_sender *sender)
+{
+    mica_state *state;
+    size_t byte_count;
+    mica_result result = mica_state_take(sender->world, &state);
+    sender->bytes.failed |= result == MICA_ERROR_MEMORY;
+    if (result != MICA_OK) {
+        sender->stateless = sender->delta.version;
+        return;
+    }
+    const char *bytes = mica_state_bytes(state, &byte_count);
+    put_records(sender, (micap_reader){bytes, bytes, bytes + byte_count, false});
+    mica_state_free(state);
+}
+
 static void put_header(mica_sender *sender)
 {
-    uint32_t mark = MICAP_DELTA_MARK;
+    uint32_t mark = sender->is_foreign ? __builtin_bswap32(MICAP_DELTA_MARK) : MICAP_DELTA_MARK;
     micap_bytes *bytes = &sender->bytes;
     micap_bytes_put(bytes, MICAP_DELTA_MAGIC, 8);
     micap_bytes_put(bytes, &mark, sizeof mark);
@@ -481,12 +648,13 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
         base = 0; /* stamps do not tell what changed since: everything is sent, which leads there from any version */
     sender->delta = (mica_delta){.base = base, .version = mica_world_mark(world)};
     sender->bytes.count = 0;
-    sender->bytes.failed = false;
+    sender->bytes.failed = sender->contents.failed = false;
+    sender->unknown = sender->refused = NULL;
     put_header(sender);
     put_tables(sender);
     for (uint32_t i = 0; i < world->pools.count; ++i) {
         const mica_pool *pool = world->pools.all[i];
-        if (is_excluded(sender, pool->type))
+        if (is_excluded(sender, pool->type, pool->count != 0))
             continue;
         if (pool->kind == MICAP_POOL_TAG)
             put_tags(sender, pool);
@@ -496,6 +664,15 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     put_singletons(sender);
     put_names(sender);
     put_links(sender);
+    if (sender->has_state)
+        put_state(sender);
+    if (sender->unknown)
+        return micap_fail(world, MICA_ERROR_REFUSED, (mica_location){0},
+                          "delta: component %s has functions and no rule: give the sender a rule for it, or exclude it",
+                          sender->unknown->type.name);
+    if (sender->refused)
+        return micap_fail(world, MICA_ERROR_DATA, (mica_location){0},
+                          "delta: the save function of component %s refused", sender->refused->type.name);
     if (sender->bytes.failed)
         return micap_fail_memory(world, "delta");
     finish(sender);
@@ -503,20 +680,51 @@ mica_result mica_delta_encode(mica_sender *sender, mica_version base, mica_delta
     return MICA_OK;
 }
 
+/* Room for the largest recipe. */
+static bool make_instance(mica_sender *sender)
+{
+    sender->instance_alignment = MICAP_CACHE_LINE;
+    for (uint32_t i = 0; i < sender->rules.count; ++i) {
+        const mica_resource_rule *rule = &sender->rules.list[i];
+        const mica_type *layout = micap_delta_saved_layout(rule, micap_type_of(rule->component));
+        if (sender->instance_bytes < layout->size_bytes)
+            sender->instance_bytes = layout->size_bytes;
+        if (sender->instance_alignment < layout->alignment)
+            sender->instance_alignment = layout->alignment;
+    }
+    if (sender->instance_bytes)
+        sender->instance = micap_allocate(&sender->world->memory, sender->instance_bytes, sender->instance_alignment);
+    return sender->instance || !sender->instance_bytes;
+}
+
+static bool is_valid_def(mica_world *world, const mica_sender_def *def)
+{
+    return !MICAP_MISSING_ARRAY(world, def->excluded, def->excluded_count) &&
+           !MICAP_MISSING_ARRAY(world, def->rules, def->rule_count);
+}
+
 mica_sender *mica_sender_create(mica_world *world, const mica_sender_def *def)
 {
-    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->excluded, def->excluded_count)))
+    if (MICAP_MISSING(NULL, world) || (def && !is_valid_def(world, def)))
         return NULL;
     mica_sender *sender = micap_allocate_zeroed(&world->memory, sizeof *sender, MICAP_ARRAY_ALIGNMENT);
     uint32_t count = def ? def->excluded_count : 0;
     if (sender) {
         sender->world = world;
-        sender->bytes.memory = sender->tracks.memory = &world->memory;
+        sender->bytes.memory = sender->contents.memory = sender->tracks.memory = &world->memory;
     }
-    if (!sender || !MICAP_RESERVE(&world->memory, sender->excluded, &sender->excluded_capacity, count)) {
+    if (sender && def && !micap_delta_rules_set(world, &sender->rules, def->rules, def->rule_count)) {
+        mica_sender_destroy(sender);
+        return NULL;
+    }
+    if (!sender || !make_instance(sender) ||
+        !MICAP_RESERVE(&world->memory, sender->excluded, &sender->excluded_capacity, count)) {
         mica_sender_destroy(sender);
         return micap_fail_memory(world, "delta"), NULL;
     }
+    sender->skips_without_rule = def && def->skip_without_rule;
+    sender->has_state = def && def->with_state;
+    sender->is_foreign = def && def->byte_order == (MICAP_IS_BIG_ENDIAN ? MICA_BYTE_ORDER_LITTLE : MICA_BYTE_ORDER_BIG);
     sender->excluded_count = count;
     if (count)
         memcpy(sender->excluded, def->excluded, count * sizeof *def->excluded);
@@ -529,7 +737,11 @@ void mica_sender_destroy(mica_sender *sender)
         return;
     micap_memory *memory = &sender->world->memory;
     MICAP_RELEASE_ARRAY(memory, sender->excluded, sender->excluded_capacity);
+    micap_delta_rules_free(sender->world, &sender->rules);
+    if (sender->instance)
+        micap_release(memory, sender->instance, sender->instance_bytes, sender->instance_alignment);
     micap_delta_tracks_free(&sender->tracks);
+    micap_bytes_free(&sender->contents);
     micap_bytes_free(&sender->bytes);
     micap_release(memory, sender, sizeof *sender, MICAP_ARRAY_ALIGNMENT);
 }

@@ -40,3 +40,50 @@ bool micap_delta_bools_hold(const mica_type *type, const char *value)
     }
     return true;
 }
+
+void micap_delta_visit_entities(const mica_type *type, char *value, bool (*fn)(void *at, void *context), void *context)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        for (uint32_t at = 0; at < field->count; ++at) {
+            char *element = value + field->offset + (size_t)at * field->element_bytes;
+            if (field->kind == MICA_KIND_STRUCT)
+                micap_delta_visit_entities(field->type, element, fn, context);
+            else if (field->kind == MICA_KIND_ENTITY)
+                fn(element, context);
+        }
+    }
+}
+
+/* Numbers of 1, 2, 4 or 8 bytes. */
+static void swap_numbers(char *numbers, uint32_t bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; ++i, numbers += bytes)
+        for (uint32_t low = 0, high = bytes - 1; low < high; ++low, --high) {
+            char held = numbers[low];
+            numbers[low] = numbers[high];
+            numbers[high] = held;
+        }
+}
+
+void micap_delta_swap_handles(char *handles, uint32_t count)
+{
+    swap_numbers(handles, 4, (uint64_t)count * 2);
+}
+
+/* Text and lists are zero in a delta. */
+void micap_delta_swap_values(const mica_type *type, char *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        for (uint32_t row = 0; row < count; ++row) {
+            char *value = values + (size_t)row * type->size_bytes + field->offset;
+            if (field->kind == MICA_KIND_STRUCT)
+                micap_delta_swap_values(field->type, value, field->count);
+            else if (field->kind == MICA_KIND_ENTITY)
+                micap_delta_swap_handles(value, field->count);
+            else if (field->kind != MICA_KIND_TEXT && field->kind != MICA_KIND_LIST)
+                swap_numbers(value, field->element_bytes, field->count);
+        }
+    }
+}

@@ -10,4 +10,11 @@ void micap_delta_copy_fields(const mica_type *type, char *to, const char *from);
 bool micap_delta_has_kind(const mica_type *type, mica_kind kind);
 bool micap_delta_bools_hold(const mica_type *type, const char *value);
 
+/* Calls a function for each described entity of a value, except in lists; what it returns does not matter. */
+void micap_delta_visit_entities(const mica_type *type, char *value, bool (*fn)(void *at, void *context), void *context);
+
+/* Converts values, or handles, from one byte order to the other. */
+void micap_delta_swap_values(const mica_type *type, char *values, uint32_t count);
+void micap_delta_swap_handles(char *handles, uint32_t count);
+
 #endif

@@ -12,6 +12,7 @@ typedef struct micap_twin {
     uint32_t table;
     uint32_t row; /* of it */
     uint32_t mark;
+    uint32_t instance; /* what replica_instances.c knows about it while it is marked */
 } micap_twin;
 
 /* Open addressing by the index of the key. */

@@ -38,9 +38,17 @@ mica_version mica_replica_version(const mica_replica *replica)
     return replica->version;
 }
 
+const void *mica_replica_state(const mica_replica *replica, size_t *out_byte_count)
+{
+    if (MICAP_MISSING(NULL, replica) || MICAP_MISSING(replica->world, out_byte_count))
+        return NULL;
+    *out_byte_count = replica->mapped ? 0 : replica->state.count;
+    return *out_byte_count ? replica->state.data : NULL;
+}
+
 mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def)
 {
-    if (MICAP_MISSING(NULL, world))
+    if (MICAP_MISSING(NULL, world) || (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
         return NULL;
     mica_replica *replica = micap_allocate_zeroed(&world->memory, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
     if (replica)
@@ -48,6 +56,10 @@ mica_replica *mica_replica_create(mica_world *world, const mica_replica_def *def
     if (!replica || !micap_replica_list(replica)) {
         micap_release(&world->memory, replica, sizeof *replica, MICAP_ARRAY_ALIGNMENT);
         return micap_fail_memory(world, "replica"), NULL;
+    }
+    if (def && !micap_delta_rules_set(world, &replica->rules, def->rules, def->rule_count)) {
+        mica_replica_destroy(replica);
+        return NULL;
     }
     replica->mapped = def && def->mapped;
     replica->index_limit = replica->mapped ? UINT32_MAX : def && def->index_limit ? def->index_limit : 1u << 24;
@@ -60,6 +72,7 @@ static void free_tables(micap_memory *memory, micap_replica_table *tables, uint3
         MICAP_RELEASE_ARRAY(memory, tables[i].types, tables[i].type_capacity);
         MICAP_RELEASE_ARRAY(memory, tables[i].rows, tables[i].row_capacity);
         MICAP_RELEASE_ARRAY(memory, tables[i].locals, tables[i].local_capacity);
+        MICAP_RELEASE_ARRAY(memory, tables[i].next, tables[i].next_capacity);
     }
     MICAP_RELEASE_ARRAY(memory, tables, capacity);
 }
@@ -72,6 +85,8 @@ void mica_replica_destroy(mica_replica *replica)
     micap_replica_unlist(replica);
     free_tables(memory, replica->tables, replica->tables_count, replica->tables_capacity);
     free_tables(memory, replica->pools, replica->pools_count, replica->pools_capacity);
+    micap_delta_rules_free(replica->world, &replica->rules);
+    MICAP_RELEASE_ARRAY(memory, replica->state.data, replica->state.capacity);
     MICAP_RELEASE_ARRAY(memory, replica->singletons, replica->singletons_capacity);
     MICAP_RELEASE_ARRAY(memory, replica->twins.entries, replica->twins.capacity);
     MICAP_RELEASE_ARRAY(memory, replica->remotes.entries, replica->remotes.capacity);
@@ -89,8 +104,12 @@ static mica_result apply(micap_delta_work *work)
     micap_replica_apply(work);
     replica->world_count = ++replica->applied_count;
     result = micap_replica_name_and_link(work);
-    if (result == MICA_OK)
+    if (result == MICA_OK) {
+        micap_bytes before = replica->state;
         replica->version = work->version;
+        replica->state = work->state;
+        work->state = before; /* freed with the work */
+    }
     micap_hooks_end(work->world);
     return result;
 }

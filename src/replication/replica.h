@@ -6,7 +6,9 @@
  *     delta_track.c          changes of what has no stamps     replica_apply.c         the changes, which can't fail
  *     delta_fields.c         values by their description       replica_names_links.c   names and hierarchy, through the public API
  *     delta_read.c           verifies and lists the content    replica_restore.c       rollback: when the world restores a snapshot
- *     delta_checksum.c       the checksum                      replica.c               the public functions */
+ *     delta_checksum.c       the checksum                      replica.c               the public functions
+ *     delta_rules.c          rules of components               replica_instances.c     pools with several instances per entity
+ *                                                              replica_rules.c         values that are made by rules */
 #ifndef MICAP_REPLICATION_REPLICA_H
 #define MICAP_REPLICATION_REPLICA_H
 
@@ -24,6 +26,8 @@ typedef struct micap_replica_table {
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t local_capacity;
+    uint32_t *next; /* of a pool for many instances, by row: the row of the next instance of the same entity */
+    uint32_t next_capacity;
     uint32_t archetype; /* id of the one whose rows were the very same when they were last put in order */
 } micap_replica_table;
 
@@ -36,6 +40,8 @@ struct mica_replica {
     bool mapped;
     uint32_t index_limit;
     mica_version version;
+    micap_delta_rules rules;
+    micap_bytes state; /* of the sender at this version; empty: not known */
     micap_entity_map twins;
     micap_entity_map remotes; /* when mapped, the other way round */
     uint32_t mark;            /* raised for each pass that marks twins */

@@ -14,6 +14,8 @@
 #include "mica/entity.h"
 #include "mica/singleton.h"
 #include "replication/delta_fields.h"
+#include "replication/replica_instances.h"
+#include "replication/replica_rules.h"
 #include "type/value_bytes.h"
 
 static void destroy_dead(micap_delta_work *work)
@@ -104,12 +106,12 @@ static void place_entities(micap_delta_work *work)
         if (!change->to)
             continue;
         if (change->is_new) {
-            micap_row_create(world, change->to, change->local);
+            micap_rules_fill(work, NULL, micap_row_create(world, change->to, change->local));
         } else if (change->from != change->to) {
             micap_row spot = micap_locate(world, change->local);
             if (micap_has_hooks(change->from, 1 << MICA_EVENT_REMOVE))
                 micap_hooks_removing(world, change->to, spot, 1);
-            micap_row_change_archetype(world, spot, change->to);
+            micap_rules_fill(work, change->from, micap_row_change_archetype(world, spot, change->to));
         }
     }
     for (uint32_t i = 0; i < work->changes_count; ++i)
@@ -192,22 +194,6 @@ static bool is_in_step(const micap_archetype *archetype, const micap_delta_slice
     return archetype != NULL;
 }
 
-static void translate(const mica_replica *replica, const mica_type *type, char *value)
-{
-    for (uint32_t i = 0; i < type->field_count; ++i) {
-        const mica_field *field = &type->fields[i];
-        for (uint32_t at = 0; at < field->count; ++at) {
-            char *element = value + field->offset + (size_t)at * field->element_bytes;
-            if (field->kind == MICA_KIND_STRUCT) {
-                translate(replica, field->type, element);
-            } else if (field->kind == MICA_KIND_ENTITY) {
-                mica_entity entity = micap_replica_living(replica, micap_handle_at(element, 0));
-                memcpy(element, &entity, sizeof entity);
-            }
-        }
-    }
-}
-
 static bool translate_content(void *at, void *context)
 {
     mica_entity entity = micap_replica_living(context, micap_handle_at(at, 0));
@@ -223,15 +209,21 @@ static void move_value(const mica_replica *replica, const mica_type *type, char 
     micap_contents_omit(type, from);
     if (!replica->mapped)
         return;
-    translate(replica, type, to);
+    micap_delta_visit_entities(type, to, translate_content, (mica_replica *)replica);
     micap_contents_visit(type, to, MICA_KIND_ENTITY, false, translate_content, (mica_replica *)replica);
 }
 
 /* Fields over values that are there, or over rows that are raw: those were zeroed. */
-static void write_values(const mica_replica *replica, const micap_type *type, char *to, const char *from,
+static void write_values(const micap_delta_work *work, const micap_type *type, char *to, const char *from,
                          uint32_t count)
 {
+    const mica_replica *replica = work->replica;
     size_t size = type->type.size_bytes;
+    if (micap_delta_rule_of(&replica->rules, type)) {
+        for (uint32_t i = 0; i < count; ++i)
+            micap_rules_write(work, type, to + i * size, (char *)from + i * size);
+        return;
+    }
     for (uint32_t i = 0; type->owns && i < count; ++i)
         move_value(replica, &type->type, to + i * size, (char *)from + i * size);
     if (type->owns)
@@ -244,7 +236,32 @@ static void write_values(const mica_replica *replica, const micap_type *type, ch
     if (!replica->mapped || !micap_delta_has_kind(&type->type, MICA_KIND_ENTITY))
         return;
     for (uint32_t i = 0; i < count; ++i)
-        translate(replica, &type->type, to + i * size);
+        micap_delta_visit_entities(&type->type, to + i * size, translate_content, (mica_replica *)replica);
+}
+
+/* Writes which rows are enabled, and calls the hooks of those that change. False if there are no such hooks: they are written as any
+ * column. */
+static bool write_toggles(mica_world *world, micap_row spot, uint32_t column, const micap_type *type, const char *from,
+                          uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    if (type->companion != MICAP_COMPANION_ENABLED ||
+        !micap_has_hooks(archetype, 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE))
+        return false;
+    uint32_t at = 0;
+    while (micap_type_of(archetype->components[at])->enabled != type->id)
+        ++at;
+    const micap_component *used = micap_component_of(&world->components, archetype->components[at]);
+    for (uint32_t i = 0; i < count; ++i, ++spot.row) {
+        uint8_t *byte = micap_chunk_value(spot.chunk, column, spot.row), wanted = (uint8_t)from[i];
+        mica_event_kind kind = wanted ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE;
+        if (*byte == wanted)
+            continue;
+        *byte = wanted;
+        if (micap_is_awaited(used, kind))
+            micap_hooks_run(world, kind, used->type->id, spot, 1);
+    }
+    return true;
 }
 
 /* A column of a slice, into rows that lie as the sender's do. */
@@ -259,8 +276,9 @@ static void write_column(micap_delta_work *work, const micap_archetype *archetyp
         uint32_t left = slice->row_count - done, room = spot.chunk->count - spot.row;
         uint32_t count = left < room ? left : room;
         micap_touch_column(work->world, spot.chunk, column, spot.row, count, micap_version(work->world));
-        write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
-                     values + (size_t)done * type->type.size_bytes, count);
+        const char *from = values + (size_t)done * type->type.size_bytes;
+        if (!write_toggles(work->world, spot, column, type, from, count))
+            write_values(work, type, micap_chunk_value(spot.chunk, column, spot.row), from, count);
         done += count;
     }
 }
@@ -276,8 +294,9 @@ static void write_scattered(micap_delta_work *work, const mica_entity *locals, c
         if (column >= MICAP_COLUMN_TAG)
             continue;
         micap_touch_value(work->world, spot.chunk, column, spot.row);
-        write_values(work->replica, type, micap_chunk_value(spot.chunk, column, spot.row),
-                     values + (size_t)i * type->type.size_bytes, 1);
+        const char *from = values + (size_t)i * type->type.size_bytes;
+        if (!write_toggles(work->world, spot, column, type, from, 1))
+            write_values(work, type, micap_chunk_value(spot.chunk, column, spot.row), from, 1);
     }
 }
 
@@ -302,12 +321,14 @@ static void write_table(micap_delta_work *work, const micap_delta_table *table)
             uint32_t number;
             memcpy(&number, slice->columns + (size_t)j * 4, 4);
             const micap_type *type = work->columns[table->column + micap_little32(number)];
-            const char *from = type->owns ? contents->values : values;
+            const mica_resource_rule *rule = micap_delta_rule_of(&work->replica->rules, type);
+            bool is_made = type->owns || rule;
+            const char *from = rule ? contents->made : is_made ? contents->values : values;
             if (in_step)
                 write_column(work, archetype, slice, type, from);
             else
                 write_scattered(work, locals, slice, type, from);
-            values = type->owns ? contents++->end : values + (size_t)slice->row_count * type->type.size_bytes;
+            values = is_made ? contents++->end : values + (size_t)slice->row_count * type->type.size_bytes;
         }
     }
 }
@@ -322,7 +343,8 @@ static void clear_new(micap_delta_work *work)
         micap_row spot = micap_locate(work->world, change->local);
         for (uint32_t j = 0; j < change->to->column_count; ++j) {
             const micap_column *column = &change->to->columns[j];
-            if (column->companion || (!column->type->has_padding && !column->type->owns) ||
+            if (column->companion || micap_delta_has_functions(column->type) ||
+                (!column->type->has_padding && !column->type->owns) ||
                 (change->from && micap_archetype_has(change->from, column->component)))
                 continue;
             memset(micap_chunk_value(spot.chunk, j, spot.row), 0, column->bytes);
@@ -345,6 +367,10 @@ static void exchange_rows(micap_delta_table *table, micap_replica_table *known)
     table->capacity = before.row_capacity;
     table->locals = before.locals;
     table->local_capacity = before.local_capacity;
+    known->next = table->next;
+    known->next_capacity = table->next_capacity;
+    table->next = before.next;
+    table->next_capacity = before.next_capacity;
 }
 
 /* Tells the twins where they are. */
@@ -382,6 +408,18 @@ static void remember_singleton(mica_replica *replica, mica_component component)
     replica->singletons[replica->singletons_count++] = component;
 }
 
+static void forget_singleton(micap_delta_work *work, mica_component id)
+{
+    micap_component *component = micap_component_of(&work->world->components, id);
+    if (micap_delta_has_functions(component->type)) {
+        micap_values_destruct(component->type, component->singleton, 1);
+        micap_values_move(component->type, component->singleton, micap_rules_default(work, component->type), 1);
+        component->is_unborn = true;
+    } else {
+        micap_singleton_forget(work->world, id);
+    }
+}
+
 /* A delta from nothing: those of the sender that it does not mention are not used there any more, since it went back. */
 static void forget_singletons(micap_delta_work *work)
 {
@@ -391,7 +429,7 @@ static void forget_singletons(micap_delta_work *work)
         if (brings_singleton(work, replica->singletons[i]))
             replica->singletons[kept++] = replica->singletons[i];
         else
-            micap_singleton_forget(work->world, replica->singletons[i]);
+            forget_singleton(work, replica->singletons[i]);
     replica->singletons_count = kept;
 }
 
@@ -403,18 +441,14 @@ static void write_singletons(micap_delta_work *work)
         const micap_delta_value *singleton = &work->singletons[i];
         void *value = mica_singleton_write_id(work->world, singleton->type->id);
         remember_singleton(work->replica, singleton->type->id);
-        write_values(work->replica, singleton->type, value, singleton->value, 1);
+        write_values(work, singleton->type, value, singleton->value, 1);
     }
 }
 
-static void add_to_pool(mica_world *world, mica_pool *pool, mica_entity entity)
+static void add_to_pool(micap_delta_work *work, mica_pool *pool, mica_entity entity)
 {
-    if (micap_pool_row(pool, entity) != MICAP_ROW_NONE)
-        return;
-    micap_pool_make_value(pool, micap_pool_next_row(pool, entity), NULL);
-    uint32_t row = micap_pools_commit(world, pool, entity);
-    if (pool->hook_mask & 1 << MICA_EVENT_ADD)
-        micap_pools_run_hook(world, MICA_EVENT_ADD, pool, row, 1);
+    if (micap_pool_row(pool, entity) == MICAP_ROW_NONE)
+        micap_instances_add(work, pool, entity);
 }
 
 /* Removes the entities that left a pool and adds those that are new. */
@@ -438,7 +472,7 @@ static void fill_pool(micap_delta_work *work, const micap_delta_table *table, mi
     for (uint32_t i = 0; i < table->row_count; ++i) {
         mica_entity local = micap_replica_living(replica, table->rows[i]);
         if (!mica_is_nil(local))
-            add_to_pool(world, pool, local);
+            add_to_pool(work, pool, local);
     }
 }
 
@@ -465,7 +499,7 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
     const micap_type *type = pool->type;
     micap_pool_preserve(pool, row, 1);
     if (!type->leaves) {
-        write_values(work->replica, type, micap_pool_value(pool, row), value, 1);
+        write_values(work, type, micap_pool_value(pool, row), value, 1);
     } else {
         /* One leaf at a time: a split value is not contiguous. */
         for (uint32_t i = 0; i < type->leaf_count; ++i) {
@@ -482,18 +516,36 @@ static void write_pool_row(micap_delta_work *work, mica_pool *pool, uint32_t row
     micap_pool_touch(pool, MICAP_ALL_COLUMNS, row, 1, micap_version(work->world));
 }
 
-static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,
-                             mica_entity local)
+static uint32_t row_here(const mica_pool *pool, mica_entity local)
 {
-    uint32_t row = mica_is_nil(local) ? MICAP_ROW_NONE : micap_pool_row(pool, local);
+    return mica_is_nil(local) ? MICAP_ROW_NONE : micap_pool_row(pool, local);
+}
+
+/* A toggle is of all instances of an entity: that of the first counts. */
+static void write_toggle(mica_world *world, mica_pool *pool, uint32_t row, bool is_on)
+{
+    if (pool->next && !micap_pool_is_first(pool, row))
+        return;
+    bool is_changed = pool->enabled[row] != is_on;
+    for (uint32_t at = row; at != MICAP_ROW_NONE; at = pool->next ? pool->next[at] : MICAP_ROW_NONE) {
+        micap_pool_preserve(pool, at, 1);
+        pool->enabled[at] = is_on;
+    }
+    mica_event_kind kind = is_on ? MICA_EVENT_ENABLE : MICA_EVENT_DISABLE;
+    if (is_changed && pool->hook_mask & 1 << kind)
+        micap_pools_run_hook(world, kind, pool, row, 1);
+}
+
+/* A row of a slice, into a row here. */
+static void write_pool_slice(micap_delta_work *work, mica_pool *pool, const micap_delta_slice *slice, uint32_t at,
+                             uint32_t row)
+{
     if (row == MICAP_ROW_NONE)
         return;
     if (slice->values)
         write_pool_row(work, pool, row, slice->values + (size_t)at * pool->value_bytes);
-    if (!slice->toggles)
-        return;
-    micap_pool_preserve(pool, row, 1);
-    pool->enabled[row] = (uint8_t)slice->toggles[at];
+    if (slice->toggles)
+        write_toggle(work->world, pool, row, slice->toggles[at]);
 }
 
 static void write_pool(micap_delta_work *work, const micap_delta_table *table)
@@ -501,14 +553,19 @@ static void write_pool(micap_delta_work *work, const micap_delta_table *table)
     mica_pool *pool = micap_pool_of(work->world, table->type->id);
     MICAP_ASSERT(pool, "the plan made it");
     const mica_entity *rows = table->is_moved ? table->rows : work->replica->pools[table->location].rows;
-    if (table->is_moved) {
+    if (pool->next) {
+        micap_instances_arrange(work, table);
+    } else if (table->is_moved) {
         fill_pool(work, table, pool);
         order_pool(work, table, pool);
     }
     for (uint32_t i = 0; i < table->slice_count; ++i) {
         const micap_delta_slice *slice = &work->slices[table->slice + i];
-        for (uint32_t at = 0; at < slice->row_count; ++at)
-            write_pool_slice(work, pool, slice, at, micap_replica_living(work->replica, rows[slice->row + at]));
+        for (uint32_t at = 0; at < slice->row_count; ++at) {
+            uint32_t row = slice->row + at;
+            row = pool->next ? table->places[row] : row_here(pool, micap_replica_living(work->replica, rows[row]));
+            write_pool_slice(work, pool, slice, at, row);
+        }
     }
 }
 
@@ -533,10 +590,10 @@ static void write_direct_pool(micap_delta_work *work, const micap_delta_table *t
                 continue;
             bool is_wanted = slice->owners && mica_same(micap_handle_at(slice->owners, at), twin->key);
             if (is_wanted)
-                add_to_pool(work->world, pool, local);
+                add_to_pool(work, pool, local);
             else if (slice->owners)
                 micap_pools_remove(work->world, pool, local);
-            write_pool_slice(work, pool, slice, at, local);
+            write_pool_slice(work, pool, slice, at, row_here(pool, local));
         }
     }
     replica->pools[table->location].row_count = table->row_count;

@@ -5,7 +5,9 @@
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
 #include "core/storage/singleton.h"
+#include "replication/replica_instances.h"
 #include "replication/replica_plan.h"
+#include "replication/replica_rules.h"
 
 #include <stdlib.h>
 
@@ -86,11 +88,15 @@ static mica_result refuse_rows(const micap_delta_work *work)
 static mica_result lay_rows(micap_delta_work *work, micap_delta_table *table, const micap_replica_table *before)
 {
     uint64_t sent = 0;
-    for (uint32_t i = 0; i < table->slice_count; ++i)
-        sent += work->slices[table->slice + i].owners ? work->slices[table->slice + i].row_count : 0;
+    bool is_linked = false;
+    for (uint32_t i = 0; i < table->slice_count; ++i) {
+        const micap_delta_slice *slice = &work->slices[table->slice + i];
+        sent += slice->owners ? slice->row_count : 0;
+        is_linked |= slice->next != NULL;
+    }
     if (table->row_count > before->row_count + sent)
         return refuse_rows(work);
-    table->is_moved = sent || table->row_count != before->row_count;
+    table->is_moved = sent || is_linked || table->row_count != before->row_count;
     if (table->is_moved && !MICAP_RESERVE(&work->world->memory, table->rows, &table->capacity, table->row_count))
         return refuse_memory(work);
     uint32_t kept = before->row_count < table->row_count ? before->row_count : table->row_count, end = kept;
@@ -151,6 +157,9 @@ static mica_result list_change(micap_delta_work *work, uint32_t location, mica_e
     micap_delta_change change = {.sender = sender, .table = location};
     if (!is_handle(work, sender))
         return refuse(work, MICA_ERROR_DATA, "there is no such handle", sender);
+    if (!replica->mapped && !micap_entity_is_of_space(work->world->def.handle_space, sender))
+        return refuse(work, MICA_ERROR_INVALID, "this world has another handle space, and the replica is not mapped",
+                      sender);
     micap_twin *twin = micap_entity_map_find(&replica->twins, sender);
     if (twin && (twin->mark == replica->mark || stays(work, twin)))
         return refuse(work, MICA_ERROR_DATA, "an entity is in two places", sender);
@@ -368,14 +377,14 @@ static mica_result lay_locals(micap_delta_work *work, micap_delta_table *table)
     return MICA_OK;
 }
 
-/* No entity twice; rows of the dead don't matter. */
+/* No entity twice, unless the pool is for many instances; rows of the dead don't matter. */
 static mica_result check_owners(micap_delta_work *work, const micap_delta_table *pool)
 {
     mica_replica *replica = work->replica;
     ++replica->mark;
     for (uint32_t i = 0; i < pool->row_count; ++i) {
         micap_twin *twin = micap_entity_map_find(&replica->twins, pool->rows[i]);
-        if (twin && twin->mark == replica->mark)
+        if (twin && twin->mark == replica->mark && !pool->type->type.many)
             return refuse(work, MICA_ERROR_DATA, "an entity is twice in a pool", pool->rows[i]);
         if (twin)
             twin->mark = replica->mark;
@@ -406,7 +415,7 @@ static mica_result plan_direct_pool(micap_delta_work *work, micap_delta_table *p
                     return refuse_memory(work);
             }
         }
-    return MICA_OK;
+    return micap_rules_want(work, pool->type, count) ? MICA_OK : refuse_memory(work);
 }
 
 static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
@@ -414,23 +423,25 @@ static mica_result plan_pool(micap_delta_work *work, micap_delta_table *pool)
     if (pool->is_direct)
         return plan_direct_pool(work, pool);
     mica_result result = lay_rows(work, pool, &work->replica->pools[pool->location]);
+    if (result == MICA_OK && pool->is_moved)
+        result = check_owners(work, pool);
+    if (result == MICA_OK && pool->type->type.many)
+        return micap_instances_plan(work, pool);
     if (result != MICA_OK || !pool->is_moved)
-        return result;
-    result = check_owners(work, pool);
-    if (result != MICA_OK)
         return result;
     mica_pool *here = micap_pool_of(work->world, pool->type->id);
     uint64_t count = 0;
     for (uint32_t i = 0; i < pool->row_count; ++i) {
         const micap_twin *twin = micap_entity_map_find(&work->replica->twins, pool->rows[i]);
-        count += twin && micap_pool_row(here, twin->other) == MICAP_ROW_NONE;
+        count += twin && (micap_pool_row(here, twin->other) == MICAP_ROW_NONE || /* or it is of a dead one, and goes */
+                          !micap_is_row(micap_locate(work->world, twin->other)));
     }
     for (uint32_t i = 0; i < pool->row_count; ++i) {
         const micap_twin *twin = micap_entity_map_find(&work->replica->twins, pool->rows[i]);
         if (twin && !micap_pools_make_room(work->world, here, twin->other, count))
             return refuse_memory(work);
     }
-    return MICA_OK;
+    return micap_rules_want(work, pool->type, count) ? MICA_OK : refuse_memory(work);
 }
 
 static mica_result plan_tags(micap_delta_work *work, const micap_delta_tags *tags)
@@ -459,11 +470,46 @@ static mica_result plan_singletons(micap_delta_work *work)
     return MICA_OK;
 }
 
+/* A record of the state that the replica has; NULL if there is none. */
+static const char *find_record(const mica_replica *replica, uint32_t kind, uint32_t *out_byte_count)
+{
+    const char *data = replica->state.data;
+    micap_reader reader = {data, data, data + replica->state.count, false};
+    while (data && micap_reader_left(&reader)) {
+        uint32_t found = micap_reader_take32(&reader);
+        *out_byte_count = micap_reader_take32(&reader);
+        const char *content = micap_reader_take(&reader, *out_byte_count);
+        if (found == kind)
+            return content;
+    }
+    return NULL;
+}
+
+/* The state as it will be: records that were sent, and others as they are. */
+static mica_result plan_state(micap_delta_work *work)
+{
+    work->state.memory = &work->world->memory;
+    for (uint32_t i = 0; i < work->records_count; ++i) {
+        micap_delta_record record = work->records[i];
+        if (!record.bytes)
+            record.bytes = find_record(work->replica, record.kind, &record.byte_count);
+        if (!record.bytes)
+            return micap_fail(work->world, MICA_ERROR_DATA, (mica_location){0},
+                              "delta: record %u of the state is missing", record.kind);
+        micap_bytes_put32(&work->state, record.kind);
+        micap_bytes_put32(&work->state, record.byte_count);
+        micap_bytes_put(&work->state, record.bytes, record.byte_count);
+    }
+    return work->state.failed ? refuse_memory(work) : MICA_OK;
+}
+
 mica_result micap_replica_plan(micap_delta_work *work)
 {
     if (!mention_all(work) || !place_tables(work))
         return refuse_memory(work);
-    mica_result result = find_changes(work);
+    mica_result result = plan_state(work);
+    if (result == MICA_OK)
+        result = find_changes(work);
     if (result == MICA_OK)
         result = find_destinations(work);
     if (result == MICA_OK)
@@ -474,7 +520,9 @@ mica_result micap_replica_plan(micap_delta_work *work)
         result = plan_pool(work, &work->pools[i]);
     for (uint32_t i = 0; result == MICA_OK && i < work->tags_count; ++i)
         result = plan_tags(work, &work->tags[i]);
-    return result == MICA_OK ? plan_singletons(work) : result;
+    if (result == MICA_OK)
+        result = plan_singletons(work);
+    return result == MICA_OK ? micap_rules_plan(work) : result;
 }
 
 void micap_replica_give_up(micap_delta_work *work)

@@ -117,11 +117,11 @@ mica_snapshot mica_snapshot_take(mica_world *world)
         return none;
     }
     mica_world_mark(world);
-    snapshot->id = snapshot->log->serial;
+    snapshot->id = (uint64_t)world->def.handle_space << 56 | snapshot->log->serial;
     snapshot->older = snapshots->newest;
     snapshots->newest = snapshot;
     micap_chunks_sweep(world);
-    return (mica_snapshot){snapshot->log->serial};
+    return (mica_snapshot){snapshot->id};
 }
 
 bool mica_snapshot_drop(mica_world *world, mica_snapshot snapshot)

@@ -183,14 +183,16 @@ static bool store_dynamic(const micap_sql_column *column, sqlite3_value *value, 
                           .name = column->name,
                           .type = column->field->type,
                           .kind = MICA_KIND_LIST,
-                          .element_bytes = column->field->element_bytes};
+                          .element_bytes = column->field->element_bytes,
+                          .attributes = column->field->attributes};
     if (mica_value_parse(member, text, &error) == MICA_OK)
         return true;
     *out_problem = sqlite3_mprintf("%s: %s (byte %u)", column->name, error.text, error.position);
     return false;
 }
 
-bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+/* Stores a value of any kind, without a check of its range. */
+static bool store_any(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
 {
     const mica_field *field = column->field;
     uint32_t bits = 8 * field->element_bytes;
@@ -218,4 +220,25 @@ bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void 
     case MICA_KIND_U64: return store_whole(column, value, at, INT64_MIN, INT64_MAX, out_problem);
     default: return store_whole(column, value, at, 0, ((int64_t)1 << bits) - 1, out_problem);
     }
+}
+
+/* The value is a copy, which is not used if it is outside its range. */
+bool micap_sql_store(const micap_sql_column *column, sqlite3_value *value, void *at, char **out_problem)
+{
+    const mica_field *field = column->field;
+    mica_value_error error;
+    if (!store_any(column, value, at, out_problem))
+        return false;
+    if (!field->attributes || column->form != MICAP_SQL_SCALAR)
+        return true;
+    mica_member member = {.data = at,
+                          .name = column->name,
+                          .type = field->type,
+                          .kind = field->kind,
+                          .element_bytes = field->element_bytes,
+                          .attributes = field->attributes};
+    if (mica_value_check(member, &error) == MICA_OK)
+        return true;
+    *out_problem = sqlite3_mprintf("%s: %s", column->name, error.text);
+    return false;
 }

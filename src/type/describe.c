@@ -2,7 +2,9 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "type/attributes.h"
 #include "type/owned.h"
+#include "type/value_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +57,11 @@ static const char *field_problem(const mica_type *type, const mica_field *field,
     else if (bytes != field->element_bytes)
         problem = "a field's kind and size disagree";
     bool is_aligned = field->offset % alignment == 0 && type->alignment % alignment == 0;
-    if (problem || is_aligned || !micap_type_owns(&(mica_type){.fields = field, .field_count = 1}))
+    if (problem)
         return problem;
-    return "text or a list is not aligned";
+    if (!is_aligned && micap_type_owns(&(mica_type){.fields = field, .field_count = 1}))
+        return "text or a list is not aligned";
+    return micap_attributes_problem(field);
 }
 
 static bool fields_repeat(const mica_type *type)
@@ -67,6 +71,12 @@ static bool fields_repeat(const mica_type *type)
             if (strcmp(type->fields[i].name, type->fields[j].name) == 0)
                 return true;
     return false;
+}
+
+/* Whether the program has a function that makes values; others are derived from initial values. */
+static bool has_construct(const mica_type *type)
+{
+    return type->construct && !micap_initial_is_derived(type);
 }
 
 static const char *pool_problem(const mica_type *type)
@@ -82,6 +92,17 @@ static const char *pool_problem(const mica_type *type)
     return NULL;
 }
 
+/* What is wrong with the components that one requires; what is wrong with one of them is found when it is interned. */
+static const char *required_problem(const mica_type *type)
+{
+    if (type->required && type->storage == MICA_STORAGE_SINGLETON)
+        return "a singleton can't require components";
+    for (mica_type *const *required = type->required; required && *required; ++required)
+        if ((*required)->storage == MICA_STORAGE_SINGLETON)
+            return "it requires a singleton, which entities can't have";
+    return NULL;
+}
+
 /* What is wrong with the storage traits of a description, or NULL. */
 static const char *trait_problem(const mica_type *type)
 {
@@ -89,8 +110,9 @@ static const char *trait_problem(const mica_type *type)
         return "its storage is unknown";
     if (type->hides && (type->storage == MICA_STORAGE_POOL || type->storage == MICA_STORAGE_SINGLETON))
         return "hides is for components and tags in chunks";
-    if (type->storage == MICA_STORAGE_POOL)
-        return pool_problem(type);
+    const char *problem = required_problem(type);
+    if (problem || type->storage == MICA_STORAGE_POOL)
+        return problem ? problem : pool_problem(type);
     if (type->index || type->dying || type->many)
         return "index, dying and many are for pools: describe it with MICA_POOL";
     return NULL;
@@ -102,7 +124,7 @@ static const char *split_problem(const mica_type *type)
         return "only components in chunks and pools can be split";
     if (micap_type_owns(type))
         return "a component with text or lists can't be split";
-    if (type->construct || type->destruct || type->copy || type->move)
+    if (has_construct(type) || type->destruct || type->copy || type->move)
         return "a component with functions for its life can't be split";
     uint32_t leaves = type->kind == MICA_KIND_STRUCT ? micap_describe_leaves(type, NULL, 0) : 0;
     return leaves == 0                 ? "there is no field to split it into"
@@ -146,6 +168,8 @@ static const char *problem_of(const mica_type *type, uint32_t depth)
     bool has_functions = type->construct || type->destruct || type->copy || type->move;
     if (has_functions && micap_type_owns(type) && !micap_owned_is_derived(type))
         return "a component with text or lists can't have functions of its own: it copies and destroys itself";
+    if (has_construct(type) && micap_type_has_initial(type))
+        return "a component with a construct function can't have initial values: the function makes them";
     return type->split && depth == 0 ? split_problem(type) : NULL;
 }
 
@@ -239,6 +263,7 @@ void micap_describe_free(mica_type *copy)
             free((void *)field->type);
         }
         free((void *)field->name);
+        free((void *)field->attributes);
     }
     for (uint32_t i = 0; copy->constants && i < copy->constant_count; ++i)
         free((void *)copy->constants[i].name);
@@ -254,6 +279,16 @@ static const char *copy_text(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+static bool copy_attributes(mica_field *copy, const mica_field *field)
+{
+    if (!field->attributes)
+        return true;
+    void *memory = malloc(micap_attributes_bytes(field->attributes));
+    if (memory)
+        copy->attributes = micap_attributes_copy(memory, field->attributes);
+    return memory;
+}
+
 static bool copy_fields(mica_type *copy, const mica_type *type)
 {
     mica_field *fields = calloc(type->field_count + 1, sizeof *fields);
@@ -264,7 +299,8 @@ static bool copy_fields(mica_type *copy, const mica_type *type)
         fields[i] = type->fields[i];
         fields[i].kind = kind_of(&type->fields[i]);
         fields[i].type = NULL;
-        if (!(fields[i].name = copy_text(type->fields[i].name)))
+        fields[i].attributes = NULL;
+        if (!(fields[i].name = copy_text(type->fields[i].name)) || !copy_attributes(&fields[i], &type->fields[i]))
             return false;
         if (type->fields[i].type) {
             mica_type *nested = calloc(1, sizeof *nested);
@@ -279,6 +315,7 @@ static bool copy_fields(mica_type *copy, const mica_type *type)
 bool micap_describe_copy(mica_type *copy, const mica_type *type)
 {
     *copy = *type;
+    copy->required = NULL;
     copy->fields = NULL;
     copy->constants = NULL;
     if (!(copy->name = copy_text(type->name)) || !copy_fields(copy, type))

@@ -4,6 +4,8 @@
 #include "type/owned.h"
 #include "type/values.h"
 
+enum { FIRST_BYTES = 16 }; /* of the elements that the first block has room for */
+
 static micap_heap_block *block_of(const mica_list *list)
 {
     return list->private_.items ? micap_heap_block_of(list->private_.items) : NULL;
@@ -17,12 +19,12 @@ static void set_block(mica_list *list, micap_heap_block *block)
 
 static uint32_t element_form(const mica_type *element)
 {
-    return element->size_bytes < MICAP_HEAP_BLOCK_ELEMENT_MAX ? element->size_bytes : MICAP_HEAP_BLOCK_ELEMENT_MAX;
+    return element->size_bytes < MICA_PRIVATE_LIST_ELEMENT_MAX ? element->size_bytes : MICA_PRIVATE_LIST_ELEMENT_MAX;
 }
 
 static bool owns(const micap_heap_block *block)
 {
-    return micap_heap_block_form(block) & MICAP_HEAP_BLOCK_OWNS;
+    return micap_heap_block_form(block) & MICA_PRIVATE_LIST_OWNS;
 }
 
 static char *element_at(micap_heap_block *block, const mica_type *element, uint32_t position)
@@ -33,7 +35,7 @@ static char *element_at(micap_heap_block *block, const mica_type *element, uint3
 /* A block without elements that has room for so many. NULL if memory is short. */
 static micap_heap_block *make_block(const mica_type *element, uint32_t capacity)
 {
-    uint32_t form = element_form(element) | (micap_type_owns(element) ? MICAP_HEAP_BLOCK_OWNS : 0);
+    uint32_t form = element_form(element) | (micap_type_owns(element) ? MICA_PRIVATE_LIST_OWNS : 0);
     return micap_heap_block_create((size_t)capacity * element->size_bytes, form);
 }
 
@@ -87,7 +89,7 @@ const char *micap_list_problem(const mica_list *list, const mica_type *element)
         return NULL;
     uint32_t count = micap_heap_block_count(block);
     if (!count || owns(block) != micap_type_owns(element) ||
-        (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element))
+        (micap_heap_block_form(block) & MICA_PRIVATE_LIST_ELEMENT_MAX) != element_form(element))
         return "the block of a list has elements of the described type";
     const char *problem = NULL;
     for (uint32_t i = 0; !problem && owns(block) && i < count; ++i)
@@ -95,16 +97,31 @@ const char *micap_list_problem(const mica_list *list, const mica_type *element)
     return problem;
 }
 
+/* The elements that a list of `count` gets room for when it needs `needed`: twice as many, and not less than a few, so that a list
+ * that is filled one by one moves seldom. */
+static uint32_t capacity_for(const mica_type *element, uint32_t count, uint32_t needed)
+{
+    uint32_t most = MICA_LIST_BYTES_MAX / element->size_bytes;
+    uint32_t twice = count > most / 2 ? most : 2 * count, few = FIRST_BYTES / element->size_bytes;
+    twice = twice > few ? twice : few;
+    return needed > twice ? needed : twice;
+}
+
 /* Makes the list the only owner of a block with room for so many elements. NULL if memory is short: the list stays as it is. */
-static micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t capacity)
+static micap_heap_block *own(mica_list *list, const mica_type *element, uint32_t needed)
 {
     micap_heap_block *block = block_of(list), *fresh;
+    bool is_shared = block && micap_heap_block_is_shared(block);
+    if (block && !is_shared && micap_heap_block_has_room(block, (size_t)needed * element->size_bytes))
+        return block;
+    uint32_t before = block ? micap_heap_block_count(block) : 0;
+    uint32_t capacity = needed > before ? capacity_for(element, before, needed) : needed;
     if (!block) {
         fresh = make_block(element, capacity);
-    } else if (!micap_heap_block_is_shared(block)) {
+    } else if (!is_shared) {
         fresh = micap_heap_block_reserve(block, (size_t)capacity * element->size_bytes);
     } else {
-        fresh = copy_block(element, list->private_.items, micap_heap_block_count(block), capacity);
+        fresh = copy_block(element, list->private_.items, before, capacity);
         if (fresh)
             micap_list_release(list, element);
     }
@@ -122,17 +139,10 @@ static bool fits(const char *function, const mica_list *list, const mica_type *e
                           "must have a size, and an alignment of at most 8"))
         return false;
     const micap_heap_block *block = block_of(list);
-    return !MICAP_INVALID_IN_(
-        NULL, function, block && (micap_heap_block_form(block) & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element),
-        "element", "has another size than the elements of the list");
-}
-
-/* The elements that a list of `count` gets room for when it needs `needed`: twice as many, if there were some. */
-static uint32_t capacity_for(const mica_type *element, uint32_t count, uint32_t needed)
-{
-    uint32_t most = MICA_LIST_BYTES_MAX / element->size_bytes;
-    uint32_t twice = count > most / 2 ? most : 2 * count;
-    return needed > twice ? needed : twice;
+    return !MICAP_INVALID_IN_(NULL, function,
+                              block && (micap_heap_block_form(block) & MICA_PRIVATE_LIST_ELEMENT_MAX) !=
+                                           element_form(element),
+                              "element", "has another size than the elements of the list");
 }
 
 static bool is_too_long(const mica_type *element, uint64_t count)
@@ -157,15 +167,12 @@ void *mica_list_write_type(mica_list *list, const mica_type *element)
 static char *open_gap(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
-    const micap_heap_block *held = block_of(list);
-    bool is_full = !held || sizeof *held + (size_t)(before + count) * element->size_bytes >
-                                micap_heap_block_size_bytes(micap_heap_block_size(held));
-    micap_heap_block *block =
-        own(list, element, is_full ? capacity_for(element, before, before + count) : before + count);
+    micap_heap_block *block = own(list, element, before + count);
     if (!block)
         return NULL;
     char *gap = element_at(block, element, position);
-    memmove(gap + (size_t)count * element->size_bytes, gap, (size_t)(before - position) * element->size_bytes);
+    if (position < before)
+        memmove(gap + (size_t)count * element->size_bytes, gap, (size_t)(before - position) * element->size_bytes);
     micap_heap_block_set_count(block, before + count);
     return gap;
 }
@@ -180,36 +187,16 @@ static void close_gap(mica_list *list, const mica_type *element, uint32_t positi
     micap_heap_block_set_count(block, after);
 }
 
-/* Appends one element to a block with one owner and room for it; NULL if that is not so. */
-static inline void *append_fast(mica_list *list, const mica_type *element)
-{
-    if (MICAP_UNLIKELY(!list || !element || !list->private_.items))
-        return NULL;
-    micap_heap_block *block = micap_heap_block_of(list->private_.items);
-    uint32_t owners = atomic_load_explicit(&block->owners, memory_order_acquire),
-             before = micap_heap_block_count(block);
-    uint64_t bytes = element->size_bytes, end = bytes * before + bytes;
-    bool is_other = (owners & MICAP_HEAP_BLOCK_ELEMENT_MAX) != element_form(element);
-    if (MICAP_UNLIKELY(is_other || owners >= 2 * MICAP_HEAP_BLOCK_OWNER || before == MICA_LIST_COUNT_MAX ||
-                       sizeof *block + end > micap_heap_block_size_bytes(micap_heap_block_size(block))))
-        return NULL;
-    ++block->count;
-    char *fresh = (char *)list->private_.items + (end - bytes);
-    micap_zero_trivial(fresh, bytes);
-    return fresh;
-}
-
-/* All other cases, in a function of its own, so that the common one needs no stack frame. */
-static __attribute__((noinline)) void *insert(mica_list *list, const mica_type *element, uint32_t position,
-                                              uint32_t count)
+/* Inserts elements that are zero, for the function of this name. */
+static void *insert(const char *function, mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
     uint32_t before = mica_list_count(list);
     position = position == UINT32_MAX ? before : position;
-    if (!fits("mica_list_insert_type", list, element) ||
-        MICAP_INVALID_IN_(NULL, "mica_list_insert_type", position > before, "position",
+    if (!fits(function, list, element) ||
+        MICAP_INVALID_IN_(NULL, function, position > before, "position",
                           "must not be greater than the number of elements") ||
-        MICAP_INVALID_IN_(NULL, "mica_list_insert_type", !count || is_too_long(element, (uint64_t)before + count),
-                          "count", "must not be 0, nor more than a list can have"))
+        MICAP_INVALID_IN_(NULL, function, !count || is_too_long(element, (uint64_t)before + count), "count",
+                          "must not be 0, nor more than a list can have"))
         return NULL;
     char *gap = open_gap(list, element, position, count);
     return gap ? memset(gap, 0, (size_t)count * element->size_bytes) : NULL;
@@ -217,8 +204,12 @@ static __attribute__((noinline)) void *insert(mica_list *list, const mica_type *
 
 void *mica_list_insert_type(mica_list *list, const mica_type *element, uint32_t position, uint32_t count)
 {
-    void *appended = position == UINT32_MAX && count == 1 ? append_fast(list, element) : NULL;
-    return MICAP_LIKELY(appended != NULL) ? appended : insert(list, element, position, count);
+    return insert(__func__, list, element, position, count);
+}
+
+void *mica_list_append_type(mica_list *list, const mica_type *element)
+{
+    return insert(__func__, list, element, UINT32_MAX, 1);
 }
 
 /* Whether values lie in the block of a list, which may move. */

@@ -23,12 +23,13 @@ mica_member mica_member_of(mica_component component, void *value)
 
 mica_member micap_member_of_field(const mica_field *field, void *base)
 {
-    return (mica_member){.data = (char *)base + field->offset,
+    return (mica_member){.data = base ? (char *)base + field->offset : NULL,
                          .name = field->name,
                          .type = field->type,
                          .kind = field->type && field->kind != MICA_KIND_LIST ? field->type->kind : field->kind,
                          .element_bytes = field->element_bytes,
-                         .count = field->count > 1 ? field->count : 0};
+                         .count = field->count > 1 ? field->count : 0,
+                         .attributes = field->attributes};
 }
 
 mica_member micap_member_of_element(const mica_type *element, void *at)
@@ -72,6 +73,7 @@ mica_member mica_member_at(mica_member member, uint32_t position)
                                                                            (size_t)position * member.type->size_bytes)
                                 : micap_member_of_field(&member.type->fields[position], member.data);
         part.is_read_only = member.is_read_only || is_shared;
+        part.attributes = list ? member.attributes : part.attributes;
         return part;
     }
     member.data = (char *)member.data + (size_t)position * member.element_bytes;

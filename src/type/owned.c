@@ -1,5 +1,6 @@
 #include "type/owned.h"
 
+#include "type/attributes.h"
 #include "type/list.h"
 #include "type/text.h"
 
@@ -119,5 +120,6 @@ void micap_owned_derive(mica_type *type)
 
 bool micap_owned_is_derived(const mica_type *type)
 {
-    return type->copy == copy_values && type->destruct == destruct_values && !type->construct && !type->move;
+    return type->copy == copy_values && type->destruct == destruct_values && !type->move &&
+           (!type->construct || micap_initial_is_derived(type));
 }

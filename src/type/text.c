@@ -88,7 +88,7 @@ mica_text mica_text_of(const char *characters)
 static bool can_write(const mica_text *text, size_t length)
 {
     return micap_text_has_block(text) && !micap_heap_block_is_shared(block_of(text)) &&
-           sizeof(micap_heap_block) + length + 1 <= micap_heap_block_size_bytes(micap_heap_block_size(block_of(text)));
+           micap_heap_block_has_room(block_of(text), length + 1);
 }
 
 mica_result mica_text_set_bytes(mica_text *text, const char *bytes, size_t length)

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/hash.h"
 #include "mica/component.h"
+#include "type/attributes.h"
 #include "type/describe.h"
 #include "type/owned.h"
 
@@ -82,16 +83,34 @@ static bool grow_table(void)
     return true;
 }
 
-static bool is_same(const micap_type *known, const mica_type *type, uint64_t layout_hash)
+/* A description that is being interned, with what it refers to. */
+typedef struct micap_candidate {
+    const mica_type *type;
+    const struct micap_candidate *outer; /* that requires it, or NULL */
+    mica_component *required;            /* see micap_type */
+    uint32_t required_count;
+} candidate;
+
+static bool has_same_required(const micap_type *known, const candidate *candidate)
 {
-    return known->layout_hash == layout_hash && traits_of(&known->type) == traits_of(type) &&
-           strcmp(known->type.name, type->name) == 0;
+    if (known->required_count != candidate->required_count)
+        return false;
+    for (uint32_t i = 0; i < candidate->required_count; ++i)
+        if (!micap_type_requires(known, candidate->required[i]))
+            return false;
+    return true;
+}
+
+static bool is_same(const micap_type *known, const candidate *candidate, uint64_t layout_hash)
+{
+    return known->layout_hash == layout_hash && traits_of(&known->type) == traits_of(candidate->type) &&
+           has_same_required(known, candidate) && strcmp(known->type.name, candidate->type->name) == 0;
 }
 
 /* Returns the slot of the description in the table: its id, or 0 where it would go; then `out_namesake` is some other type of
  * that name, or NULL. */
-static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t layout_hash, micap_companion companion,
-                           const micap_type **out_namesake)
+static uint32_t *find_slot(const candidate *candidate, uint64_t name_hash, uint64_t layout_hash,
+                           micap_companion companion, const micap_type **out_namesake)
 {
     *out_namesake = NULL;
     for (uint64_t at = micap_hash_mix(name_hash);; ++at) {
@@ -101,7 +120,7 @@ static uint32_t *find_slot(const mica_type *type, uint64_t name_hash, uint64_t l
         const micap_type *known = atomic_load_explicit(&types[*slot], memory_order_relaxed);
         if (known->name_hash != name_hash || known->companion != companion)
             continue;
-        if (is_same(known, type, layout_hash))
+        if (is_same(known, candidate, layout_hash))
             return slot;
         *out_namesake = known;
     }
@@ -117,7 +136,7 @@ static void publish(micap_type *fresh, const micap_type *namesake)
         __atomic_store_n((mica_component *)&namesake->namesake, fresh->id, __ATOMIC_RELEASE);
 }
 
-static const micap_type *intern_locked(const mica_type *type, micap_companion companion, const char **out_problem);
+static const micap_type *intern_locked(candidate *candidate, micap_companion companion, const char **out_problem);
 
 static mica_component intern_companion(const mica_type *of, micap_companion companion, const char **out_problem)
 {
@@ -131,7 +150,7 @@ static mica_component intern_companion(const mica_type *of, micap_companion comp
                       .kind = MICA_KIND_STRUCT,
                       .size_bytes = enabled ? 1 : 8,
                       .alignment = enabled ? 1 : _Alignof(uint64_t)};
-    const micap_type *interned = intern_locked(&type, companion, out_problem);
+    const micap_type *interned = intern_locked(&(candidate){.type = &type}, companion, out_problem);
     free(name);
     return interned ? interned->id : 0;
 }
@@ -155,7 +174,7 @@ static mica_component intern_leaf(const mica_type *of, const micap_leaf *leaf, c
                       .kind = MICA_KIND_STRUCT,
                       .size_bytes = leaf->bytes,
                       .alignment = leaf->element_bytes};
-    const micap_type *interned = intern_locked(&type, MICAP_COMPANION_LEAF, out_problem);
+    const micap_type *interned = intern_locked(&(candidate){.type = &type}, MICAP_COMPANION_LEAF, out_problem);
     free(name);
     return interned ? interned->id : 0;
 }
@@ -193,20 +212,103 @@ static mica_component take_id(const mica_type *type)
     return type_count < MICA_COMPONENTS_MAX ? ++type_count : 0;
 }
 
-static const micap_type *intern_locked(const mica_type *type, micap_companion companion, const char **out_problem)
+static bool is_listed(const mica_component *list, uint32_t count, mica_component component)
 {
-    uint64_t name_hash = micap_hash_text(type->name);
-    uint64_t layout_hash = micap_describe_layout_hash(type);
-    *out_problem = micap_problem_no_memory;
-    if (!grow_table())
-        return NULL;
-    const micap_type *namesake;
-    uint32_t id = *find_slot(type, name_hash, layout_hash, companion, &namesake);
-    if (id)
-        return atomic_load_explicit(&types[id], memory_order_relaxed);
+    for (uint32_t i = 0; i < count; ++i)
+        if (list[i] == component)
+            return true;
+    return false;
+}
 
+static bool list_required(candidate *candidate, mica_component component)
+{
+    if (is_listed(candidate->required, candidate->required_count, component))
+        return true;
+    mica_component *grown = calloc(candidate->required_count + 1, sizeof *grown);
+    if (!grown)
+        return false;
+    if (candidate->required_count)
+        memcpy(grown, candidate->required, candidate->required_count * sizeof *grown);
+    free(candidate->required);
+    candidate->required = grown;
+    candidate->required[candidate->required_count++] = component;
+    return true;
+}
+
+/* Whether a description is of a type that is being interned. */
+static bool is_under_way(const candidate *candidate, const mica_type *type)
+{
+    for (; candidate; candidate = candidate->outer)
+        if (strcmp(candidate->type->name, type->name) == 0)
+            return true;
+    return false;
+}
+
+/* Interns what a description requires, and lists it: what is required by others before them. */
+static bool find_required(candidate *of, const char **out_problem)
+{
+    mica_type *const *list = of->type->required;
+    for (; list && *list; ++list) {
+        if ((*out_problem = micap_describe_problem(*list)))
+            return false;
+        if (is_under_way(of, *list)) {
+            *out_problem = "it requires itself, or components that require each other";
+            return false;
+        }
+        candidate inner = {.type = *list, .outer = of};
+        const micap_type *required = intern_locked(&inner, MICAP_COMPANION_NONE, out_problem);
+        if (!required)
+            return false;
+        *out_problem = micap_problem_no_memory;
+        for (uint32_t i = 0; i < required->required_count; ++i)
+            if (!list_required(of, required->required[i]))
+                return false;
+        if (!list_required(of, required->id))
+            return false;
+    }
+    return true;
+}
+
+/* Gives a new type the list of what it requires, and its copy of the description the types in it. */
+static bool keep_required(micap_type *fresh, candidate *candidate)
+{
+    fresh->type.required = NULL;
+    if (!candidate->required_count)
+        return true;
+    const mica_type **list = calloc(candidate->required_count + 1, sizeof *list);
+    fresh->type.required = (mica_type *const *)(void *)list;
+    if (!list)
+        return false;
+    fresh->required = candidate->required;
+    fresh->required_count = candidate->required_count;
+    candidate->required = NULL;
+    for (uint32_t i = 0; i < fresh->required_count; ++i) {
+        list[i] = &atomic_load_explicit(&types[fresh->required[i]], memory_order_relaxed)->type;
+        fresh->requires_pools |= micap_is_pooled(fresh->required[i]);
+    }
+    return true;
+}
+
+static void free_type(micap_type *fresh)
+{
+    if (!fresh)
+        return;
+    micap_initial_free(fresh);
+    micap_describe_free(&fresh->type);
+    free((void *)fresh->type.required);
+    free(fresh->required);
+    free(fresh->leaves);
+    free(fresh);
+}
+
+/* Adds a type that is not known yet. */
+static const micap_type *add_type(candidate *candidate, uint64_t name_hash, uint64_t layout_hash,
+                                  micap_companion companion, const char **out_problem)
+{
+    const mica_type *type = candidate->type;
     micap_type *fresh = calloc(1, sizeof *fresh);
-    if (!fresh || !micap_describe_copy(&fresh->type, type))
+    *out_problem = micap_problem_no_memory;
+    if (!fresh || !micap_describe_copy(&fresh->type, type) || !keep_required(fresh, candidate))
         goto failed;
     fresh->name_hash = name_hash;
     fresh->layout_hash = layout_hash;
@@ -214,25 +316,44 @@ static const micap_type *intern_locked(const mica_type *type, micap_companion co
     fresh->owns = micap_type_owns(type);
     if (fresh->owns)
         micap_owned_derive(&fresh->type);
-    fresh->trivial = !fresh->owns && !type->construct && !type->destruct && !type->copy && !type->move;
+    bool has_construct = type->construct && !micap_initial_is_derived(type);
+    fresh->trivial = !fresh->owns && !has_construct && !type->destruct && !type->copy && !type->move;
     fresh->has_padding = micap_describe_has_padding(type);
-    if (!find_companions(fresh, out_problem) || !grow_table()) /* which took places in the table */
+    if (!micap_initial_make(fresh) || !find_companions(fresh, out_problem) ||
+        !grow_table()) /* which took places in the table */
         goto failed;
     if (!(fresh->id = take_id(type))) {
         *out_problem = too_many;
         goto failed;
     }
     fresh->type.id_cache = fresh->id;
-    uint32_t *slot = find_slot(type, name_hash, layout_hash, companion, &namesake);
+    const micap_type *namesake;
+    struct micap_candidate added = {.type = type, .required = fresh->required, .required_count = fresh->required_count};
+    uint32_t *slot = find_slot(&added, name_hash, layout_hash, companion, &namesake);
     publish(fresh, namesake);
     *slot = fresh->id;
     return fresh;
 
 failed:
-    if (fresh)
-        micap_describe_free(&fresh->type), free(fresh->leaves);
-    free(fresh);
+    free_type(fresh);
     return NULL;
+}
+
+/* The lists of the candidate are released. */
+static const micap_type *intern_locked(candidate *candidate, micap_companion companion, const char **out_problem)
+{
+    uint64_t name_hash = micap_hash_text(candidate->type->name);
+    uint64_t layout_hash = micap_describe_layout_hash(candidate->type);
+    const micap_type *found = NULL, *namesake;
+    *out_problem = micap_problem_no_memory;
+    if (find_required(candidate, out_problem) && grow_table()) {
+        uint32_t id = *find_slot(candidate, name_hash, layout_hash, companion, &namesake);
+        found = id ? atomic_load_explicit(&types[id], memory_order_relaxed)
+                   : add_type(candidate, name_hash, layout_hash, companion, out_problem);
+    }
+    free(candidate->required);
+    candidate->required = NULL;
+    return found;
 }
 
 mica_result micap_type_problem_result(const char *problem)
@@ -247,7 +368,7 @@ const micap_type *micap_type_intern(const mica_type *type, const char **out_prob
     if ((*out_problem = type ? micap_describe_problem(type) : "there is no description"))
         return NULL;
     pthread_mutex_lock(&lock);
-    const micap_type *interned = intern_locked(type, MICAP_COMPANION_NONE, out_problem);
+    const micap_type *interned = intern_locked(&(candidate){.type = type}, MICAP_COMPANION_NONE, out_problem);
     pthread_mutex_unlock(&lock);
     return interned;
 }
@@ -275,7 +396,9 @@ mica_component mica_type_intern(mica_type *type)
     const char *problem;
     const micap_type *interned = micap_type_intern(type, &problem);
     if (!interned) {
-        fprintf(stderr, "mica: component %s can't be used: %s\n", type && type->name ? type->name : "?", problem);
+        char text[256];
+        snprintf(text, sizeof text, "component %s can't be used: %s", type && type->name ? type->name : "?", problem);
+        mica_world_report(NULL, MICA_ERROR_INVALID, text);
         return 0;
     }
     __atomic_store_n(&type->id_cache, interned->id, __ATOMIC_RELEASE);

@@ -40,11 +40,18 @@ typedef struct micap_type {
     mica_component enabled;  /* the companions of this component, 0 where it has none */
     mica_component added;
     micap_companion companion; /* what this is itself */
-    bool trivial;       /* no construct, destruct, copy or move function: values are bytes, fresh ones are zero */
-    bool owns;          /* has text or lists, and with them functions that copy and destroy them: see type/owned.h */
+    bool
+        trivial; /* no construct, destruct, copy or move function of the program: values are bytes; fresh ones are zero, or `initial` */
+    void *
+        initial; /* what the construct function copies that comes from the attributes of fields: see type/attributes.h */
+    bool owns;   /* has text or lists, and with them functions that copy and destroy them: see type/owned.h */
     bool has_padding;   /* some bytes belong to no described field, so that values can't be hashed as bytes */
     micap_leaf *leaves; /* of a split component, else NULL */
     uint32_t leaf_count;
+    uint32_t required_count;
+    mica_component
+        *required;       /* those that come along, with all that they require, before what requires them; else NULL */
+    bool requires_pools; /* some of them are in pools */
 } micap_type;
 
 static inline bool micap_is_pooled(mica_component id)
@@ -56,6 +63,15 @@ static inline bool micap_is_pooled(mica_component id)
 static inline bool micap_has_column(const micap_type *type)
 {
     return type->type.size_bytes && !type->leaves;
+}
+
+/* Whether a component comes along with another one. */
+static inline bool micap_type_requires(const micap_type *type, mica_component component)
+{
+    for (uint32_t i = 0; i < type->required_count; ++i)
+        if (type->required[i] == component)
+            return true;
+    return false;
 }
 
 /* Whether values can be copied. */

@@ -416,3 +416,45 @@ bool micap_contents_visit(const mica_type *type, void *value, mica_kind kind, bo
     content_visit visit = {kind, writes, fn, context};
     return walk(type, value, visit_part, &visit);
 }
+
+bool micap_type_has_initial(const mica_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; ++i) {
+        const mica_field *field = &type->fields[i];
+        if (field->attributes && (field->attributes->initial_json || field->attributes->initial != 0))
+            return true;
+        if (field->type && field->kind != MICA_KIND_LIST && micap_type_has_initial(field->type))
+            return true;
+    }
+    return false;
+}
+
+static size_t text_bytes(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+size_t micap_attributes_bytes(const mica_attributes *attributes)
+{
+    return sizeof *attributes + text_bytes(attributes->unit) + text_bytes(attributes->note) +
+           text_bytes(attributes->initial_json);
+}
+
+static const char *copy_text(char **to, const char *text)
+{
+    size_t bytes = text_bytes(text);
+    const char *copy = bytes ? memcpy(*to, text, bytes) : NULL;
+    *to += bytes;
+    return copy;
+}
+
+mica_attributes *micap_attributes_copy(void *memory, const mica_attributes *attributes)
+{
+    mica_attributes *copy = memory;
+    char *texts = (char *)(copy + 1);
+    *copy = *attributes;
+    copy->unit = copy_text(&texts, attributes->unit);
+    copy->note = copy_text(&texts, attributes->note);
+    copy->initial_json = copy_text(&texts, attributes->initial_json);
+    return copy;
+}

@@ -47,6 +47,13 @@ void micap_contents_omit(const mica_type *type, char *value);
 /* Whether they are zero. */
 bool micap_contents_are_omitted(const mica_type *type, const char *value);
 
+/* Whether a component starts with something else than zero because its description says so. */
+bool micap_type_has_initial(const mica_type *type);
+
+/* Attributes with their text in one block of memory. */
+size_t micap_attributes_bytes(const mica_attributes *attributes);
+mica_attributes *micap_attributes_copy(void *memory, const mica_attributes *attributes);
+
 /* Called for a field in an element of a list. False ends the visit. */
 typedef bool (*micap_content_fn)(void *at, void *context);
 

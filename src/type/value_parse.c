@@ -1,20 +1,17 @@
 /* Values from text: see mica/value.h. The text is read twice: the first time it is only checked, so that an error changes nothing. */
 #include "base/argument.h"
 #include "base/utf8.h"
+#include "type/attributes.h"
 #include "type/member.h"
 #include "type/owned.h"
+#include "type/value_parse.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct parser {
-    const char *text;
-    const char *at;
-    mica_value_error *error;
-    bool writes; /* the second time, which fails only if memory is short */
-} parser;
+typedef micap_parser parser;
 
 enum { NUMBER_BYTES_MAX = 400 };
 
@@ -28,8 +25,7 @@ static void skip_blanks(parser *parser)
     parser->at += strspn(parser->at, " \t\r\n");
 }
 
-/* Reports that something else was expected where the parser is. Returns false. */
-static bool expected(const parser *parser, const char *what)
+bool micap_parser_expected(const parser *parser, const char *what)
 {
     if (!*parser->at)
         micap_value_fail(parser->error, position_of(parser, parser->at), "expected %s, found the end", what);
@@ -40,7 +36,7 @@ static bool expected(const parser *parser, const char *what)
     return false;
 }
 
-static bool take(parser *parser, const char *token)
+bool micap_parser_take(parser *parser, const char *token)
 {
     skip_blanks(parser);
     size_t bytes = strlen(token);
@@ -151,20 +147,24 @@ static bool read_string(parser *parser, char *to, size_t capacity, size_t *out_b
     return true;
 }
 
-/* A string of names, numbers or handles, with a zero byte at its end. NULL with an error. */
-static const char *read_word(parser *parser, char word[128])
+bool micap_parser_word(parser *parser, char word[MICAP_WORD_BYTES])
 {
     const char *begin = parser->at;
     size_t bytes;
-    if (!read_string(parser, word, 127, &bytes))
-        return NULL;
-    if (bytes > 127 || memchr(word, 0, bytes)) {
+    if (!read_string(parser, word, MICAP_WORD_BYTES - 1, &bytes))
+        return false;
+    if (bytes >= MICAP_WORD_BYTES || memchr(word, 0, bytes)) {
         parser->at = begin;
-        expected(parser, "a shorter string");
-        return NULL;
+        return micap_parser_expected(parser, "a shorter string");
     }
     word[bytes] = 0;
-    return word;
+    return true;
+}
+
+/* The same for strings of names, numbers or handles. NULL with an error. */
+static const char *read_word(parser *parser, char word[MICAP_WORD_BYTES])
+{
+    return micap_parser_word(parser, word) ? word : NULL;
 }
 
 /* Copies the number at which the parser is, as JSON writes numbers, and passes over it. */
@@ -210,9 +210,20 @@ static bool integer_of(const char *text, uint32_t bytes, bool is_signed, uint64_
     return errno == 0 && *end == 0 && end != text && *text != '-' && *out_bits <= micap_bit_mask(bytes);
 }
 
+/* Checks the range of a number that begins at `begin`. */
+static bool is_in_range(parser *parser, mica_member member, const void *number, const char *begin)
+{
+    char what[MICAP_RANGE_TEXT_BYTES];
+    if (!micap_attributes_limit(member.attributes) || micap_range_has(member.attributes, member.kind, number))
+        return true;
+    micap_range_text(member.attributes, parser->field ? parser->field : "an element", what);
+    parser->at = begin;
+    return micap_parser_expected(parser, what);
+}
+
 static bool parse_integer(parser *parser, mica_member member, bool is_signed)
 {
-    char number[NUMBER_BYTES_MAX], word[128], what[80];
+    char number[NUMBER_BYTES_MAX], word[MICAP_WORD_BYTES], what[80];
     const char *begin = parser->at;
     uint32_t bytes = member.element_bytes;
     uint64_t bits, most = is_signed ? micap_bit_mask(bytes) >> 1 : micap_bit_mask(bytes);
@@ -229,10 +240,12 @@ static bool parse_integer(parser *parser, mica_member member, bool is_signed)
         snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRIu64, is_signed ? -(int64_t)most - 1 : 0,
                  most);
         parser->at = begin;
-        return expected(parser, what);
+        return micap_parser_expected(parser, what);
     }
+    uint64_t value;
+    micap_store_bits(&value, bits, bytes);
     store_bits(parser, member, bits);
-    return true;
+    return is_in_range(parser, member, &value, begin);
 }
 
 /* The C library reads numbers with the decimal point of the locale, which it also writes. */
@@ -249,7 +262,7 @@ static double real_of(char *number)
 static bool parse_real(parser *parser, mica_member member)
 {
     static const char what[] = "a number, \"nan\", \"inf\" or \"-inf\"";
-    char number[NUMBER_BYTES_MAX], word[128];
+    char number[NUMBER_BYTES_MAX], word[MICAP_WORD_BYTES];
     const char *begin = parser->at;
     double value;
     if (*parser->at == '"') {
@@ -259,31 +272,32 @@ static bool parse_real(parser *parser, mica_member member)
         bool is_infinite = strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0;
         if (!is_infinite && strcmp(text, "nan") != 0) {
             parser->at = begin;
-            return expected(parser, what);
+            return micap_parser_expected(parser, what);
         }
         value = strtod(text, NULL);
     } else if (read_number(parser, number)) {
         value = real_of(number);
         if (value - value != 0 || (member.kind == MICA_KIND_F32 && (float)value - (float)value != 0)) {
             parser->at = begin;
-            return expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"
-                                                                 : "a number that fits a double");
+            return micap_parser_expected(parser, member.kind == MICA_KIND_F32 ? "a number that fits a float"
+                                                                              : "a number that fits a double");
         }
     } else {
-        return expected(parser, what);
+        return micap_parser_expected(parser, what);
     }
     float narrow = (float)value;
     if (member.kind == MICA_KIND_F32)
         store(parser, member, &narrow, sizeof narrow);
     else
         store(parser, member, &value, sizeof value);
-    return true;
+    return is_in_range(parser, member, member.kind == MICA_KIND_F32 ? (const void *)&narrow : (const void *)&value,
+                       begin);
 }
 
 /* The name of a constant. */
 static bool parse_constant(parser *parser, const mica_type *type, uint64_t *bits)
 {
-    char word[128];
+    char word[MICAP_WORD_BYTES];
     const char *begin = parser->at, *name = read_word(parser, word);
     if (!name)
         return false;
@@ -303,13 +317,13 @@ static bool parse_enum(parser *parser, mica_member member)
     if (*parser->at == '"') {
         if (!parse_constant(parser, member.type, &bits))
             return false;
-    } else if (is_flags && take(parser, "[")) {
-        for (uint32_t i = 0; !take(parser, "]"); ++i) {
-            if (i && !take(parser, ","))
-                return expected(parser, ", or ]");
+    } else if (is_flags && micap_parser_take(parser, "[")) {
+        for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
+            if (i && !micap_parser_take(parser, ","))
+                return micap_parser_expected(parser, ", or ]");
             skip_blanks(parser);
             if (*parser->at != '"')
-                return expected(parser, "the name of a constant");
+                return micap_parser_expected(parser, "the name of a constant");
             if (!parse_constant(parser, member.type, &bits))
                 return false;
         }
@@ -347,20 +361,34 @@ static bool read_handle(const char *text, bool is_entity, uint64_t parts[2])
            read_digits(&text, 10, UINT32_MAX, &parts[1]) && !*text;
 }
 
+/* A reference by the path of an entity, which begins at `begin`. */
+static bool parse_path(parser *parser, mica_member member, const char *path, const char *begin)
+{
+    mica_entity entity = parser->find(path, parser->context);
+    if (mica_is_nil(entity)) {
+        micap_value_fail(parser->error, position_of(parser, begin), "there is no entity \"%.100s\"", path);
+        return false;
+    }
+    store(parser, member, &entity, sizeof entity);
+    return true;
+}
+
 static bool parse_handle(parser *parser, mica_member member)
 {
     bool is_entity = member.kind == MICA_KIND_ENTITY;
     const char *begin = parser->at;
-    char word[128];
+    char word[MICAP_WORD_BYTES];
     uint64_t parts[2] = {0, 0};
-    if (!take(parser, "null")) {
+    if (!micap_parser_take(parser, "null")) {
         const char *text = *parser->at == '"' ? read_word(parser, word) : "";
         if (!text)
             return false;
+        if (is_entity && parser->find && *text && *text != '#')
+            return parse_path(parser, member, text, begin);
         if (!read_handle(text, is_entity, parts)) {
             parser->at = begin;
-            return expected(parser,
-                            is_entity ? "null or \"#index:generation\"" : "null or \"#\" and hexadecimal digits");
+            return micap_parser_expected(parser, is_entity ? "null or \"#index:generation\""
+                                                           : "null or \"#\" and hexadecimal digits");
         }
     }
     mica_entity entity = {(uint32_t)parts[0], (uint32_t)parts[1]};
@@ -371,13 +399,13 @@ static bool parse_handle(parser *parser, mica_member member)
 
 static bool parse_char(parser *parser, mica_member member)
 {
-    char word[128];
+    char word[MICAP_WORD_BYTES];
     if (*parser->at != '"')
         return parse_integer(parser, member, false);
     const char *begin = parser->at, *text = read_word(parser, word);
     if (text && strlen(text) != 1) {
         parser->at = begin;
-        return expected(parser, "a string of one byte, or an integer");
+        return micap_parser_expected(parser, "a string of one byte, or an integer");
     }
     if (text)
         store(parser, member, text, 1);
@@ -403,8 +431,6 @@ static bool parse_text(parser *parser, mica_member member)
     }
     return true;
 }
-
-static bool parse_value(parser *parser, mica_member member);
 
 static bool fail_memory(const parser *parser)
 {
@@ -448,12 +474,12 @@ static bool parse_dynamic_text(parser *parser, mica_member member)
         mica_text_clear(member.data);
     if (*parser->at == '"')
         return parse_string(parser, member);
-    if (!take(parser, "["))
-        return expected(parser, "a string, or an array of characters");
-    for (uint32_t i = 0; !take(parser, "]"); ++i) {
+    if (!micap_parser_take(parser, "["))
+        return micap_parser_expected(parser, "a string, or an array of characters");
+    for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
         char letter = 0;
-        if (i && !take(parser, ","))
-            return expected(parser, ", or ]");
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, ", or ]");
         skip_blanks(parser);
         if (!parse_char(parser, (mica_member){.data = &letter, .kind = MICA_KIND_CHAR, .element_bytes = 1}) ||
             !append_text(parser, member, &letter, 1))
@@ -465,17 +491,19 @@ static bool parse_dynamic_text(parser *parser, mica_member member)
 /* The elements of a mica_list. When they are only checked, there are none to write to: `data` is then just an address. */
 static bool parse_list(parser *parser, mica_member member)
 {
-    if (!take(parser, "["))
-        return expected(parser, "an array");
+    if (!micap_parser_take(parser, "["))
+        return micap_parser_expected(parser, "an array");
     if (parser->writes)
         mica_list_clear_type(member.data, member.type);
-    for (uint32_t i = 0; !take(parser, "]"); ++i) {
-        if (i && !take(parser, ","))
-            return expected(parser, ", or ]");
+    for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, ", or ]");
         void *at = parser->writes ? mica_list_insert_type(member.data, member.type, i, 1) : member.data;
         if (!at)
             return fail_memory(parser);
-        if (!parse_value(parser, micap_member_of_element(member.type, at)))
+        mica_member element = micap_member_of_element(member.type, at);
+        element.attributes = member.attributes;
+        if (!micap_parser_value(parser, element))
             return false;
     }
     return true;
@@ -495,21 +523,21 @@ static bool parse_elements(parser *parser, mica_member member)
 {
     const char *begin = parser->at;
     char what[80];
-    if (!take(parser, "[")) {
+    if (!micap_parser_take(parser, "[")) {
         snprintf(what, sizeof what, "an array of at most %u elements", member.count);
-        return expected(parser, what);
+        return micap_parser_expected(parser, what);
     }
     if (parser->writes)
         reset(member);
-    for (uint32_t i = 0; !take(parser, "]"); ++i) {
-        if (i && !take(parser, ","))
-            return expected(parser, ", or ]");
+    for (uint32_t i = 0; !micap_parser_take(parser, "]"); ++i) {
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, ", or ]");
         if (i == member.count) {
             micap_value_fail(parser->error, position_of(parser, begin), "there are more than %u elements",
                              member.count);
             return false;
         }
-        if (!parse_value(parser, mica_member_at(member, i)))
+        if (!micap_parser_value(parser, mica_member_at(member, i)))
             return false;
     }
     return true;
@@ -519,27 +547,27 @@ static bool parse_elements(parser *parser, mica_member member)
 static bool parse_positions(parser *parser, mica_member member)
 {
     uint32_t count = member.type->field_count;
-    take(parser, "[");
+    micap_parser_take(parser, "[");
     for (uint32_t i = 0; i < count; ++i) {
-        if (i && !take(parser, ","))
-            return expected(parser, "all fields of the struct");
-        if (!parse_value(parser, mica_member_at(member, i)))
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, "all fields of the struct");
+        if (!micap_parser_value(parser, mica_member_at(member, i)))
             return false;
     }
-    return take(parser, "]") || expected(parser, "] after all fields of the struct");
+    return micap_parser_take(parser, "]") || micap_parser_expected(parser, "] after all fields of the struct");
 }
 
 static bool parse_fields(parser *parser, mica_member member)
 {
-    if (!take(parser, "{"))
-        return expected(parser, "an object of fields");
-    for (uint32_t i = 0; !take(parser, "}"); ++i) {
+    if (!micap_parser_take(parser, "{"))
+        return micap_parser_expected(parser, "an object of fields");
+    for (uint32_t i = 0; !micap_parser_take(parser, "}"); ++i) {
         char name[128];
-        if (i && !take(parser, ","))
-            return expected(parser, ", or }");
+        if (i && !micap_parser_take(parser, ","))
+            return micap_parser_expected(parser, ", or }");
         skip_blanks(parser);
         if (*parser->at != '"')
-            return expected(parser, "the name of a field");
+            return micap_parser_expected(parser, "the name of a field");
         const char *begin = parser->at;
         if (!read_word(parser, name))
             return false;
@@ -549,9 +577,9 @@ static bool parse_fields(parser *parser, mica_member member)
                              member.type->name, name);
             return false;
         }
-        if (!take(parser, ":"))
-            return expected(parser, ":");
-        if (!parse_value(parser, micap_member_of_field(field, member.data)))
+        if (!micap_parser_take(parser, ":"))
+            return micap_parser_expected(parser, ":");
+        if (!micap_parser_value(parser, micap_member_of_field(field, member.data)))
             return false;
     }
     return true;
@@ -559,16 +587,18 @@ static bool parse_fields(parser *parser, mica_member member)
 
 static bool parse_bool(parser *parser, mica_member member)
 {
-    bool value = take(parser, "true");
-    if (!value && !take(parser, "false"))
-        return expected(parser, "true or false");
+    bool value = micap_parser_take(parser, "true");
+    if (!value && !micap_parser_take(parser, "false"))
+        return micap_parser_expected(parser, "true or false");
     store(parser, member, &value, sizeof value);
     return true;
 }
 
-static bool parse_value(parser *parser, mica_member member)
+bool micap_parser_value(parser *parser, mica_member member)
 {
     skip_blanks(parser);
+    if (member.name)
+        parser->field = member.name;
     if (micap_member_is_text(member) && *parser->at == '"')
         return parse_text(parser, member);
     if (member.count)
@@ -591,10 +621,10 @@ static bool parse_value(parser *parser, mica_member member)
 
 static bool parse_all(parser *parser, mica_member member)
 {
-    if (!parse_value(parser, member))
+    if (!micap_parser_value(parser, member))
         return false;
     skip_blanks(parser);
-    return !*parser->at || expected(parser, "the end");
+    return !*parser->at || micap_parser_expected(parser, "the end");
 }
 
 /* A value with text or lists is written to a copy, which replaces it if there is memory for all. */

@@ -3,16 +3,14 @@
 #include "base/number_text.h"
 #include "base/utf8.h"
 #include "type/member.h"
+#include "type/value_write.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Where text goes: what does not fit is only counted. */
-typedef struct text_output {
-    char *text;
-    size_t capacity;
-    size_t count;
-} text_output;
+typedef micap_text_output text_output;
+
+enum { PATH_BYTES = 128 }; /* as much as is read */
 
 static void put(text_output *out, const char *bytes, size_t count)
 {
@@ -23,23 +21,23 @@ static void put(text_output *out, const char *bytes, size_t count)
     out->count += count;
 }
 
-static void put_text(text_output *out, const char *text)
+void micap_output_text(text_output *out, const char *text)
 {
     put(out, text, strlen(text));
 }
 
 /* Names of types need not be UTF-8. */
-static void put_string(text_output *out, const char *text, size_t bytes)
+void micap_output_string(text_output *out, const char *text, size_t bytes)
 {
     put(out, "\"", 1);
     while (bytes) {
         uint32_t count = micap_character_bytes((const unsigned char *)text, bytes);
         char escaped[8];
         if (count == 0)
-            put_text(out, "\xEF\xBF\xBD"); /* U+FFFD, the replacement character */
+            micap_output_text(out, "\xEF\xBF\xBD"); /* U+FFFD, the replacement character */
         else if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20 || *text == 0x7F) {
             snprintf(escaped, sizeof escaped, *text == '"' || *text == '\\' ? "\\%c" : "\\u%04x", (unsigned char)*text);
-            put_text(out, escaped);
+            micap_output_text(out, escaped);
         } else {
             put(out, text, count);
         }
@@ -57,7 +55,7 @@ static void put_integer(text_output *out, uint64_t bits, uint32_t bytes, bool is
         snprintf(text, sizeof text, "%" PRId64, (int64_t)(bits << shift) >> shift);
     else
         snprintf(text, sizeof text, "%" PRIu64, bits);
-    put_text(out, text);
+    micap_output_text(out, text);
 }
 
 static void put_real(text_output *out, double value, bool is_f32)
@@ -67,7 +65,7 @@ static void put_real(text_output *out, double value, bool is_f32)
         micap_number_text(value, is_f32, text);
     else
         strcpy(text, value > 0 ? "\"inf\"" : value < 0 ? "\"-inf\"" : "\"nan\"");
-    put_text(out, text);
+    micap_output_text(out, text);
 }
 
 static void put_enum(text_output *out, mica_member member, uint64_t bits)
@@ -75,7 +73,7 @@ static void put_enum(text_output *out, mica_member member, uint64_t bits)
     uint64_t mask = micap_bit_mask(member.type->size_bytes);
     for (uint32_t i = 0; i < member.type->constant_count; ++i)
         if (((uint64_t)member.type->constants[i].value & mask) == bits) {
-            put_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
+            micap_output_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
             return;
         }
     put_integer(out, bits, member.type->size_bytes, true);
@@ -91,8 +89,8 @@ static void put_flags(text_output *out, mica_member member, uint64_t bits)
         uint64_t constant = (uint64_t)member.type->constants[i].value & mask;
         if (!constant || (bits & constant) != constant || !(left & constant))
             continue;
-        put_text(out, left == bits ? "" : ", ");
-        put_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
+        micap_output_text(out, left == bits ? "" : ", ");
+        micap_output_string(out, member.type->constants[i].name, strlen(member.type->constants[i].name));
         left &= ~constant;
     }
     put(out, "]", 1);
@@ -108,37 +106,40 @@ static void put_handle(text_output *out, mica_member member)
     mica_entity entity;
     mica_asset asset;
     if (member.kind == MICA_KIND_ENTITY) {
+        char path[PATH_BYTES];
         memcpy(&entity, member.data, sizeof entity);
+        if (out->path && !mica_is_nil(entity) && out->path(entity, path, sizeof path, out->context)) {
+            micap_output_string(out, path, strlen(path));
+            return;
+        }
         snprintf(text, sizeof text, mica_is_nil(entity) ? "null" : "\"#%" PRIu32 ":%" PRIu32 "\"", entity.index,
                  entity.generation);
     } else {
         memcpy(&asset, member.data, sizeof asset);
         snprintf(text, sizeof text, asset.path_hash ? "\"#%016" PRIx64 "\"" : "null", asset.path_hash);
     }
-    put_text(out, text);
+    micap_output_text(out, text);
 }
 
 static void put_char(text_output *out, char value)
 {
     if (value >= 0x20 && value < 0x7F)
-        put_string(out, &value, 1);
+        micap_output_string(out, &value, 1);
     else
         put_integer(out, (unsigned char)value, 1, false);
 }
-
-static void put_value(text_output *out, mica_member member);
 
 /* Fields or elements, with a comma between them. */
 static void put_members(text_output *out, mica_member member)
 {
     for (uint32_t i = 0; i < mica_member_count(member); ++i) {
         mica_member part = mica_member_at(member, i);
-        put_text(out, i ? ", " : "");
+        micap_output_text(out, i ? ", " : "");
         if (part.name) {
-            put_string(out, part.name, strlen(part.name));
-            put_text(out, ": ");
+            micap_output_string(out, part.name, strlen(part.name));
+            micap_output_text(out, ": ");
         }
-        put_value(out, part);
+        micap_output_value(out, part);
     }
 }
 
@@ -166,35 +167,35 @@ static void put_dynamic_text(text_output *out, const mica_text *text)
     const char *bytes = mica_text_get(text);
     uint32_t length = mica_text_length(text);
     if (is_utf8(bytes, length)) {
-        put_string(out, bytes, length);
+        micap_output_string(out, bytes, length);
         return;
     }
     for (uint32_t i = 0; i < length; ++i) {
-        put_text(out, i ? ", " : "[");
+        micap_output_text(out, i ? ", " : "[");
         put_char(out, bytes[i]);
     }
-    put_text(out, "]");
+    micap_output_text(out, "]");
 }
 
-static void put_value(text_output *out, mica_member member)
+void micap_output_value(text_output *out, mica_member member)
 {
     float narrow;
     double real;
     if (is_string(member)) {
-        put_string(out, member.data, strlen(member.data));
+        micap_output_string(out, member.data, strlen(member.data));
         return;
     }
     if (member.count || member.kind == MICA_KIND_STRUCT || member.kind == MICA_KIND_LIST) {
         bool is_array = member.count || member.kind == MICA_KIND_LIST;
-        put_text(out, is_array ? "[" : "{");
+        micap_output_text(out, is_array ? "[" : "{");
         put_members(out, member);
-        put_text(out, is_array ? "]" : "}");
+        micap_output_text(out, is_array ? "]" : "}");
         return;
     }
     switch (member.kind) {
     case MICA_KIND_TEXT: put_dynamic_text(out, member.data); break;
     case MICA_KIND_CHAR: put_char(out, *(const char *)member.data); break;
-    case MICA_KIND_BOOL: put_text(out, *(const char *)member.data ? "true" : "false"); break;
+    case MICA_KIND_BOOL: micap_output_text(out, *(const char *)member.data ? "true" : "false"); break;
     case MICA_KIND_F32:
         memcpy(&narrow, member.data, sizeof narrow);
         put_real(out, narrow, true);
@@ -213,14 +214,24 @@ static void put_value(text_output *out, mica_member member)
     }
 }
 
+text_output micap_output_begin(char *text, size_t capacity)
+{
+    return (text_output){.text = capacity ? text : NULL, .capacity = capacity ? capacity - 1 : 0};
+}
+
+size_t micap_output_end(text_output *out)
+{
+    if (out->text)
+        out->text[out->count < out->capacity ? out->count : out->capacity] = 0;
+    return out->count;
+}
+
 size_t mica_value_write(mica_member member, char *text, size_t capacity)
 {
     if (MICAP_MISSING_ARRAY(NULL, text, capacity))
         return 0;
-    text_output out = {text, capacity ? capacity - 1 : 0, 0};
+    text_output out = micap_output_begin(text, capacity);
     if (member.data)
-        put_value(&out, member);
-    if (capacity)
-        text[out.count < out.capacity ? out.count : out.capacity] = 0;
-    return out.count;
+        micap_output_value(&out, member);
+    return micap_output_end(&out);
 }

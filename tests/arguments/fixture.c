@@ -14,6 +14,8 @@ static const mica_frame *the_frame; /* of the system that makes the call, or NUL
 static mica_view *the_view;
 static uint64_t hash_before;
 static uint32_t report_count;
+static const char *case_file;
+static int case_first_line, case_last_line;
 static long stderr_before;
 
 static void note_report(const char *text)
@@ -22,17 +24,37 @@ static void note_report(const char *text)
         snprintf(call_outcome.text, sizeof call_outcome.text, "%s", text);
 }
 
+static void note_location(const char *file, int line)
+{
+    bool is_known = file && case_file && strcmp(file, case_file) == 0;
+    call_outcome.is_elsewhere |= !is_known || line < case_first_line || line > case_last_line;
+}
+
 static void on_report(const mica_report *report, void *context)
 {
     (void)context;
     note_report(report->text ? report->text : "(a report without a text)");
+    note_location(report->location.file, report->location.line);
+}
+
+/* A report that was printed: "mica: FILE:LINE: TEXT". */
+static void note_printed(const char *text)
+{
+    char file[1024] = "";
+    int line = 0;
+    note_report(text);
+    bool has_location = sscanf(text, "mica: %1023[^:]:%d:", file, &line) == 2;
+    note_location(has_location ? file : NULL, line);
 }
 
 /* Reports. Without a world they go to stderr, which the runner made a file. */
 
-void begin_call(void)
+void begin_call(const char *file, int first_line, int last_line)
 {
     report_count = 0;
+    case_file = file;
+    case_first_line = first_line;
+    case_last_line = last_line;
     call_outcome = (outcome){0};
     forget_errors();
     hash_before = the_world ? mica_world_hash(the_world) : 0;
@@ -47,10 +69,10 @@ void end_call(bool is_harmless)
     if (error_text())
         note_report(error_text());
     if (printed > 0 && !takes_error()) { /* an error struct that is given must be filled in */
-        char text[256] = "";
+        char text[1024] = "";
         ssize_t count = pread(2, text, sizeof text - 1, stderr_before);
         text[count > 0 ? count : 0] = 0;
-        note_report(text);
+        note_printed(text);
     }
     call_outcome.has_reported = report_count > 0;
     call_outcome.is_harmless = is_harmless;
@@ -378,7 +400,7 @@ const char *const *valid_files(void)
 
 mica_type *valid_type(void)
 {
-    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_F32}};
+    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_F32, NULL}};
     static mica_type type = {
         .name = "Fresh", .fields = fields, .field_count = 1, .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT};
     return &type;
@@ -390,8 +412,8 @@ mica_query *valid_query(void)
 {
     static mica_query *query;
     if (!query)
-        query =
-            mica_query_create(valid_world(), MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity), MICA_WRITE(Body)));
+        query = mica_query_create(valid_world(), MICA_QUERY(MICA_WRITE(Position), MICA_READ(Velocity), MICA_WRITE(Body),
+                                                            MICA_MAYBE_READ(Health)));
     REQUIRE(query);
     return query;
 }

@@ -86,12 +86,14 @@ typedef struct outcome {
     bool is_done;
     bool is_harmless; /* the result is what a call returns that did nothing */
     bool has_reported;
-    bool has_changed; /* the hash of the world is another one */
-    char text[512];   /* of the first report */
+    bool has_changed;  /* the hash of the world is another one */
+    bool is_elsewhere; /* a report does not name a line of the case */
+    char text[512];    /* of the first report */
 } outcome;
 
 extern outcome call_outcome;
-void begin_call(void);
+/* The call, and what it is given, is on the lines from `first_line` to `last_line` of a file. */
+void begin_call(const char *file, int first_line, int last_line);
 void end_call(bool is_harmless);
 bool is_zero(const void *bytes, size_t byte_count);
 /* Whether the worlds that were made are sound. */

@@ -83,7 +83,7 @@ const mica_sender_def *valid_sender_def(void)
     static mica_sender_def def;
     static mica_component excluded[1];
     excluded[0] = MICA_ID(Buff);
-    def = (mica_sender_def){excluded, 1};
+    def = (mica_sender_def){.excluded = excluded, .excluded_count = 1, .with_state = true};
     return &def;
 }
 
@@ -96,13 +96,16 @@ mica_sender *valid_sender(void)
     return sender;
 }
 
-/* In a world of its own, which has nothing yet. */
+/* In a world of its own, with what the sender has. */
 mica_replica *valid_replica(void)
 {
     static mica_replica *replica;
-    if (!replica)
+    if (!replica) {
+        mica_delta delta;
         replica = mica_replica_create(make_world(), NULL);
-    REQUIRE(replica);
+        REQUIRE(replica && mica_delta_encode(valid_sender(), 0, &delta) == MICA_OK);
+        REQUIRE(mica_delta_apply(replica, delta.bytes, delta.byte_count) == MICA_OK);
+    }
     return replica;
 }
 

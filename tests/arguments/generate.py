@@ -115,13 +115,13 @@ class Generator:
     def add(self, function, label, expectation, arguments, before=""):
         """One case: `arguments` are expressions in the order of the parameters."""
         number = len(self.cases)
-        lines = [f"static void case_{number}(void)", "{"]
+        lines = [f"static void case_{number}(void)", "{", "    int first_line = __LINE__;"]
         if before:
             lines.append(f"    {before}")
         for index, (parameter, argument) in enumerate(zip(function.parameters, arguments)):
             lines.append(f"    {parameter.type} argument_{index} = {argument};")
         call = f"{function.name}({', '.join(f'argument_{i}' for i in range(len(arguments)))})"
-        lines.append("    begin_call();")
+        lines.append("    begin_call(__FILE__, first_line, __LINE__ + 1);")
         if function.returns == "void":
             lines.append(f"    {call};")
             expectation = {LOUD: ANY, "SUCCESS": "NO_REPORT"}.get(expectation, expectation)
@@ -213,6 +213,13 @@ class Generator:
         return [Bad(bad.label, bad.expression, LOUD if bad.expectation != ANY else ANY) for bad in
                 values.TYPES[kind].bad]
 
+    def without_location(self):
+        """The functions that can report, and don't note the line of the call in checked builds."""
+        for function in self.declared.functions.values():
+            if function.parameters and function.name not in self.declared.located and not values.is_silent(function):
+                yield (f"{function.header}: {function.name} does not note the line of the call in checked builds: add "
+                       f"`#define {function.name}(...) MICA_AT_({function.name}(__VA_ARGS__))` at the end of the header")
+
     def unused(self):
         """The entries of the tables that no function asked for."""
         tables = {"VALID": values.VALID, "BAD": values.BAD, "EXPECTED": values.EXPECTED, "HARMLESS": values.HARMLESS,
@@ -241,7 +248,7 @@ def main():
             generator.add_function(function)
         except Unknown as problem:
             problems.append(str(problem))
-    problems += [] if problems else list(generator.unused())
+    problems += [] if problems else [*generator.unused(), *generator.without_location()]
     if problems:
         sys.exit("\n".join(problems))
     pathlib.Path(output).write_text(text_of(generator), encoding="utf-8")

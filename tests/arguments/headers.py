@@ -12,6 +12,7 @@ SHORT_STRUCT = re.compile(r"^typedef struct (\w+)\s*\{([^{}\n]*)\}\s*\w+;", re.M
 ENUM = re.compile(r"^typedef enum (\w+)\s*\{", re.MULTILINE)
 FUNCTION_TYPE = re.compile(r"^typedef [^;{}]*\(\*(\w+)\)\(", re.MULTILINE)
 FUNCTION_FIELD = re.compile(r"^.*\(\*(\w+)\)\(.*\)$")
+CHECKED = re.compile(r"^#if defined\(MICA_CHECKED\) && !defined\(MICA_BUILD\)\n(.*?)^#endif", re.MULTILINE | re.DOTALL)
 DECLARATION = re.compile(r"^(.*?)\s*(\w+)\s*(\[\w+\])?$")
 
 
@@ -22,11 +23,14 @@ class Headers:
         self.files = sorted(pathlib.Path(folder).glob("*.h"))
         self.functions, self.structs = {}, {}
         self.enums, self.function_types = set(), set()
+        self.located = set()  # functions that note the line of the call in checked builds
         for path in self.files:
             self.read(path)
 
     def read(self, path):
         text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for block in CHECKED.findall(text):
+            self.located.update(re.findall(r"define (mica_\w+)\(", block))
         text = re.sub(r"^#.*?(?<!\\)$", "", text, flags=re.MULTILINE | re.DOTALL)
         for returns, name, parameters in FUNCTION.findall(text):
             if name.startswith("mica_private_"):  # parts of inline functions

@@ -220,9 +220,11 @@ PRIVATE_FIELDS = ("id_cache", "context", "error_context", "report_context", "ope
 FIELD_TYPES = {
     "mica_allocator": [Bad("without release", "(mica_allocator){.allocate = allocate_some}", LOUD)],
     "mica_use *": [],        # with its count
+    "mica_event_kind *": [], # with its count
     "mica_term *": [],       # with its count
     "mica_constant *": [],   # with its count
     "mica_field *": [],      # with its count
+    "mica_type *const *": [], # ends with NULL
     "mica_resource_rule *": [],
     "mica_compile_rule *": [],
     "mica_clock *": [Bad("without functions", "&(mica_clock){0}", LOUD)],
@@ -252,6 +254,8 @@ VALID = {
     ("mica_enable_id", "component"): "MICA_ID(Health)",
     ("mica_command_enable_id", "component"): "MICA_ID(Health)",
     ("mica_command_add_instance_id", "component"): "MICA_ID(Buff)",
+    ("mica_add_instance_id", "component"): "MICA_ID(Buff)",
+    ("mica_view_enabled_id", "component"): "MICA_ID(Health)",
     ("mica_get_field_id", "component"): "MICA_ID(Body)",
     ("mica_write_field_id", "component"): "MICA_ID(Body)",
     ("mica_view_read_field_id", "component"): "MICA_ID(Body)",
@@ -356,6 +360,7 @@ VALID = {
     ("mica_text_append_bytes", "length"): "4",
     ("mica_list_items_type", "element"): "&mica_type_of_int",
     ("mica_list_write_type", "element"): "&mica_type_of_int",
+    ("mica_list_append_type", "element"): "&mica_type_of_int",
     ("mica_list_insert_type", "element"): "&mica_type_of_int",
     ("mica_list_replace_type", "element"): "&mica_type_of_int",
     ("mica_list_remove_type", "element"): "&mica_type_of_int",
@@ -365,6 +370,9 @@ VALID = {
     ("mica_value_parse", "text"): '"{}"',
     ("mica_value_write", "text"): "(char[64]){0}",
     ("mica_value_write", "capacity"): "64",
+    ("mica_entity_write_json", "text"): "(char[64]){0}",
+    ("mica_entity_write_json", "capacity"): "64",
+    ("mica_entity_parse_json", "text"): r'"{\"components\": {}}"',
     ("mica_member_at", "position"): "0",
 }
 
@@ -391,7 +399,20 @@ BAD = {
     ("mica_member_at", "position"): [Bad("huge", "UINT32_MAX", QUIET)],
     ("mica_value_write", "text"): [NULL_POINTER],
     ("mica_value_write", "capacity"): [Bad("0", "0", ANY), Bad("1", "1", ANY)],
+    ("mica_entity_write_json", "text"): [NULL_POINTER],
+    ("mica_entity_write_json", "capacity"): [Bad("0", "0", ANY), Bad("1", "1", ANY)],
+    ("mica_entity_parse_json", "text"): [NULL_POINTER, Bad("empty", '""', QUIET), Bad("long", "long_text()", QUIET)],
 }
+
+# Functions that never report. Others note the line of the call in checked builds.
+SILENT = ("mica_result_text", "mica_note_location", "mica_instance_is_nil", "mica_ref_of_id", "mica_sql_from_entity",
+          "mica_sql_to_entity", "mica_random_make", "mica_text_get", "mica_text_length", "mica_text_of", "mica_text_compare",
+          "mica_text_is", "mica_list_count")
+
+
+def is_silent(function):
+    return function.name in SILENT or function.header in ("math.h", "handle.h")
+
 
 # Functions of values alone, for which every value is valid.
 TOTAL = ("mica_result_text", "mica_is_nil", "mica_same", "mica_instance_is_nil", "mica_ref_of_id",
@@ -525,7 +546,9 @@ VALID_CALLS = {
     "mica_resource_is_disabled": (ANY, "no component of the resource is"),
     "mica_view_next": (ANY, "there is one run of rows"),
     "mica_value_write": (ANY, "the result is a length"),
+    "mica_entity_write_json": (ANY, "the result is a length"),
     "mica_text_is": (ANY, "the texts differ"),
+    "mica_replica_state": (ANY, "no delta with a state was applied"),
     "mica_detach_children": (REPORT, "the name of a child is taken at the top"),
 }
 

@@ -27,7 +27,7 @@ START_TEST(a_size_has_room_and_wastes_at_most_a_quarter)
         ck_assert(size == 0 || micap_heap_block_size_bytes(size - 1) < bytes);
     }
     ck_assert_uint_eq(micap_heap_block_size_bytes(micap_heap_block_size_of(40)), 40);
-    for (size_t bytes = 32769; bytes <= (size_t)512 << 20; bytes *= 2) {
+    for (size_t bytes = 32769; bytes <= MICA_LIST_BYTES_MAX; bytes *= 2) {
         ck_assert_uint_ge(micap_heap_block_size_bytes(micap_heap_block_size_of(bytes)), bytes);
         ck_assert_uint_lt(micap_heap_block_size_of(bytes), MICAP_HEAP_BLOCK_SIZES);
     }

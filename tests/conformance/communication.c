@@ -67,6 +67,7 @@ static void every_frame(const mica_message *message)
 static void observe(const mica_event *seen)
 {
     observed = hash_more(observed, seen->kind, 4);
+    observed = hash_more(observed, seen->component == MICA_ID(Answer), 1);
     for (uint32_t i = 0; i < seen->count; ++i)
         observed = hash_more(observed, seen->entities[i].index, 4);
 }
@@ -80,13 +81,18 @@ static mica_observer prepare(mica_world *world)
     EXPECT(mica_message_every_frame(world, Ask, MICA_PHASE_UPDATE) == MICA_OK);
     mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Answer, observe, MICA_HAS(Place)));
     mica_observer_add(world, MICA_OBSERVER_DESTROY(observe));
+    mica_observer_add(world, MICA_MONITOR(observe, MICA_READ(Count), MICA_WITHOUT(Answer)));
     mica_system_add(world, MICA_SYSTEM_WITH(strike,
                                             (MICA_USES(MICA_USE_STREAM_WRITE(blows),
                                                        MICA_USE_STREAM_WRITE(mica_requests_stream(squares)))),
                                             MICA_READ(Count)));
     mica_system_add(
         world, MICA_SYSTEM_ONCE_WITH(suffer, (MICA_TERMS(MICA_WRITE(Total)), MICA_USES(MICA_USE_STREAM_READ(blows)))));
-    return mica_observer_add(world, &(mica_observer_def){.event = ALARM, .fn = observe});
+    static const mica_event_kind events[] = {ALARM, MICA_EVENT_ADD, MICA_EVENT_REMOVE};
+    const mica_component components[] = {MICA_ID(Answer), MICA_ID(Place)};
+    return mica_observer_add(
+        world, &(mica_observer_def){
+                   .events = events, .event_count = 3, .components = components, .component_count = 2, .fn = observe});
 }
 
 static void end(mica_world *world, mica_observer observer)

@@ -102,6 +102,25 @@ static void check_life(void)
     close_world(world, 2);
 }
 
+typedef struct Gear { uint32_t teeth; } Gear;
+MICA_COMPONENT_WITH(Gear, (.required = MICA_TYPES(Place, Body, Owner, Heat, Hot, Shown)), teeth)
+
+static void check_required(void)
+{
+    mica_world *world = open_world();
+    mica_entity made = mica_create(world, MICA_WITH(Gear, {12}), MICA_WITH(Place, {3, 4}));
+    mica_entity later = mica_create(world);
+    mica_set(world, later, Gear, {13});
+    mica_defer(world);
+    mica_entity recorded = mica_create(world, MICA_WITH(Heat, {5}));
+    mica_add(world, recorded, Gear)->teeth = 14;
+    EXPECT(mica_flush(world) == MICA_OK && owners_alive == 3);
+    EXPECT(mica_get(world, made, Place)->x == 3 && mica_get(world, later, Place)->x == 0);
+    EXPECT(mica_get(world, recorded, Heat)->degrees == 5 && mica_has(world, recorded, Hot));
+    EXPECT(mica_remove(world, made, Owner) && mica_has(world, made, Gear));
+    close_world(world, 0);
+}
+
 static void check_names_and_hooks(void)
 {
     mica_world *world = open_world();
@@ -133,5 +152,6 @@ void check_entities(void)
 {
     check_components();
     check_life();
+    check_required();
     check_names_and_hooks();
 }

@@ -124,6 +124,39 @@ static void check_snapshots(void)
 typedef struct Diary { mica_text title; mica_list pages; } Diary;
 MICA_COMPONENT(Diary, title, (pages, mica_text))
 
+/* A delta in one byte order has the same bytes on every machine, and machines with any order apply it. */
+static void check_byte_orders(mica_world *world)
+{
+    for (uint32_t big = 0; big < 2; ++big) {
+        mica_world *other = open_world();
+        mica_define(other, Place);
+        mica_define(other, Heat);
+        mica_define(other, Being);
+        mica_define(other, Diary);
+        mica_sender *sender = mica_sender_create(
+            world, &(mica_sender_def){.byte_order = big ? MICA_BYTE_ORDER_BIG : MICA_BYTE_ORDER_LITTLE});
+        mica_replica *replica = mica_replica_create(other, NULL);
+        mica_delta delta;
+        EXPECT(mica_delta_encode(sender, 0, &delta) == MICA_OK);
+        EXPECT(mica_delta_apply(replica, delta.bytes, delta.byte_count) == MICA_OK);
+        EXPECT(mica_world_hash(other) == mica_world_hash(world));
+        mica_sender_destroy(sender);
+        mica_component diary = MICA_ID(Diary); /* text and lists have other sizes where pointers have */
+        sender = mica_sender_create(
+            world, &(mica_sender_def){.excluded = &diary,
+                                      .excluded_count = 1,
+                                      .byte_order = big ? MICA_BYTE_ORDER_BIG : MICA_BYTE_ORDER_LITTLE});
+        EXPECT(mica_delta_encode(sender, 0, &delta) == MICA_OK);
+        uint64_t sum = delta.byte_count;
+        for (size_t i = 0; i < delta.byte_count; ++i)
+            sum = (sum ^ ((const unsigned char *)delta.bytes)[i]) * 0x9e3779b97f4a7c15u;
+        print_hash("delta bytes", big, sum);
+        mica_replica_destroy(replica);
+        mica_sender_destroy(sender);
+        mica_world_destroy(other);
+    }
+}
+
 static void check_deltas(void)
 {
     mica_world *world = make_world(), *other = open_world();
@@ -131,7 +164,7 @@ static void check_deltas(void)
     mica_define(other, Heat);
     mica_define(other, Being);
     mica_define(other, Diary);
-    mica_sender *sender = mica_sender_create(world, NULL);
+    mica_sender *sender = mica_sender_create(world, &(mica_sender_def){.with_state = true});
     mica_replica *replica = mica_replica_create(other, NULL);
     mica_entity first = mica_query_first(mica_query_create(world, MICA_QUERY(MICA_READ(Being))));
     mica_set(world, first, Diary, {.title = mica_text_of("a title that does not lie in place")});
@@ -140,11 +173,15 @@ static void check_deltas(void)
         EXPECT(mica_delta_encode(sender, mica_replica_version(replica), &delta) == MICA_OK);
         EXPECT(mica_delta_apply(replica, delta.bytes, delta.byte_count) == MICA_OK);
         EXPECT(mica_world_hash(other) == mica_world_hash(world));
+        size_t state_bytes;
+        const void *state = mica_replica_state(replica, &state_bytes);
+        EXPECT(state && mica_state_check(state, state_bytes));
         print_hash("delta", round, mica_world_hash(other));
         mica_write(world, first, Being)->age += 1;
         mica_list_add(&mica_write(world, first, Diary)->pages, mica_text, mica_text_of("page"));
         mica_destroy(world, mica_create(world, MICA_WITH(Place, {1, 1})));
     }
+    check_byte_orders(world);
     EXPECT(mica_same(mica_replica_local(replica, first), first) &&
            mica_same(mica_replica_remote(replica, first), first));
     mica_replica_destroy(replica);

@@ -45,7 +45,10 @@ static void check_instances(mica_world *world, mica_entity owner)
 {
     mica_pool *items = mica_pool_of(world, Item), *grain = mica_pool_of(world, Grain);
     for (uint32_t i = 0; i < 5; ++i)
-        mica_instance_write(items, mica_pool_add(items, owner), Item)->kind = i;
+        if (i % 2)
+            mica_add_instance(world, owner, Item)->kind = i;
+        else
+            mica_instance_write(items, mica_pool_add(items, owner), Item)->kind = i;
     mica_instance second = mica_pool_next(items, mica_pool_find(items, owner));
     EXPECT(mica_instance_read(items, second, Item)->kind == 1 && mica_same(mica_pool_owner(items, second), owner));
     EXPECT(mica_pool_remove(items, second));

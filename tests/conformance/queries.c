@@ -60,6 +60,17 @@ static void check_terms(mica_world *world)
                                                              MICA_MAYBE_WRITE(Count), MICA_WITHOUT(Asleep)));
     print_hash("either", 0, hash_rows(either));
     mica_query_destroy(either);
+    mica_query *optional =
+        mica_query_create(world, MICA_QUERY(MICA_READ(Place), MICA_MAYBE_READ(Asleep), MICA_MAYBE_READ(Count)));
+    uint64_t hash = HASH_BASIS;
+    for (mica_view view = mica_query_begin(optional); mica_view_next(&view);) {
+        EXPECT(mica_view_has(&view, Asleep) == mica_view_has_at(&view, 1));
+        const uint8_t *enabled = mica_view_enabled(&view, Count);
+        for (uint32_t i = 0; i < view.count; ++i)
+            hash = hash_more(hash, mica_view_has(&view, Asleep) + 2u * (enabled ? enabled[i] : 2u), 4);
+    }
+    print_hash("optional", 0, hash);
+    mica_query_destroy(optional);
 }
 
 static void check_loops(mica_world *world)

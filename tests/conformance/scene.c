@@ -62,7 +62,7 @@ static void breed(mica_view *view)
         else if (dice < 9)
             mica_command_set(mica_view_commands(view), entity, Heat, {location[i].y});
         else if (dice < 11)
-            mica_command_add_instance(mica_view_commands(view), entity, Item)->kind = dice;
+            mica_add_instance(view->world, entity, Item)->kind = dice;
         else if (dice < 13)
             mica_add(view->world, entity, Asleep);
         else if (dice < 15)

@@ -63,9 +63,47 @@ static void check_dynamic_values(void)
     close_world(world, 0);
 }
 
+typedef struct Engine { float power; uint8_t gears[3]; mica_text maker; } Engine;
+MICA_COMPONENT(Engine,
+               (power, float, .unit = "kW", .minimum = 0, .maximum = 1e6, .initial = 75, .note = "at the wheel"),
+               (gears, uint8_t, .initial_json = "[1, 3, 5]"), (maker, mica_text, .initial_json = "\"unknown\""))
+
+/* What fields start with and must not leave. */
+static void check_attributes(void)
+{
+    mica_world *world = open_world();
+    mica_entity car = mica_create(world, MICA_WITH(Engine));
+    print_hash("attributes", 0, mica_world_hash(world));
+    Engine *engine = mica_write(world, car, Engine);
+    mica_member whole = mica_member_of(MICA_ID(Engine), engine);
+    mica_value_error error;
+    EXPECT(engine->power == 75 && engine->gears[2] == 5 && mica_text_is(&engine->maker, "unknown"));
+    EXPECT(mica_value_parse(whole, "{\"power\": -1}", &error) == MICA_ERROR_INVALID && error.position == 10);
+    EXPECT(strcmp(error.text, "expected power from 0 to 1000000 kW, found \"-1}\"") == 0);
+    engine->power = 1e7f;
+    EXPECT(mica_value_check(whole, &error) == MICA_ERROR_INVALID);
+    EXPECT(mica_value_reset(mica_member_find(whole, "power", NULL)) == MICA_OK);
+    EXPECT(mica_value_check(whole, &error) == MICA_OK && engine->power == 75);
+    print_hash("attributes", 1, mica_world_hash(world));
+
+    char text[400];
+    mica_entity twin = mica_create(world);
+    EXPECT(mica_name_set(world, car, mica_nil(), "car") == MICA_OK);
+    EXPECT(mica_entity_write_json(world, car, text, sizeof text) == strlen(text));
+    print_hash("attributes", 2, hash_text(text));
+    EXPECT(mica_entity_parse_json(world, twin, text, &error) == MICA_ERROR_INVALID && error.position == 9);
+    EXPECT(mica_entity_parse_json(world, twin, strchr(text, ',') + 1, &error) == MICA_ERROR_INVALID);
+    text[strlen("{\"name\": \"ca")] = 't';
+    EXPECT(mica_entity_parse_json(world, twin, text, &error) == MICA_OK);
+    EXPECT(mica_same(mica_find(world, "cat"), twin) && mica_get(world, twin, Engine)->gears[1] == 3);
+    print_hash("attributes", 3, mica_world_hash(world));
+    close_world(world, 0);
+}
+
 void check_values(void)
 {
     check_dynamic_values();
+    check_attributes();
     char text[1000], again[1000];
     mica_value_error error;
     Being being = {.age = 7, .wealth = INT64_MIN, .path = {{0.1f, -1e-20f, 3e30f}, {1, 2, 3}}, .mood = MOOD_ANGRY};

@@ -319,8 +319,8 @@ static void prepare_pages_of_a_pool(fixture *fixture)
 /* A value of a component whose name the world gives to another one before the flush: the change is refused, and the value dropped. */
 static void prepare_namesake(fixture *fixture)
 {
-    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_U32},
-                                        {"more", NULL, 4, 4, 1, MICA_KIND_U32}};
+    static const mica_field fields[] = {{"value", NULL, 0, 4, 1, MICA_KIND_U32, NULL},
+                                        {"more", NULL, 4, 4, 1, MICA_KIND_U32, NULL}};
     mica_type small = {
         .name = "Twin", .fields = fields, .field_count = 1, .size_bytes = 4, .alignment = 4, .kind = MICA_KIND_STRUCT};
     mica_type large = {

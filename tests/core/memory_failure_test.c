@@ -7,6 +7,7 @@
 #include "../support/test.h"
 #include "core/storage/rows.h"
 #include "core/world/world.h"
+#include "mica/batch.h"
 
 #include <stdio.h>
 
@@ -124,6 +125,67 @@ static bool record_strip(fixture *fixture)
 static bool record_beside_strip(fixture *fixture)
 {
     return mica_remove_id(fixture->world, fixture->population[1], sample_id(SAMPLE_SMALL));
+}
+
+static void prepare_requiring(fixture *fixture)
+{
+    for (uint32_t i = 0; i < POPULATION; i += 2) /* some have a part of what is required */
+        REQUIRE(mica_set_id(fixture->world, fixture->population[i], fixture->values[SAMPLE_SWITCHED_OWNER]));
+    prepare_query(fixture);
+}
+
+static bool create_requiring(fixture *fixture)
+{
+    return !mica_is_nil(mica_create_id(fixture->world, &fixture->values[SAMPLE_POOL_REQUIRING], 1));
+}
+
+static bool create_many_requiring(fixture *fixture)
+{
+    mica_value values[] = {{sample_id(SAMPLE_REQUIRING), 0, NULL}};
+    return mica_create_many(fixture->world, 20, values, 1, NULL) == MICA_OK;
+}
+
+/* The list is too long for the stack, and has nothing in pools whose rows outlive their owner. */
+static bool batch_requiring(fixture *fixture)
+{
+    mica_value values[18] = {{sample_id(SAMPLE_POOL_REQUIRING), 0, NULL}};
+    for (uint32_t i = 1; i < 14; ++i)
+        values[i] = (mica_value){sample_id((sample_kind)(SAMPLE_BYTE + i - 1)), 0, NULL};
+    for (uint32_t i = 14; i < 18; ++i)
+        values[i] = (mica_value){sample_id((sample_kind)(SAMPLE_POOL_TAG + i - 14)), 0, NULL};
+    mica_batch_group groups[] = {{3, 18, values, 0}, {2, 0, NULL, 0}};
+    mica_batch *batch;
+    return mica_batch_begin(fixture->world, groups, 2, &batch) == MICA_OK &&
+           mica_batch_commit(batch, NULL, 0) == MICA_OK;
+}
+
+static bool add_requiring(fixture *fixture)
+{
+    return mica_add_id(fixture->world, fixture->population[0], sample_id(SAMPLE_REQUIRING)) != NULL;
+}
+
+static bool set_pool_requiring(fixture *fixture)
+{
+    return mica_set_id(fixture->world, fixture->population[1], fixture->values[SAMPLE_POOL_REQUIRING]);
+}
+
+static bool add_requiring_to_all(fixture *fixture)
+{
+    return mica_add_all_id(fixture->query, fixture->values[SAMPLE_REQUIRING]) == MICA_OK;
+}
+
+static bool add_pool_requiring_to_all(fixture *fixture)
+{
+    return mica_add_all_id(fixture->query, fixture->values[SAMPLE_POOL_REQUIRING]) == MICA_OK;
+}
+
+static void prepare_recorded_requiring(fixture *fixture)
+{
+    prepare_requiring(fixture);
+    mica_defer(fixture->world);
+    for (uint32_t i = 0; i < POPULATION; ++i)
+        REQUIRE(mica_add_id(fixture->world, fixture->population[i],
+                            sample_id(i % 3 ? SAMPLE_REQUIRING : SAMPLE_POOL_REQUIRING)));
 }
 
 static bool define(fixture *fixture)
@@ -404,6 +466,15 @@ static const scenario scenarios[] = {
     {"query_sort_rows", prepare_owners, sort_rows, NULL},
     {"query_add", prepare_query, add_to_all, NULL},
     {"query_add through an order", prepare_sorted_query, add_to_all, NULL},
+    {"create with required components", NULL, create_requiring, NULL},
+    {"create_many with required components", NULL, create_many_requiring, NULL},
+    {"batch with required components", NULL, batch_requiring, NULL},
+    {"add with required components", prepare_requiring, add_requiring, NULL},
+    {"set in a pool with required components", prepare_requiring, set_pool_requiring, NULL},
+    {"query_add with required components", prepare_requiring, add_requiring_to_all, NULL},
+    {"query_add in a pool with required components", prepare_requiring, add_pool_requiring_to_all, NULL},
+    {"create with required components while the world records", prepare_defer, create_requiring, finish_flush},
+    {"flush with required components", prepare_recorded_requiring, flush, NULL},
     {"query_remove", prepare_owners, remove_from_all, NULL},
     {"query_destroy_entities", prepare_owners, destroy_all, NULL},
     {"commands_create", NULL, create_commands, NULL},

@@ -1,5 +1,6 @@
 // mica/mica.hpp: types that own memory live and die in step, and parameters of functions ask for what they say.
 #include "mica/mica.hpp"
+#include "mica/value.h"
 #include "support/test.h"
 
 #include <atomic>
@@ -40,6 +41,23 @@ MICA_SINGLETON(Clock, ticks)
 MICA_TAG(Frozen)
 MICA_COMPONENT_WITH(Shield, (type.toggle = true, type.track_added = true), strength)
 MICA_POOL_TAG(Marked)
+struct Turret { int range; };
+MICA_COMPONENT_WITH(Turret, (type.required = mica::types<Shield, Speed, Marked>()), range)
+struct Person {
+    mica::text name;
+    mica::list<float> scores;
+    mica::list<Point> corners;
+    mica::list<mica::text> titles;
+    mica::list<mica_entity> friends;
+};
+MICA_COMPONENT(Person, name, scores, corners, titles, friends)
+struct Gauge { float level; double rate; int other; };
+MICA_COMPONENT(Gauge, (level, attributes.unit = "m", attributes.maximum = 10, attributes.initial = 4),
+               (rate, attributes.minimum = -1, attributes.maximum = 1), other)
+struct Buff {
+    int kind;
+};
+MICA_POOL_WITH(Buff, (type.many = true), kind)
 
 void stay_silent(const mica_report *, void *) {}
 
@@ -49,6 +67,18 @@ mica_world_def silent()
     def.report = stay_silent;
     return def;
 }
+
+START_TEST(required_components_come_along)
+{
+    mica::world world;
+    mica_entity entity = world.create(Turret{5});
+    ck_assert(world.has<Shield>(entity) && world.has<Speed>(entity) && world.has<Marked>(entity));
+    ck_assert_int_eq(world.read<Turret>(entity)->range, 5);
+    mica_entity other = world.create(Shield{3});
+    ck_assert(world.set(other, Turret{4}));
+    ck_assert(world.read<Shield>(other)->strength == 3 && world.has<Marked>(other));
+}
+END_TEST
 
 START_TEST(values_that_own_memory_live_as_long_as_their_entities)
 {
@@ -138,6 +168,68 @@ START_TEST(traits_are_assignments)
 }
 END_TEST
 
+START_TEST(text_and_lists_are_views_and_spans)
+{
+    mica::world world;
+    mica_entity entity = world.create(), twin;
+    Person *person = world.add<Person>(entity);
+    ck_assert(person->name.empty() && person->scores.empty());
+    ck_assert(person->name.set("Ada") && person->name.append(std::string(40, '!')));
+    std::string_view name = person->name;
+    ck_assert(name.size() == 43 && person->name == std::string("Ada") + std::string(40, '!') && person->name != "Ada");
+    ck_assert(std::string_view(person->name.c_str()) == name && person->name.size() == 43);
+    ck_assert(person->scores.push_back(1) && person->scores.push_back(3));
+    *person->scores.insert(1) = 2;
+    float sum = 0;
+    for (float score : person->scores)
+        sum = sum * 10 + score;
+    ck_assert_float_eq(sum, 123);
+    ck_assert(person->scores.resize(5) && person->scores.size() == 5 && person->scores[4] == 0);
+    ck_assert(person->scores.remove(0, 2) && person->scores[0] == 3 && !person->scores.remove(9));
+    ck_assert(person->corners.append(2) && person->corners.size() == 2);
+    person->corners.write()[1].y = 4;
+    ck_assert(person->titles.append()->set("countess") && person->friends.push_back(entity));
+
+    twin = mica_clone(world.get(), entity);
+    Person *other = world.write<Person>(twin);
+    other->corners.write()[1].y = 5;
+    ck_assert(other->titles.write()[0].set("other"));
+    const float three[] = {7, 8, 9};
+    ck_assert(other->scores.assign(three, 3) && other->scores[2] == 9);
+    person = world.write<Person>(entity);
+    ck_assert_msg(person->corners[1].y == 4 && person->titles[0] == "countess", "a list that is shared is copied before a write");
+    ck_assert(person->scores.size() == 3 && person->scores.copy(other->scores) && person->scores[0] == 7);
+    char text[400];
+    mica_value_write(mica_member_of(mica::id<Person>(), other), text, sizeof text);
+    ck_assert_msg(std::string_view(text).find("\"scores\": [7, 8, 9], \"corners\": [{\"x\": 0, \"y\": 0}, {\"x\": 0, \"y\": 5}], "
+                                              "\"titles\": [\"other\"]") != std::string_view::npos, "%s", text);
+    ck_assert(mica_value_parse(mica_member_of(mica::id<Person>(), other), "{\"name\": \"x\", \"scores\": []}", nullptr) == MICA_OK);
+    ck_assert(other->name == "x" && other->scores.empty());
+    other->titles.clear();
+    other->name.clear();
+    ck_assert(other->titles.empty() && other->name.empty());
+    ck_assert(mica_world_validate(world.get()) == MICA_OK);
+}
+END_TEST
+
+START_TEST(attributes_are_assignments)
+{
+    mica::world world;
+    mica_entity entity = world.create();
+    const mica_type *type = mica_component_type(mica::id<Gauge>());
+    const mica_attributes *level = type->fields[0].attributes, *rate = type->fields[1].attributes;
+    ck_assert(level && rate && !type->fields[2].attributes);
+    ck_assert_str_eq(level->unit, "m");
+    ck_assert(level->maximum == 10 && level->initial == 4 && rate->minimum == -1 && !rate->unit);
+    world.add<Gauge>(entity);
+    ck_assert(world.read<Gauge>(entity)->level == 4);
+    mica_value_error error;
+    ck_assert(mica_value_parse(mica_member_of(mica::id<Gauge>(), world.write<Gauge>(entity)), "{\"level\": 11}", &error) ==
+              MICA_ERROR_INVALID);
+    ck_assert_str_eq(error.text, "expected level from 0 to 10 m, found \"11}\"");
+}
+END_TEST
+
 START_TEST(parameters_say_what_is_asked_for)
 {
     mica::world world;
@@ -145,6 +237,9 @@ START_TEST(parameters_say_what_is_asked_for)
     mica_entity cold = world.create(Point{4, 0}, Speed{20});
     world.add<Frozen>(cold);
     world.add<Marked>(fast);
+    world.add_instance<Buff>(fast)->kind = 1;
+    world.add_instance<Buff>(fast)->kind = 2;
+    ck_assert(world.read<Buff>(fast)->kind == 1 && mica_pool_count(mica_pool_of_id(world, mica::id<Buff>())) == 2);
 
     float sum = 0;
     world.each([&](const Point &point) { sum += point.x; });
@@ -156,6 +251,12 @@ START_TEST(parameters_say_what_is_asked_for)
     ck_assert_float_eq(world.read<Point>(fast)->y, 10);
     ck_assert_float_eq(world.read<Point>(cold)->y, 0);
     mica_entity found = mica_nil();
+    int frozen = 0, marked = 0;
+    world.each([&](const Point &, const Frozen *is_frozen, Marked *is_marked) { /* tags: only whether they are there */
+        frozen += is_frozen != nullptr;
+        marked += is_marked != nullptr;
+    });
+    ck_assert(frozen == 1 && marked == 1);
     world.each([&](mica_entity entity) { found = entity; }, mica::with<Marked>);
     ck_assert(mica_same(found, fast));
     ck_assert_uint_eq(world.query([](const Point &) {}, mica::with<Frozen>).count(), 1);
@@ -220,8 +321,8 @@ END_TEST
 
 } // namespace
 
-TEST_SUITE(cpp_wrapper, values_that_own_memory_live_as_long_as_their_entities,
+TEST_SUITE(cpp_wrapper, required_components_come_along, values_that_own_memory_live_as_long_as_their_entities,
            a_constructor_that_throws_leaves_the_world_as_it_was, a_type_that_only_moves_is_added_and_never_copied,
            members_start_with_the_values_their_type_gives_them, fields_of_described_types_are_described_with_them,
-           traits_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
+           traits_are_assignments, text_and_lists_are_views_and_spans, attributes_are_assignments, parameters_say_what_is_asked_for, what_is_written_counts_as_changed_and_what_is_read_does_not,
            systems_call_their_function_over_all_workers)

@@ -200,7 +200,9 @@ START_TEST(a_clone_of_a_started_world_fails_cleanly_at_every_allocation)
         mica_world *clone = mica_world_clone(world);
         done = faulty.failures == 0;
         faulty_allocator_fail_at(&faulty, 0, false);
-        ck_assert(done == (clone != NULL));
+        ck_assert(clone ||
+                  !done); /* without memory for one array of records, look-ups are slower, and all else is the same */
+        ck_assert(!clone || mica_world_validate(clone) == MICA_OK);
         mica_world_destroy(clone);
         ck_assert_uint_eq(faulty.live_blocks, live_blocks);
     }

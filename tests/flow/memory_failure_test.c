@@ -32,6 +32,15 @@ static void add_one(mica_view *view)
         ++number[i].value;
 }
 
+/* In place of a name that it may have, so that a flush that is refused gives it back. */
+static void rename_one(mica_world *world, mica_entity entity)
+{
+    char name[48];
+    const char *old = mica_name_get(world, entity);
+    snprintf(name, sizeof name, "%s of entity %u", old ? "the second name" : "a name", entity.index);
+    mica_name_set(world, entity, mica_nil(), name);
+}
+
 static void record(mica_view *view)
 {
     for (uint32_t i = 0; i < view->count; ++i) {
@@ -40,6 +49,8 @@ static void record(mica_view *view)
             mica_set(view->world, made, Mass, {4});
         if (i % 4 == 0)
             mica_destroy(view->world, view->entities[i]);
+        else
+            rename_one(view->world, view->entities[i]);
     }
 }
 

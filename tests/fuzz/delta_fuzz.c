@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { EDIT_BYTES = 5, TICKS = 6 };
 
 /* Deltas of one history: from nothing to its middle, from there to its end, from nothing to its end. */
-static char *deltas[3];
-static size_t delta_bytes[3];
+static char *deltas[6]; /* and the same in the other byte order */
+static size_t delta_bytes[6];
 
 static void keep(uint32_t which, const mica_delta *delta)
 {
@@ -34,23 +34,25 @@ static mica_world *make_world(reports *heard)
     return world;
 }
 
-static void make_deltas(void)
+static void make_deltas(mica_byte_order order, uint32_t first)
 {
     static sender_side from;
     mica_delta delta;
     from.world = make_world(&from.heard);
-    from.sender = mica_sender_create(from.world, NULL);
+    mica_sender_def def = {.with_state = true, .byte_order = order};
+    def.rules = carried_rules(&def.rule_count);
+    from.sender = mica_sender_create(from.world, &def);
     from.random.state = 3;
     for (uint32_t tick = 0; tick < TICKS; ++tick)
         live_a_tick(&from);
     mica_delta_encode(from.sender, 0, &delta);
-    keep(0, &delta);
+    keep(first, &delta);
     mica_version middle = delta.version;
     live_a_tick(&from);
     mica_delta_encode(from.sender, middle, &delta);
-    keep(1, &delta);
+    keep(first + 1, &delta);
     mica_delta_encode(from.sender, 0, &delta);
-    keep(2, &delta);
+    keep(first + 2, &delta);
     mica_sender_destroy(from.sender);
     mica_world_destroy(from.world);
 }
@@ -74,25 +76,30 @@ static mica_result apply_edited(receiver_side *to, uint32_t which, const uint8_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!deltas[0])
-        make_deltas();
+    if (!deltas[0]) {
+        make_deltas(MICA_BYTE_ORDER_LITTLE, 0);
+        make_deltas(MICA_BYTE_ORDER_BIG, 3);
+    }
     if (size < 1)
         return 0;
     static receiver_side to;
     to.world = make_world(&to.heard);
-    to.replica = mica_replica_create(to.world, &(mica_replica_def){.mapped = data[0] & 1, .index_limit = 8192});
+    mica_replica_def def = {.mapped = data[0] & 1, .index_limit = 8192};
+    def.rules = carried_rules(&def.rule_count);
+    to.replica = mica_replica_create(to.world, &def);
     uint64_t hash = mica_world_hash(to.world);
     bool has_base = data[0] & 2;
+    uint32_t first = data[0] & 4 ? 3 : 0;
     if (has_base) {
-        mica_delta_apply(to.replica, deltas[0], delta_bytes[0]);
+        mica_delta_apply(to.replica, deltas[first], delta_bytes[first]);
         hash = mica_world_hash(to.world);
     }
-    mica_result result = apply_edited(&to, has_base ? 1 : 0, data + 1, size - 1);
+    mica_result result = apply_edited(&to, first + (has_base ? 1 : 0), data + 1, size - 1);
     if (result != MICA_OK && mica_world_hash(to.world) != hash)
         abort();
     if (mica_world_validate(to.world) != MICA_OK)
         abort();
-    mica_delta_apply(to.replica, deltas[2], delta_bytes[2]); /* whatever comes of it */
+    mica_delta_apply(to.replica, deltas[first + 2], delta_bytes[first + 2]); /* whatever comes of it */
     if (mica_world_validate(to.world) != MICA_OK)
         abort();
     to.heard.count = to.heard.taken = 0;

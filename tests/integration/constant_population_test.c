@@ -202,6 +202,13 @@ static void observers(setting *all)
     mica_observer_remove(all->world, observer);
 }
 
+static void monitors(setting *all)
+{
+    mica_observer observer = mica_observer_add(all->world, MICA_MONITOR(on_event, MICA_READ(Mass)));
+    components(all);
+    mica_observer_remove(all->world, observer);
+}
+
 static void removals(setting *all)
 {
     mica_removals *list = mica_removals_create(all->world, Mass);
@@ -342,6 +349,7 @@ static const struct pair {
     {"histories", histories, 10000},
     {"hooks", hooks, 100000},
     {"observers", observers, 50000},
+    {"monitors", monitors, 50000},
     {"removals", removals, 100000},
     {"messages", messages, 20000},
     {"streams", streams, 50000},

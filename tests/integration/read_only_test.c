@@ -124,7 +124,7 @@ static void read_delta(reading *reading)
 
 static void read_new_sender(reading *reading)
 {
-    mica_sender *sender = mica_sender_create(reading->world, NULL);
+    mica_sender *sender = mica_sender_create(reading->world, &(mica_sender_def){.skip_without_rule = true});
     mica_delta delta;
     REQUIRE(mica_delta_encode(sender, 0, &delta) == MICA_OK);
     mica_sender_destroy(sender);
@@ -354,7 +354,9 @@ static void open_reading(reading *reading, mica_world *world, reports *heard)
 {
     *reading = (struct reading){.world = world, .heard = heard};
     mica_define(world, Season);
-    reading->sender = mica_sender_create(world, NULL);
+    mica_sender_def def = {.skip_without_rule = true};
+    def.rules = carried_rules(&def.rule_count);
+    reading->sender = mica_sender_create(world, &def);
     mica_delta delta;
     REQUIRE(mica_delta_encode(reading->sender, 0, &delta) == MICA_OK);
     reading->encoded = delta.version;
@@ -392,7 +394,7 @@ static uint64_t play_scene(uint64_t seed, bool is_read)
     return hash;
 }
 
-/* Components with functions, and many instances, which follow.h leaves out. */
+/* Components with functions, which follow.h leaves out. */
 static void add_owners(sender_side *side, uint32_t number)
 {
     static const sample_kind kinds[] = {SAMPLE_OWNER, SAMPLE_SWITCHED_OWNER, SAMPLE_POOL_MANY, SAMPLE_POOL_MANY_OWNER,

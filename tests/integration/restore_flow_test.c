@@ -155,6 +155,7 @@ START_TEST(played_on_from_any_snapshot_a_world_goes_the_way_it_went)
     REQUIRE(mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_ADD, Mass, see)).id);
     REQUIRE(mica_observer_add(world, MICA_OBSERVER(MICA_EVENT_REMOVE, Poison, see)).id);
     REQUIRE(mica_observer_add(world, MICA_OBSERVER_DESTROY(see)).id);
+    REQUIRE(mica_observer_add(world, MICA_MONITOR(see, MICA_READ(Mass), MICA_WITHOUT(Poison))).id);
     REQUIRE(mica_stats_enable(world, 4) == MICA_OK);
     run.history = mica_history_create(world, 6);
     mica_system_add(world, MICA_SYSTEM(count_masses, MICA_WRITE(Mass), MICA_CHANGED(Velocity)));

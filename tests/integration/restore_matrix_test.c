@@ -318,10 +318,13 @@ typedef struct followed {
 static void *open_followed(mica_world *world)
 {
     followed *state = calloc(1, sizeof *state);
-    state->sender = mica_sender_create(world, NULL);
+    mica_sender_def sender = {0};
+    sender.rules = carried_rules(&sender.rule_count);
+    state->sender = mica_sender_create(world, &sender);
     open_receiver(&state->receiver, false);
     mica_replica_destroy(state->receiver.replica); /* buffers take handles from pages of their own */
-    state->receiver.replica = mica_replica_create(state->receiver.world, NULL);
+    mica_replica_def replica = {.rules = sender.rules, .rule_count = sender.rule_count};
+    state->receiver.replica = mica_replica_create(state->receiver.world, &replica);
     return state;
 }
 
@@ -354,7 +357,9 @@ static void close_followed(void *data)
 /* Savers: the answer is what the file holds, in any order. */
 static void *open_saver(mica_world *world)
 {
-    return mica_saver_create(world, NULL);
+    mica_save_def def = {0};
+    def.rules = carried_rules(&def.rule_count);
+    return mica_saver_create(world, &def);
 }
 
 /* Text and lists are not in the bytes of a value. */
@@ -380,8 +385,9 @@ static uint64_t digest_of_value(const mica_resource *resource, uint32_t entity, 
     const mica_resource_component about = mica_resource_component_at(resource, component);
     const void *value = mica_resource_value(resource, entity, component);
     digest digest = {about.name_hash};
-    bool has_entities = strcmp(about.name, "Bond") == 0 || strcmp(about.name, "Debt") == 0 ||
-                        strcmp(about.name, "Crowd") == 0; /* indices in the file */
+    bool has_entities = strcmp(about.name, "Crowd") == 0; /* in its list: they are indices in the file */
+    for (uint32_t i = 0; i < about.type->field_count; ++i)
+        has_entities = has_entities || about.type->fields[i].kind == MICA_KIND_ENTITY;
     if (value && about.type->size_bytes && !has_entities)
         add_value(&digest, about.type, value);
     add_number(&digest, mica_resource_is_disabled(resource, entity, component));

@@ -14,6 +14,16 @@ answer() { # what it is, command...
     [ "$("$@")" = 42 ] || { echo "$what: wrong answer"; exit 1; }
     echo "$what: ok"
 }
+refused() { # setting of the program, compiler command...: a program that must not be linked
+    program=$1
+    shift
+    if "$@" -o "$scratch/mixed" 2>"$scratch/mixed.txt"; then
+        echo "a $program program was linked with another library: $*"
+        exit 1
+    fi
+    grep -q "mica_world_create_needs_${program}_mica_0_2" "$scratch/mixed.txt" || { cat "$scratch/mixed.txt"; exit 1; }
+    echo "refused: $program program, other library: ok"
+}
 build_consumer() { # name, cmake arguments...
     name=$1
     shift
@@ -48,6 +58,10 @@ gcc -std=c17 "$consumer/consumer.c" -o "$scratch/by_pkg_config" \
     $(pkg-config --cflags --libs mica)
 answer pkg-config "$scratch/by_pkg_config"
 # shellcheck disable=SC2046
+refused checked gcc -std=c17 -DMICA_CHECKED "$consumer/consumer.c" $(pkg-config --cflags --libs mica)
+# shellcheck disable=SC2046
+refused checked g++ -std=c++17 -DMICA_CHECKED "$consumer/consumer.cpp" $(pkg-config --cflags --libs mica)
+# shellcheck disable=SC2046
 gcc -std=c17 "$consumer/resource_consumer.c" -o "$scratch/resource_by_pkg_config" \
     $(pkg-config --cflags --libs mica_resource)
 answer "pkg-config, resource" "$scratch/resource_by_pkg_config"
@@ -64,3 +78,4 @@ echo "pkg-config, SQL: ok"
 
 build_consumer subdirectory -DMICA_SOURCE="$source"
 build_consumer subdirectory_shared -DMICA_SOURCE="$source" -DBUILD_SHARED_LIBS=ON
+refused checked gcc -std=c17 -DMICA_CHECKED -I"$source/include" "$consumer/consumer.c" "$scratch/subdirectory_shared/mica/libmica.so"

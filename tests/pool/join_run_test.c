@@ -105,7 +105,8 @@ static mica_access random_access(crowd *crowd, uint32_t kind)
         access = random_one_in(&crowd->random, 2) ? MICA_ACCESS_ADDED : MICA_ACCESS_DISABLED;
     else if (bytes_of(kind) && random_one_in(&crowd->random, 5))
         access = MICA_ACCESS_CHANGED;
-    return !bytes_of(kind) && access != MICA_ACCESS_WITHOUT ? MICA_ACCESS_HAS : access;
+    return !bytes_of(kind) && access != MICA_ACCESS_WITHOUT && access != MICA_ACCESS_MAYBE_READ ? MICA_ACCESS_HAS
+                                                                                                : access;
 }
 
 static uint32_t random_terms(crowd *crowd, mica_term *terms)
@@ -149,6 +150,8 @@ static void check_view(crowd *crowd, mica_view *view, const mica_term *terms, ui
             at = mica_same(crowd->entities[k], view->entities[i]) ? k : at;
         REQUIRE(at != UINT32_MAX && crowd->expected[at] && !crowd->seen[at]);
         crowd->seen[at] = true;
+        for (uint32_t t = 0; t < term_count; ++t)
+            REQUIRE(mica_view_has_at(view, t) == mica_has_id(crowd->world, view->entities[i], terms[t].component));
         for (uint32_t t = 0; t < term_count; ++t)
             REQUIRE(!bytes[t] || mica_get_id(crowd->world, view->entities[i], terms[t].component) ==
                                      (columns[t] ? columns[t] + (size_t)i * bytes[t] : NULL));

@@ -72,6 +72,98 @@ START_TEST(recorded_instances_end_as_if_they_were_added_at_once)
 }
 END_TEST
 
+/* Which instance of the model came nth before the flush; -1 for one that was recorded. */
+static int32_t origins[ENTITIES][INSTANCES_MAX];
+static uint32_t counts_before[ENTITIES];
+
+static mica_instance nth_instance(uint32_t at, uint32_t nth)
+{
+    mica_instance instance = mica_pool_find(expected.pool, expected.entities[at]);
+    while (nth-- > 0)
+        instance = mica_pool_next(expected.pool, instance);
+    return instance;
+}
+
+/* Removes the instance that came nth before the flush, from the model too if it is still there. */
+static void remove_nth(uint32_t at, uint32_t nth)
+{
+    uint32_t found = 0, count = expected.counts[at];
+    while (found < count && origins[at][found] != (int32_t)nth)
+        ++found;
+    ck_assert(mica_pool_remove(expected.pool, nth_instance(at, nth)) == (found < count));
+    if (found == count)
+        return;
+    --expected.counts[at];
+    memmove(&expected.numbers[at][found], &expected.numbers[at][found + 1], (count - found - 1) * sizeof(uint32_t));
+    memmove(&origins[at][found], &origins[at][found + 1], (count - found - 1) * sizeof(int32_t));
+}
+
+/* What can be recorded about instances by calls that have the same effect at once. */
+static void change_one(random_source *random, uint32_t at)
+{
+    mica_world *world = expected.world;
+    mica_entity entity = expected.entities[at];
+    uint32_t number = random_below(random, 100000);
+    Item item = item_of(number), *staged;
+    switch (random_below(random, 8)) {
+    case 0:
+        if (!random_one_in(random, 3))
+            break;
+        ck_assert(mica_remove_id(world, entity, expected.component) == (expected.counts[at] > 0));
+        expected.counts[at] = 0;
+        break;
+    case 1:
+        origins[at][0] = expected.counts[at] ? origins[at][0] : -1;
+        ck_assert(mica_set_id(world, entity, item_value(expected.component, &item)));
+        instances_note_set(&expected, at, number);
+        break;
+    case 2:
+        origins[at][0] = expected.counts[at] ? origins[at][0] : -1;
+        staged = mica_add_id(world, entity, expected.component);
+        REQUIRE(staged && staged->number == (expected.counts[at] ? expected.numbers[at][0] : 0));
+        *staged = item;
+        instances_note_set(&expected, at, number);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        if (counts_before[at])
+            remove_nth(at, random_below(random, counts_before[at]));
+        break;
+    default:
+        if (expected.counts[at] == INSTANCES_MAX)
+            break;
+        staged = mica_add_instance_id(world, entity, expected.component);
+        REQUIRE(staged && staged->number == 0);
+        *staged = item;
+        origins[at][expected.counts[at]] = -1;
+        expected.numbers[at][expected.counts[at]++] = number;
+        break;
+    }
+}
+
+START_TEST(single_instances_are_removed_as_if_it_were_at_once)
+{
+    const variant *how = &variants[_i];
+    if (!how->many)
+        return;
+    instances_open(&expected, how);
+    random_source random = {(uint64_t)_i + 55};
+    for (uint32_t round = 0; round < 200; ++round) {
+        memcpy(counts_before, expected.counts, sizeof counts_before);
+        for (uint32_t at = 0; at < ENTITIES; ++at)
+            for (uint32_t i = 0; i < expected.counts[at]; ++i)
+                origins[at][i] = (int32_t)i;
+        mica_defer(expected.world);
+        for (uint32_t i = 0; i < 60; ++i)
+            change_one(&random, random_below(&random, ENTITIES));
+        ck_assert_int_eq(mica_flush(expected.world), MICA_OK);
+        instances_expect(&expected);
+    }
+    instances_close(&expected);
+}
+END_TEST
+
 START_TEST(buffers_add_instances_in_their_order)
 {
     const variant *how = &variants[_i];
@@ -182,6 +274,7 @@ int main(void)
     tcase_set_timeout(cases, TEST_TIMEOUT_SECONDS);
     int count = (int)variant_count;
     tcase_add_loop_test(cases, recorded_instances_end_as_if_they_were_added_at_once, 0, count);
+    tcase_add_loop_test(cases, single_instances_are_removed_as_if_it_were_at_once, 0, count);
     tcase_add_loop_test(cases, buffers_add_instances_in_their_order, 0, count);
     tcase_add_loop_test(cases, a_switch_is_of_all_instances, 0, count);
     tcase_add_loop_test(cases, a_clone_has_all_instances_in_their_order, 0, count);

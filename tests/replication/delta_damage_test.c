@@ -52,15 +52,15 @@ typedef struct damage {
 /* In the delta from nothing. */
 static const damage damages[] = {
     {"this is not a delta", MICA_ERROR_DATA, {{"header: magic", SET, 1}}},
-    {"another byte order", MICA_ERROR_DATA, {{"header: mark", SET, 0x0D0C0B0A}}},
-    {"another format", MICA_ERROR_DATA, {{"header: format", SET, 2}}},
+    {"its byte order is none", MICA_ERROR_DATA, {{"header: mark", SET, 5}}},
+    {"another format", MICA_ERROR_DATA, {{"header: format", SET, 1}}},
     {"cut off, or too long", MICA_ERROR_DATA, {{"header: bytes", SET, 48}}},
     {"its checksum is another", MICA_ERROR_DATA, {{"header: checksum", SET, 1}}},
     {"version is not later than its base", MICA_ERROR_DATA, {{"header: version", SET, 0}}},
     {"version is not later than its base", MICA_ERROR_DATA, {{"header: base", SET, 1u << 30}}},
     {"it begins at version 1 ", MICA_ERROR_REFUSED, {{"header: base", SET, 1}}},
 
-    {"a group of an unknown kind", MICA_ERROR_DATA, {{"Letter: kind", SET, 7}}},
+    {"a group of an unknown kind", MICA_ERROR_DATA, {{"Letter: kind", SET, 8}}},
     {"a group of an unknown kind", MICA_ERROR_DATA, {{"links: kind", SET, 0}}},
     {"a group is cut off", MICA_ERROR_DATA, {{"links: bytes", SET, 1u << 20}}},
     {"a group is longer than", MICA_ERROR_DATA, {{"Letter: kind", LONGER, 1}}},
@@ -71,7 +71,7 @@ static const damage damages[] = {
     {"a table comes twice", MICA_ERROR_DATA, {{"Letter: kind", TWICE, 0}}},
     {"there is no component here", MICA_ERROR_UNKNOWN, {{"Letter: column 0: name", SET, 5}}},
     {"component Letter has other fields", MICA_ERROR_LAYOUT, {{"Letter: column 0: layout", SET, 5}}},
-    {"component Text has other fields", MICA_ERROR_LAYOUT, {{"Letter: column 0: name", LIKE, OTHER_TEXT}}},
+    {"component Text has functions here", MICA_ERROR_LAYOUT, {{"Letter: column 0: name", LIKE, OTHER_TEXT}}},
     {"kept elsewhere", MICA_ERROR_DATA, {{"Letter: column 0: name", LIKE, OTHER_LOAN}}},
     {"kept elsewhere", MICA_ERROR_DATA, {{"Letter: column 0: name", LIKE, OTHER_LAMP}}},
     {"kept elsewhere", MICA_ERROR_DATA, {{"Letter: column 0: name", LIKE, OTHER_ADDED}}},
@@ -109,7 +109,17 @@ static const damage damages[] = {
     {"a pool is cut off", MICA_ERROR_DATA, {{"Loan: is direct", SET, 2}}},
     {"there is no component here", MICA_ERROR_UNKNOWN, {{"Loan: name", SET, 5}}},
     {"component Loan has other fields", MICA_ERROR_LAYOUT, {{"Loan: layout", SET, 5}}},
-    {"component Bag has other fields", MICA_ERROR_LAYOUT, {{"Loan: name", LIKE, OTHER_BAG}}},
+    {"with owners has not all columns", MICA_ERROR_DATA, {{"Loan: name", LIKE, OTHER_BAG}}},
+    {"a pool is of a component", MICA_ERROR_DATA, {{"Bag: is direct", SET, 1}}},
+    {"with owners has not all columns", MICA_ERROR_DATA, {{"Bag: slice 0: parts", SET, 7}}},
+    {"a slice of a pool is cut off", MICA_ERROR_DATA, {{"Bag: slice 0: next 1", CUT, 0}}},
+    {"or has values that can't be", MICA_ERROR_DATA, /* instances of what has one */
+     {{"Loan: slice 0: parts", SET, 15}, {"Loan: slice 0: parts", LONGER, 12}}},
+    {"are linked wrong", MICA_ERROR_DATA, {{"Bag: slice 0: next 0", SET, 6}}},
+    {"are linked wrong", MICA_ERROR_DATA, {{"Bag: slice 0: next 0", SET, 4}}}, /* another's */
+    {"are linked wrong", MICA_ERROR_DATA, {{"Bag: slice 0: next 3", SET, 3}}}, /* so is that of 0 */
+    {"are not all linked", MICA_ERROR_DATA, {{"Bag: slice 0: next 0", SET, UINT32_MAX}}},
+    {"in a circle", MICA_ERROR_DATA, {{"Bag: slice 0: next 3", SET, 0}}},
     {"a pool is of a component", MICA_ERROR_DATA, {{"Loan: name", LIKE, OTHER_LETTER}}},
     {"a pool is of a component", MICA_ERROR_DATA, {{"Loan: name", LIKE, OTHER_GUEST}}},
     {"a pool comes twice", MICA_ERROR_DATA, {{"Loan: kind", TWICE, 0}}},
@@ -118,7 +128,7 @@ static const damage damages[] = {
     {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slice 0: rows", SET, 0}}},
     {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slice 0: rows", SET, 4}}},
     {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slice 0: parts", SET, 0}}},
-    {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slice 0: parts", SET, 8}}},
+    {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slice 0: parts", SET, 16}}},
     {"a slice of a pool lies where", MICA_ERROR_DATA, {{"Loan: slices", SET, 2}, {"Loan: kind", LONGER, 12}}},
     {"with owners has not all columns", MICA_ERROR_DATA, {{"Loan: slice 0: parts", SET, MICAP_DELTA_OWNERS}}},
     {"with owners has not all columns", MICA_ERROR_DATA, {{"Loan: slice 0: parts", SET, 3}}},
@@ -157,6 +167,15 @@ static const damage damages[] = {
      {{"names: 1: length", SET, MICAP_DELTA_NAME_BYTES_MAX + 1}, {"names: kind", LONGER, MICAP_DELTA_NAME_BYTES_MAX}}},
     {"a name is cut off, or is none", MICA_ERROR_DATA, {{"names: 1: text", SET, '/'}}},
     {"a name is cut off, or is none", MICA_ERROR_DATA, {{"names: 1: text", SET, 'a'}}}, /* ends early */
+
+    {"states come twice", MICA_ERROR_DATA, {{"state: kind", TWICE, 0}}},
+    {"has no records", MICA_ERROR_DATA, {{"state: records", SET, 0}}},
+    {"a record of the state is cut off", MICA_ERROR_DATA, {{"state: records", SET, 100}}},
+    {"a record of the state is cut off", MICA_ERROR_DATA, {{"state: 1: content", CUT, 0}}},
+    {"or is none", MICA_ERROR_DATA, {{"state: 1: kind", SET, 1}}},
+    {"or is none", MICA_ERROR_DATA, {{"state: 7: kind", SET, 1000}}},
+    {"or is none", MICA_ERROR_DATA, {{"state: 0: is sent", SET, 2}}},
+    {"record 1 of the state is missing", MICA_ERROR_DATA, {{"state: 0: is sent", SET, 0}, {"state: 0: content", DROP, 0}}},
 
     {"links are cut off", MICA_ERROR_DATA, {{"links: parents", CUT, 0}}},
     {"links are cut off", MICA_ERROR_DATA, {{"links: parents", SET, 2}}},

@@ -162,7 +162,8 @@ START_TEST(a_replica_and_a_sender_need_memory_and_say_so)
         for (bool reached = true; reached; ++k) {
             mica_delta delta;
             faulty_allocator_fail_at(&faulty, k, false);
-            mica_sender *sender = mica_sender_create(from.world, &(mica_sender_def){excluded, excluded_count});
+            mica_sender *sender = mica_sender_create(
+                from.world, &(mica_sender_def){.excluded = excluded, .excluded_count = excluded_count});
             mica_result result = sender ? mica_delta_encode(sender, 0, &delta) : MICA_ERROR_MEMORY;
             reached = faulty.failures > 0;
             REQUIRE((result == MICA_OK) == !reached);

@@ -96,6 +96,42 @@ START_TEST(a_delta_from_before_a_restore_holds_everything)
 }
 END_TEST
 
+START_TEST(a_sender_starts_over_after_restores_to_earlier_later_and_sibling_snapshots)
+{
+    static sender_side from;
+    receiver_side to;
+    open_sender(&from, 1);
+    open_receiver(&to, false);
+    /* a - b - c, and from a also d: each step restores one of them and creates what the others do not have. */
+    enum { A, B, C, D };
+    static const struct {
+        uint32_t restored, taken; /* taken: UINT32_MAX is none */
+    } steps[] = {{UINT32_MAX, A}, {UINT32_MAX, B}, {UINT32_MAX, C}, {A, UINT32_MAX}, {C, UINT32_MAX},
+                 {B, UINT32_MAX}, {A, D},          {C, UINT32_MAX}, {D, UINT32_MAX}, {B, UINT32_MAX}};
+    mica_snapshot snapshots[4];
+    for (uint32_t i = 0; i < COUNT_OF(steps); ++i) {
+        mica_version before = mica_replica_version(to.replica);
+        if (steps[i].restored != UINT32_MAX)
+            ck_assert_int_eq(mica_snapshot_restore(from.world, snapshots[steps[i].restored]), MICA_OK);
+        mica_create(from.world, MICA_WITH(Bond, {.strong = i % 2}), MICA_WITH(Debt, {mica_nil(), i}));
+        if (steps[i].taken != UINT32_MAX)
+            snapshots[steps[i].taken] = mica_snapshot_take(from.world);
+        mica_delta delta;
+        ck_assert_int_eq(mica_delta_encode(from.sender, before, &delta), MICA_OK);
+        ck_assert_uint_eq(delta.base, steps[i].restored == UINT32_MAX ? before : 0);
+        ck_assert_int_eq(mica_delta_apply(to.replica, delta.bytes, delta.byte_count), MICA_OK);
+        expect_same(from.world, to.world, i);
+        expect_valid(to.world);
+        ck_assert_int_eq(mica_delta_encode(from.sender, delta.version, &delta), MICA_OK);
+        ck_assert_uint_eq(delta.slice_count, 0); /* and from there on what changes */
+        to.acknowledged = delta.version;
+        ck_assert_int_eq(mica_delta_apply(to.replica, delta.bytes, delta.byte_count), MICA_OK);
+    }
+    close_receiver(&to);
+    close_sender(&from);
+}
+END_TEST
+
 START_TEST(a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either)
 {
     static sender_side from;
@@ -216,8 +252,8 @@ START_TEST(a_replica_that_is_never_flushed_does_not_grow)
 }
 END_TEST
 
-TEST_SUITE(replication_restore, receivers_follow_a_sender_through_restores_in_any_order,
-           a_delta_from_before_a_restore_holds_everything,
+TEST_SUITE(replication_restore, a_sender_starts_over_after_restores_to_earlier_later_and_sibling_snapshots,
+           receivers_follow_a_sender_through_restores_in_any_order, a_delta_from_before_a_restore_holds_everything,
            a_singleton_that_was_not_used_yet_is_not_used_by_the_receiver_either,
            a_replica_whose_world_went_back_before_the_last_delta_says_so,
            an_entity_that_comes_alive_again_keeps_its_rows_at_the_next_flush,

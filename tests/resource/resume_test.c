@@ -1,20 +1,26 @@
 /* A saved world that is loaded into a new one continues exactly like the one it was saved from. Random worlds with everything that
  * changes over time, saved at a random tick, loaded, and compared tick by tick. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/faulty_allocator.h"
 #include "support/random.h"
 #include "support/reports.h"
 #include "support/require.h"
 #include "support/test.h"
 
+#include "mica/delta.h"
 #include "mica/flow.h"
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
 #include "mica/random.h"
 #include "mica/resource.h"
+#include "mica/saver.h"
+#include "mica/state.h"
 #include "mica/transform.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Position { float x, y; } Position;
 MICA_COMPONENT_WITH(Position, (.track_added = true), x, y)
@@ -328,6 +334,142 @@ START_TEST(random_worlds_continue_exactly)
 }
 END_TEST
 
+static void expect_same_future(game *first, game *second, random_source *random, uint32_t ticks, uint64_t seed)
+{
+    for (uint32_t i = 0; i < ticks; ++i) {
+        REQUIRE_SAYING(mica_world_hash(first->world) == mica_world_hash(second->world), "seed %llu, tick %u",
+                       (unsigned long long)seed, i);
+        random_source same = *random;
+        play(first, random);
+        play(second, &same);
+    }
+}
+
+/* A world that another one follows. Deltas are lost now and then; the last one is not. */
+static void run_followed(uint64_t seed)
+{
+    random_source random = {seed}, losses = {seed + 1000};
+    static game first, mirror, second;
+    first = make(1);
+    set_up(&first);
+    mirror = make(1);
+    set_up(&mirror);
+    mica_sender *sender = mica_sender_create(first.world, &(mica_sender_def){.with_state = true});
+    mica_replica *replica = mica_replica_create(mirror.world, NULL);
+    mica_delta delta;
+    mica_version other = 0; /* of a receiver that gets other deltas */
+    size_t byte_count;
+    for (uint32_t i = 10 + random_below(&random, 40); i; --i) {
+        play(&first, &random);
+        if (random_one_in(&losses, 3)) {
+            REQUIRE(mica_delta_encode(sender, other, &delta) == MICA_OK);
+            other = delta.version;
+        }
+        if (i > 1 && random_one_in(&losses, 4)) /* then it is not at rest */
+            mica_command_create(first.commands, MICA_WITH(Target, {mica_nil(), 4}));
+        REQUIRE(mica_delta_encode(sender, mica_replica_version(replica), &delta) == MICA_OK);
+        if (i == 1 || random_one_in(&losses, 2))
+            REQUIRE(mica_delta_apply(replica, delta.bytes, delta.byte_count) == MICA_OK);
+    }
+    mica_save_def def = {.state = mica_replica_state(replica, &byte_count)};
+    def.state_bytes = byte_count;
+    mica_blob blob;
+    REQUIRE(def.state && mica_pack(mirror.world, &def, &blob) == MICA_OK);
+    second = make(2);
+    set_up(&second);
+    load(&second, &blob);
+    mica_blob_free(&blob);
+    expect_same_future(&first, &second, &random, 100, seed);
+    mica_world_destroy(second.world);
+    mica_replica_destroy(replica);
+    mica_sender_destroy(sender);
+    mica_world_destroy(mirror.world);
+    mica_world_destroy(first.world);
+}
+
+START_TEST(a_replica_continues_like_the_world_it_followed)
+{
+    for (uint64_t seed = 1; seed <= (UNDER_SANITIZER ? 2 : 10); ++seed)
+        run_followed(seed);
+}
+END_TEST
+
+START_TEST(a_world_that_was_saved_in_the_background_continues_exactly)
+{
+    random_source random = {77};
+    static game first, second;
+    char path[] = "/tmp/mica_resume_XXXXXX";
+    int file = mkstemp(path);
+    REQUIRE(file >= 0);
+    close(file);
+    first = make(1);
+    set_up(&first);
+    mica_saver *saver = mica_saver_create(first.world, NULL);
+    for (uint32_t i = 0; i < 30; ++i) {
+        play(&first, &random);
+        if (i % 10 == 9)
+            REQUIRE(mica_saver_begin(saver, path) == MICA_OK && mica_saver_wait(saver) == MICA_OK);
+    }
+    second = make(2);
+    set_up(&second);
+    mica_resource *saved = mica_resource_load(path, NULL, NULL);
+    REQUIRE(saved && mica_spawn(second.world, saved, NULL) == MICA_OK);
+    mica_resource_free(saved);
+    expect_same_future(&first, &second, &random, 100, 77);
+    mica_world_destroy(second.world);
+    mica_saver_destroy(saver);
+    mica_world_destroy(first.world);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(states_are_only_handed_out_where_they_are_valid)
+{
+    static game first;
+    first = make(1);
+    set_up(&first);
+    mica_create(first.world, MICA_WITH(Position, {1, 2}));
+    mica_sender *sender = mica_sender_create(first.world, &(mica_sender_def){.with_state = true});
+    mica_commands *commands = mica_commands_create(first.world);
+    for (uint32_t way = 0; way < 4;
+         ++way) { /* a mapped replica; a sender without states; a world that is not at rest; all is well */
+        static game mirror;
+        mirror = make(1);
+        set_up(&mirror);
+        mica_sender *without = mica_sender_create(first.world, NULL);
+        mica_replica *replica = mica_replica_create(mirror.world, &(mica_replica_def){.mapped = way == 0});
+        mica_delta delta;
+        size_t byte_count = 1;
+        ck_assert_ptr_null(mica_replica_state(replica, &byte_count));
+        ck_assert_uint_eq(byte_count, 0);
+        if (way == 2)
+            mica_command_create(commands, MICA_WITH(Position, {3, 4}));
+        ck_assert_int_eq(mica_delta_encode(way == 1 ? without : sender, 0, &delta), MICA_OK);
+        ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+        const void *state = mica_replica_state(replica, &byte_count);
+        ck_assert((state != NULL) == (way == 3) && (byte_count != 0) == (way == 3));
+        if (way == 3) {
+            ck_assert(mica_state_check(state, byte_count));
+            size_t all_bytes = delta.byte_count;
+            ck_assert_int_eq(mica_delta_encode(sender, delta.version, &delta), MICA_OK); /* nothing happened */
+            ck_assert_uint_lt(delta.byte_count, all_bytes);
+            ck_assert_int_eq(mica_delta_apply(replica, delta.bytes, delta.byte_count), MICA_OK);
+            ck_assert_ptr_nonnull(mica_replica_state(replica, &byte_count));
+            mica_blob blob;
+            mica_save_def invalid = {.state = "no state", .state_bytes = 8};
+            ck_assert_int_eq(mica_pack(mirror.world, &invalid, &blob), MICA_ERROR_INVALID);
+        }
+        mica_flush(first.world);
+        mica_replica_destroy(replica);
+        mica_sender_destroy(without);
+        mica_world_destroy(mirror.world);
+    }
+    mica_commands_destroy(commands);
+    mica_sender_destroy(sender);
+    mica_world_destroy(first.world);
+}
+END_TEST
+
 START_TEST(a_loaded_world_is_the_same_after_1000_ticks)
 {
     run(1000, UNDER_SANITIZER ? 100 : 1000);
@@ -455,5 +597,7 @@ START_TEST(loading_fails_cleanly_at_every_allocation)
 }
 END_TEST
 
-TEST_SUITE(resource_resume, random_worlds_continue_exactly, a_loaded_world_is_the_same_after_1000_ticks,
+TEST_SUITE(resource_resume, a_replica_continues_like_the_world_it_followed,
+           a_world_that_was_saved_in_the_background_continues_exactly, states_are_only_handed_out_where_they_are_valid,
+           random_worlds_continue_exactly, a_loaded_world_is_the_same_after_1000_ticks,
            large_archetypes_continue_exactly, only_an_unused_world_continues, loading_fails_cleanly_at_every_allocation)

@@ -2,6 +2,7 @@
 #include "ask.h"
 
 #include "../support/people.h"
+#include "../support/tuned.h"
 #include "base/block_heap.h"
 
 /* Values whose copies can fail, as a singleton and in a pool. */
@@ -51,6 +52,30 @@ START_TEST(every_kind_of_field_can_be_written)
          "2|255|SKILL_SWIM|SKILL_SING||[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]|5.0\n"},
     };
     expect_answers(database, back, COUNT_OF(back));
+    sqlite3_close(database);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(numbers_must_be_in_the_range_of_their_field)
+{
+    mica_world *world = open_world(&heard);
+    mica_create(world, MICA_WITH(Tuned), MICA_WITH(TunedText));
+    mica_define(world, TunedMany);
+    sqlite3 *database = mica_sql_open(world, NULL);
+    static const exchange exchanges[] = {
+        {"update Tuned set level = 9000, \"scale.y\" = 0.1, \"weights[1]\" = 5, mood = 'MOOD_CALM', title = 'x'", ""},
+        {"update Tuned set level = 9001", "error: Tuned.level: expected level from -5 to 9000 m, found 9001"},
+        {"update Tuned set speed = NULL", "error: Tuned.speed: expected speed of at least 0 m/s, found \"nan\""},
+        {"update Tuned set \"scale.y\" = 11", "error: Tuned.scale.y: expected scale.y from 0.1 to 10, found 11"},
+        {"update Tuned set \"weights[1]\" = 0", "error: Tuned.weights[1]: expected weights[1] from 1 to 5, found 0"},
+        {"update TunedText set scores = '[1, 11]'", "error: expected scores from 0 to 10, found \"11]\" (byte 4)"},
+        {"insert into Tuned(speed) values (4)", ""},
+        {"insert into TunedMany(speed) values (4)", ""},
+        {"select level, speed, mood, title, \"weights[1]\" from Tuned", "9000|0.0|MOOD_CALM|x|5\n20|4.0|MOOD_ANGRY|new|3\n"},
+        {"select level, speed from TunedMany", "20|4.0\n"},
+    };
+    expect_answers(database, exchanges, COUNT_OF(exchanges));
     sqlite3_close(database);
     close_world(world, &heard);
 }
@@ -460,8 +485,9 @@ START_TEST(without_memory_for_text_nothing_is_written)
 }
 END_TEST
 
-TEST_SUITE(write, text_is_text_and_lists_are_json, without_memory_for_text_nothing_is_written,
-           every_kind_of_field_can_be_written, what_does_not_fit_is_refused_and_changes_nothing,
-           statements_write_many_rows_at_once, hooks_and_stamps_know_what_sql_does,
-           a_statement_continues_while_others_of_the_connection_write, transactions_and_savepoints_are_taken_back,
-           a_world_that_can_not_be_restored_is_not_written, values_that_own_memory_are_written_by_their_own_functions)
+TEST_SUITE(write, numbers_must_be_in_the_range_of_their_field, text_is_text_and_lists_are_json,
+           without_memory_for_text_nothing_is_written, every_kind_of_field_can_be_written,
+           what_does_not_fit_is_refused_and_changes_nothing, statements_write_many_rows_at_once,
+           hooks_and_stamps_know_what_sql_does, a_statement_continues_while_others_of_the_connection_write,
+           transactions_and_savepoints_are_taken_back, a_world_that_can_not_be_restored_is_not_written,
+           values_that_own_memory_are_written_by_their_own_functions)

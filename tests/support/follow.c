@@ -3,13 +3,13 @@
 #include "components.h"
 #include "mica/hash.h"
 #include "mica/hierarchy.h"
+#include "mica/pool.h"
 #include "require.h"
 #include "sample.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* All that is carried: no functions of their own, not many. */
 static const sample_kind kinds[] = {
     SAMPLE_BYTE,
     SAMPLE_SMALL,
@@ -25,6 +25,12 @@ static const sample_kind kinds[] = {
     SAMPLE_POOL_DIRECT,
     SAMPLE_POOL_SPLIT,
     SAMPLE_POOL_DIRECT_SPLIT,
+    SAMPLE_OWNER,
+    SAMPLE_SWITCHED_OWNER,
+    SAMPLE_POOL_OWNER,
+    SAMPLE_POOL_DIRECT_OWNER,
+    SAMPLE_POOL_MANY,
+    SAMPLE_POOL_MANY_OWNER,
     SAMPLE_POOL_TAG,
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
@@ -34,6 +40,52 @@ static const sample_kind kinds[] = {
     SAMPLE_HIDING_TAG,
 };
 
+/* What a delta has of a value with functions. */
+typedef struct FollowRecipe { uint32_t number; mica_entity owner; mica_text label; } FollowRecipe;
+MICA_STRUCT(FollowRecipe, number, owner, label)
+
+static bool save_sample(const mica_world *world, mica_entity entity, const void *value, void *out_instance,
+                        void *context)
+{
+    FollowRecipe *recipe = out_instance;
+    (void)world;
+    (void)context;
+    memcpy(&recipe->number, value, sizeof recipe->number); /* the first field of all that own something */
+    recipe->owner = entity;
+    mica_text_set(&recipe->label, recipe->number % 2 ? "a label that does not fit in its place" : "label");
+    return true;
+}
+
+static bool spawn_sample(const mica_spawn_run *run, void *context)
+{
+    const FollowRecipe *recipes = run->instances;
+    const sample *sample = context;
+    for (uint32_t i = 0; i < run->count; ++i) {
+        if (!mica_same(recipes[i].owner, run->entities[i]) ||
+            mica_text_length(&recipes[i].label) != (recipes[i].number % 2 ? 38 : 5))
+            return false; /* as in a damaged delta */
+        sample->assign((char *)run->values + (size_t)i * sample->type->size_bytes, recipes[i].number);
+    }
+    return true;
+}
+
+const mica_resource_rule *carried_rules(uint32_t *out_count)
+{
+    static const sample_kind owners[] = {
+        SAMPLE_OWNER,     SAMPLE_SWITCHED_OWNER,  SAMPLE_POOL_OWNER, SAMPLE_POOL_DIRECT_OWNER,
+        SAMPLE_POOL_MANY, SAMPLE_POOL_MANY_OWNER, SAMPLE_POOL};
+    static mica_resource_rule rules[COUNT_OF(owners)];
+    for (uint32_t i = 0; i < COUNT_OF(owners); ++i)
+        rules[i] = (mica_resource_rule){.component = sample_id(owners[i]),
+                                        .recipe = &mica_type_of_FollowRecipe,
+                                        .spawn = spawn_sample,
+                                        .save = save_sample,
+                                        .context = (void *)&samples[owners[i]]};
+    rules[4] = (mica_resource_rule){.component = sample_id(SAMPLE_POOL_MANY)}; /* described fields are enough */
+    *out_count = COUNT_OF(owners);
+    return rules;
+}
+
 void define_carried(mica_world *world)
 {
     for (uint32_t i = 0; i < COUNT_OF(kinds); ++i)
@@ -42,6 +94,7 @@ void define_carried(mica_world *world)
     mica_define(world, Debt);
     mica_define(world, Crowd);
     mica_define(world, Cards);
+    mica_define(world, Errand);
     mica_define(world, Motto);
     mica_define(world, SampleClock);
 }
@@ -51,7 +104,9 @@ void open_sender(sender_side *side, uint64_t seed)
     memset(side, 0, sizeof *side);
     side->world = open_world_of_small_chunks(&side->heard);
     define_carried(side->world);
-    side->sender = mica_sender_create(side->world, NULL);
+    mica_sender_def def = {.byte_order = seed % 2 ? MICA_BYTE_ORDER_BIG : MICA_BYTE_ORDER_LITTLE};
+    def.rules = carried_rules(&def.rule_count);
+    side->sender = mica_sender_create(side->world, &def);
     side->random = (random_source){seed};
 }
 
@@ -66,7 +121,9 @@ void open_receiver(receiver_side *side, bool mapped)
     memset(side, 0, sizeof *side);
     side->world = open_world(&side->heard); /* with other chunks than the sender's */
     define_carried(side->world);
-    side->replica = mica_replica_create(side->world, &(mica_replica_def){.mapped = mapped, .index_limit = 8192});
+    mica_replica_def def = {.mapped = mapped, .index_limit = 8192};
+    def.rules = carried_rules(&def.rule_count);
+    side->replica = mica_replica_create(side->world, &def);
 }
 
 void close_receiver(receiver_side *side)
@@ -109,6 +166,8 @@ static void toggle_any(sender_side *side, mica_entity entity)
     mica_component id = sample_id(toggled[random_below(&side->random, COUNT_OF(toggled))]);
     if (mica_has_id(side->world, entity, id))
         mica_enable_id(side->world, entity, id, random_below(&side->random, 2));
+    if (mica_has(side->world, entity, Errand))
+        mica_enable_id(side->world, entity, MICA_ID(Errand), random_below(&side->random, 2));
     if (mica_has(side->world, entity, Debt))
         mica_enable_id(side->world, entity, MICA_ID(Debt), random_below(&side->random, 2));
 }
@@ -151,10 +210,41 @@ static void gather_any(sender_side *side, mica_entity entity)
     mica_list_assign(&motto->friends, mica_entity, (mica_entity[]){entity}, 1);
 }
 
+/* One of the instances of an entity; nil if it has none. */
+static mica_instance any_instance(sender_side *side, mica_pool *pool, mica_entity entity)
+{
+    mica_instance found = mica_pool_find(pool, entity);
+    while (!mica_instance_is_nil(found) && random_below(&side->random, 2)) {
+        mica_instance next = mica_pool_next(pool, found);
+        if (mica_instance_is_nil(next))
+            break;
+        found = next;
+    }
+    return found;
+}
+
+/* Adds, writes and removes instances of entities that have several. */
+static void run_errands(sender_side *side, mica_entity entity)
+{
+    mica_pool *errands = mica_pool_of(side->world, Errand);
+    for (uint32_t i = random_below(&side->random, 4); i; --i) {
+        mica_instance fresh = mica_pool_add(errands, entity);
+        Errand *errand = mica_instance_write_id(errands, fresh);
+        *errand = (Errand){.giver = any(side), .urgency = random_below(&side->random, 9)};
+        mica_text_set(&errand->task, i % 2 ? "carry this letter to the other end of the town" : "wait");
+    }
+    entity = any(side);
+    mica_instance old = any_instance(side, errands, entity);
+    if (!mica_instance_is_nil(old) && random_below(&side->random, 2))
+        mica_text_set(&((Errand *)mica_instance_write_id(errands, old))->task, "another one, which is long as well");
+    else if (!mica_instance_is_nil(old))
+        mica_pool_remove(errands, old);
+}
+
 static void write_any(sender_side *side, mica_entity entity)
 {
-    static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED, SAMPLE_POOL,     SAMPLE_POOL_HASH,
-                                        SAMPLE_BIG,   SAMPLE_TEXT,   SAMPLE_POOL_TEXT};
+    static const sample_kind whole[] = {SAMPLE_SMALL, SAMPLE_PADDED,    SAMPLE_POOL,  SAMPLE_POOL_HASH,      SAMPLE_BIG,
+                                        SAMPLE_TEXT,  SAMPLE_POOL_TEXT, SAMPLE_OWNER, SAMPLE_POOL_MANY_OWNER};
     sample_kind kind = whole[random_below(&side->random, COUNT_OF(whole))];
     void *value =
         mica_has_id(side->world, entity, sample_id(kind)) ? mica_write_id(side->world, entity, sample_id(kind)) : NULL;
@@ -173,6 +263,13 @@ static void create_some(sender_side *side)
     }
 }
 
+static int compare_errands(const void *a, const void *b, void *context)
+{
+    const Errand *left = a, *right = b;
+    (void)context;
+    return left->urgency < right->urgency ? -1 : left->urgency > right->urgency;
+}
+
 static void sort_some(sender_side *side)
 {
     mica_component small = sample_id(SAMPLE_SMALL);
@@ -183,6 +280,7 @@ static void sort_some(sender_side *side)
     mica_query_destroy(query);
     mica_pool *pool = mica_pool_of_id(side->world, sample_id(SAMPLE_POOL));
     mica_pool_sort(pool, sample_compare, (void *)&samples[SAMPLE_POOL]);
+    mica_pool_sort(mica_pool_of(side->world, Errand), compare_errands, NULL);
 }
 
 void live_a_tick(sender_side *side)
@@ -190,7 +288,7 @@ void live_a_tick(sender_side *side)
     uint32_t steps = random_below(&side->random, 60);
     for (uint32_t i = 0; i < steps; ++i) {
         mica_entity entity = any(side);
-        uint32_t what = mica_is_nil(entity) ? 0 : random_below(&side->random, 22);
+        uint32_t what = mica_is_nil(entity) ? 0 : random_below(&side->random, 25);
         switch (what) {
         case 0: create_some(side); break;
         case 1:
@@ -208,6 +306,9 @@ void live_a_tick(sender_side *side)
         case 13: bind_any(side, entity); break;
         case 20:
         case 21: gather_any(side, entity); break;
+        case 22:
+        case 23:
+        case 24: run_errands(side, entity); break;
         case 14: mica_singleton_write(side->world, SampleClock)->number = i; break;
         default: write_any(side, entity); break;
         }
@@ -243,6 +344,20 @@ void expect_same(const mica_world *a, const mica_world *b, uint32_t tick)
     ck_abort_msg("tick %u: %s", tick, difference.text);
 }
 
+/* All instances, in the same order. */
+static void expect_same_errands(const sender_side *from, const receiver_side *to, mica_entity there, mica_entity here)
+{
+    const mica_pool *left = mica_pool_of(from->world, Errand), *right = mica_pool_of(to->world, Errand);
+    mica_instance a = mica_pool_find(left, there), b = mica_pool_find(right, here);
+    for (; !mica_instance_is_nil(a); a = mica_pool_next(left, a), b = mica_pool_next(right, b)) {
+        const Errand *errand = mica_instance_read_id(left, a), *same = mica_instance_read_id(right, b);
+        mica_entity local = mica_replica_local(to->replica, errand->giver);
+        REQUIRE(same && mica_text_compare(&errand->task, &same->task) == 0 && errand->urgency == same->urgency);
+        REQUIRE(mica_is_nil(local) ? !mica_is_alive(to->world, same->giver) : mica_same(local, same->giver));
+    }
+    REQUIRE(mica_instance_is_nil(b));
+}
+
 void expect_alike(const sender_side *from, const receiver_side *to)
 {
     REQUIRE(mica_world_get_stats(from->world).entity_count == mica_world_get_stats(to->world).entity_count);
@@ -261,7 +376,7 @@ void expect_alike(const sender_side *from, const receiver_side *to)
             if (!samples[kinds[k]].has_data || !mica_has_id(from->world, there, id))
                 continue;
             const void *original = &left, *other = &right;
-            if (kinds[k] == SAMPLE_TEXT || kinds[k] == SAMPLE_POOL_TEXT) {
+            if (samples[kinds[k]].owns || kinds[k] == SAMPLE_TEXT || kinds[k] == SAMPLE_POOL_TEXT) {
                 original = mica_get_id(from->world, there, id);
                 other = mica_get_id(to->world, here, id);
             } else {
@@ -281,6 +396,7 @@ void expect_alike(const sender_side *from, const receiver_side *to)
             REQUIRE(mica_text_compare(&member->role, &same->role) == 0);
             REQUIRE(mica_is_nil(local) ? !mica_is_alive(to->world, same->entity) : mica_same(local, same->entity));
         }
+        expect_same_errands(from, to, there, here);
         const Bond *bond = mica_get(from->world, there, Bond), *copy = mica_get(to->world, here, Bond);
         mica_entity friend = mica_replica_local(to->replica, bond->to);
         REQUIRE(mica_is_nil(friend) ? !mica_is_alive(to->world, copy->to) : mica_same(friend, copy->to));

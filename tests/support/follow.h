@@ -17,6 +17,8 @@ typedef struct Crowd { mica_text name; mica_list members; } Crowd;
 MICA_COMPONENT(Crowd, name, (members, Member))
 typedef struct Cards { mica_list numbers; mica_text suit; } Cards;
 MICA_POOL_WITH(Cards, (.index = MICA_INDEX_DIRECT, .toggle = true), (numbers, uint16_t), suit)
+typedef struct Errand { mica_entity giver; mica_text task; uint32_t urgency; } Errand;
+MICA_POOL_WITH(Errand, (.many = true, .toggle = true, .index = MICA_INDEX_HASH), giver, task, urgency)
 typedef struct Motto { mica_text text; mica_list friends; } Motto;
 MICA_SINGLETON(Motto, text, (friends, mica_entity))
 
@@ -40,6 +42,8 @@ typedef struct receiver_side {
 
 /* Defines what a sender has. */
 void define_carried(mica_world *world);
+/* Rules for those of them that have functions. */
+const mica_resource_rule *carried_rules(uint32_t *out_count);
 
 void open_sender(sender_side *side, uint64_t seed);
 void close_sender(sender_side *side);

@@ -155,11 +155,27 @@ void model_instance_touch(model *model, model_entity *entity, sample_kind kind, 
     }
 }
 
+static void apply_put(model *model, model_entity *entity, sample_kind kind, uint32_t number);
+
+/* What comes along with a component that is new. */
+static void bring(model *model, model_entity *entity, sample_kind of)
+{
+    uint32_t lacking = sample_required(of) & ~entity->components;
+    for (sample_kind kind = 0; !model->copies && kind < SAMPLE_COUNT; ++kind) {
+        if (!(lacking & ~entity->components & 1u << kind))
+            continue;
+        if (!entity->touched)
+            ++model->events.adds[kind];
+        apply_put(model, entity, kind, samples[kind].start);
+    }
+}
+
 /* The changes without their events: a flush counts only what is left in the end. */
 static bool put(model *model, model_entity *entity, sample_kind kind, uint32_t number)
 {
     bool is_new = !(entity->components >> kind & 1);
     if (is_new) {
+        bring(model, entity, kind);
         entity->components |= 1u << kind;
         entity->disabled &= ~(1u << kind);
         ++model->instances[kind];
@@ -291,18 +307,31 @@ void model_buffer_free(model_buffer *buffer)
     memset(buffer, 0, sizeof *buffer);
 }
 
+static void learn_required(model_knowledge *knowledge, const model_command *command)
+{
+    sample_kind of = command->sample;
+    bool brings = !command->copies && !(knowledge->components >> of & 1);
+    uint32_t lacking = brings ? sample_required(of) & ~knowledge->components : 0;
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        if (lacking >> kind & 1)
+            knowledge->numbers[kind] = samples[kind].start;
+    knowledge->components |= lacking;
+}
+
 static void learn(model_knowledge *knowledge, const model_command *command)
 {
     switch (command->kind) {
     case MODEL_COMMAND_CREATE: break;
     case MODEL_COMMAND_DESTROY: knowledge->doomed = true; break;
     case MODEL_COMMAND_PUT:
+        learn_required(knowledge, command);
         knowledge->components |= 1u << command->sample;
         knowledge->numbers[command->sample] = command->number;
         break;
     case MODEL_COMMAND_INSTANCE:
         if (!(knowledge->components >> command->sample & 1))
             knowledge->numbers[command->sample] = command->number;
+        learn_required(knowledge, command);
         knowledge->components |= 1u << command->sample;
         break;
     case MODEL_COMMAND_TAKE: knowledge->components &= ~(1u << command->sample); break;
@@ -332,7 +361,7 @@ static void apply_put(model *model, model_entity *entity, sample_kind kind, uint
     if (!is_new || !sample_is_many(kind))
         return;
     uint32_t many = sample_many_number(kind);
-    if (entity->instances_before[many]) {
+    if (entity->touched && entity->instances_before[many]) {
         entity->instances_kept[many] = 1;
         entity->added[kind] = entity->added_before[many];
     }
@@ -385,7 +414,9 @@ static void apply(model *model, const model_command *command)
     if (!entity)
         return;
     touch(entity);
+    model->copies = command->copies;
     apply_to_living(model, entity, command);
+    model->copies = false;
 }
 
 /* Counts what is left of all that was done to an entity. */

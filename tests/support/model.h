@@ -71,6 +71,7 @@ typedef struct model {
     uint32_t epoch;                   /* grows with every mark; see model_mark */
     model_events events;
     uint32_t clock; /* the number of the singleton */
+    bool copies;    /* an entity is being copied: nothing comes along */
 } model;
 
 void model_init(model *model);
@@ -148,6 +149,7 @@ typedef struct model_command {
     sample_kind sample;
     uint32_t number;
     bool enabled;
+    bool copies;  /* nothing comes along */
     void *staged; /* of an add: where its value can be filled in until the flush */
 } model_command;
 

@@ -107,6 +107,8 @@ static void walk_pool(parcel *parcel)
         uint32_t rows = walk(parcel, 4, "slice %u: rows", i), parts = walk(parcel, 4, "slice %u: parts", i);
         if (parts & MICAP_DELTA_OWNERS)
             walk_handles(parcel, i, rows);
+        for (uint32_t j = 0; parts & MICAP_DELTA_NEXT && j < rows; ++j)
+            walk(parcel, 4, "slice %u: next %u", i, j);
         if (parts & MICAP_DELTA_VALUES)
             walk(parcel, rows * type->size_bytes, "slice %u: values", i);
         if (parts & MICAP_DELTA_TOGGLES)
@@ -136,6 +138,16 @@ static void walk_links(parcel *parcel)
     }
 }
 
+static void walk_state(parcel *parcel)
+{
+    uint32_t count = walk(parcel, 4, "records");
+    for (uint32_t i = 0; i < count; ++i) {
+        walk(parcel, 4, "%u: kind", i);
+        if (walk(parcel, 4, "%u: is sent", i))
+            walk(parcel, 4 + (uint32_t)parcel_word(parcel, parcel->at, 4), "%u: content", i);
+    }
+}
+
 static void walk_group(parcel *parcel)
 {
     uint32_t kind = (uint32_t)parcel_word(parcel, parcel->at, 4), name_at = parcel->at + 8;
@@ -144,6 +156,7 @@ static void walk_group(parcel *parcel)
     bool is_bare = kind == MICAP_DELTA_TABLE && !parcel_word(parcel, parcel->at + 20, 4);
     parcel->of = kind == MICAP_DELTA_NAMES   ? "names"
                  : kind == MICAP_DELTA_LINKS ? "links"
+                 : kind == MICAP_DELTA_STATE ? "state"
                  : is_bare                   ? "nothing"
                                              : type_of_hash(parcel_word(parcel, name_at, 8))->type.name;
     walk(parcel, 4, "kind");
@@ -162,6 +175,7 @@ static void walk_group(parcel *parcel)
         break;
     case MICAP_DELTA_NAMES: walk_names(parcel); break;
     case MICAP_DELTA_LINKS: walk_links(parcel); break;
+    case MICAP_DELTA_STATE: walk_state(parcel); break;
     default: ck_abort_msg("a group of kind %u", kind);
     }
     REQUIRE(parcel->at == end);

@@ -46,7 +46,9 @@ static void arrive(party *party)
     mica_set(world, knots[1], Seat, {knots[0], 4});
     mica_add(world, knots[2], Guest);
     mica_singleton_write(world, Lamp)->is_on = true;
-    REQUIRE(mica_pool_of_id(world, MICA_ID(Bag)));
+    mica_pool *bags = mica_pool_of(world, Bag);
+    for (uint32_t i = 0; i < 6; ++i) /* two each */
+        *(uint32_t *)mica_instance_write_id(bags, mica_pool_add(bags, knots[i % 3])) = i;
     REQUIRE(mica_name_set(world, knots[0], mica_nil(), "host") == MICA_OK);
     REQUIRE(mica_name_set(world, knots[1], knots[0], "aunt") == MICA_OK);
     REQUIRE(mica_set_parent(world, knots[1], knots[0]) == MICA_OK);
@@ -68,6 +70,12 @@ static void change_everything(party *party)
     mica_set(world, knots[3], Loan, {party->crowd[PARTY_CROWD], true});
     mica_disable(world, knots[1], Loan);
     mica_remove(world, knots[1], Coat);
+    mica_pool *bags = mica_pool_of(world, Bag);
+    mica_pool_remove(bags, mica_pool_find(bags, knots[0]));
+    mica_remove(world, knots[1], Bag);
+    for (uint32_t i = 0; i < 3; ++i)
+        *(uint32_t *)mica_instance_write_id(bags, mica_pool_add(bags, knots[i + 1])) = 7 + i;
+    mica_disable(world, knots[2], Bag);
     mica_remove(world, knots[1], Seat);
     mica_set(world, knots[2], Seat, {party->vane, 5});
     mica_remove(world, knots[2], Guest);
@@ -99,7 +107,7 @@ void party_open(party *party, mica_allocator allocator)
     def.allocator = allocator;
     party->world = open_world_with(&party->heard, def);
     party_define(party->world);
-    mica_sender *sender = mica_sender_create(party->world, NULL);
+    mica_sender *sender = mica_sender_create(party->world, &(mica_sender_def){.with_state = true});
     arrive(party);
     mica_version first = keep_delta(party, sender, 0, 0);
     party->hashes[0] = mica_world_hash(party->world);

@@ -21,7 +21,7 @@ MICA_POOL_WITH(Seat, (.index = MICA_INDEX_DIRECT, .split = true), beside, number
 typedef struct Coat { uint32_t hook; } Coat;
 MICA_POOL_WITH(Coat, (.index = MICA_INDEX_HASH), hook)
 typedef struct Bag { uint32_t things; } Bag;
-MICA_POOL_WITH(Bag, (.many = true), things) /* stays at home */
+MICA_POOL_WITH(Bag, (.many = true, .toggle = true), things)
 MICA_POOL_TAG(Guest)
 typedef struct Lamp { bool is_on; } Lamp;
 MICA_SINGLETON(Lamp, is_on)

@@ -285,6 +285,26 @@ static void set_hooks(play *play)
     EXPECT(play, mica_hook_set_id(play->world, 0, MICA_EVENT_DESTROY, hear_event, play) == MICA_OK);
 }
 
+/* Of components that take part; which ones depends on the seed alone. */
+static void open_monitors(play *play)
+{
+    random_source random = {play->config.seed + 1};
+    for (uint32_t i = 0; i < PLAY_MONITORS; ++i) {
+        sample_kind one = play->kinds[random_below(&random, play->kind_count)];
+        sample_kind other = play->kinds[random_below(&random, play->kind_count)];
+        mica_term terms[] = {{play->ids[one], MICA_ACCESS_HAS}, {play->ids[other], MICA_ACCESS_WITHOUT}};
+        if (i == 3)
+            terms[0].access = MICA_ACCESS_EITHER, terms[1].access = MICA_ACCESS_OR;
+        EXPECT(play, match_set_open(&play->monitors[i], play->world, terms, one == other ? 1 : 2));
+    }
+}
+
+static void compare_monitors(play *play)
+{
+    for (uint32_t i = 0; i < PLAY_MONITORS; ++i)
+        EXPECT_SAYING(play, match_set_is_right(&play->monitors[i]), "monitor %u", i);
+}
+
 static void shuffle_in(play *play, const play_operation *operations, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i)
@@ -297,6 +317,7 @@ static void shuffle_in(play *play, const play_operation *operations, uint32_t co
 static void begin(play *play, play_config config)
 {
     memset(play, 0, sizeof *play);
+    config.samples = sample_complete(config.samples);
     play->config = config;
     play->operation = "begin";
     play->random.state = config.seed;
@@ -312,6 +333,7 @@ static void begin(play *play, play_config config)
     def.report = hear_report;
     def.report_context = play;
     def.seed = config.seed;
+    def.handle_space = (uint32_t)(config.seed % 3);
     def.dead_target = play->dead_target = random_below(&play->random, 3);
     play->world = mica_world_create(&def);
     EXPECT(play, play->world);
@@ -323,6 +345,7 @@ static void begin(play *play, play_config config)
             play->kinds[play->kind_count++] = kind;
     }
     set_hooks(play);
+    open_monitors(play);
     play_buffers_begin(play);
     shuffle_in(play, play_direct_operations, play_direct_count);
     shuffle_in(play, play_recorded_operations, play_recorded_count);
@@ -342,6 +365,8 @@ static void end(play *play)
         play_queries_end(play);
     }
     mica_world_destroy(play->world);
+    for (uint32_t i = 0; i < PLAY_MONITORS; ++i)
+        match_set_close(&play->monitors[i], NULL);
     play_snapshots_end(play);
     EXPECT_SAYING(play, sample_owners_alive() == 0, "%lld left", (long long)sample_owners_alive());
     for (uint32_t b = 0; b < PLAY_BUFFERS; ++b)
@@ -372,6 +397,7 @@ static void step(play *play)
         mica_result result = mica_world_validate(play->world);
         EXPECT_SAYING(play, result == MICA_OK, "%s: %s", mica_result_text(result), play->last_report);
         play_compare_all(play);
+        compare_monitors(play);
     }
 }
 

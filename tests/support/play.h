@@ -7,6 +7,7 @@
 #define MICA_TESTS_SUPPORT_PLAY_H
 
 #include "faulty_allocator.h"
+#include "match_set.h"
 #include "model.h"
 #include "random.h"
 
@@ -21,6 +22,7 @@ enum {
     PLAY_BULK_MAX = 300,
     PLAY_DECK_MAX = 1024,
     PLAY_SNAPSHOTS = 4,
+    PLAY_MONITORS = 4,
 };
 
 typedef struct play_config {
@@ -83,6 +85,7 @@ struct play {
     uint32_t seen_count;
     uint32_t walk;
     model_events heard; /* by hooks */
+    match_set monitors[PLAY_MONITORS];
     uint32_t dead_reports;
     uint32_t other_reports;
     char last_report[256];

@@ -116,9 +116,11 @@ static void clone_one(play *play)
     mica_entity source = original->handle;
     model_entity *copy = expect_spawned(play, mica_clone(play->world, source));
     original = model_find(&play->model, source); /* the slots may have moved */
+    play->model.copies = true;
     for (uint32_t kind = 0; kind < SAMPLE_COUNT; ++kind)
         for (uint32_t which = 0; which < model_instance_count(original, kind); ++which)
             model_instance_add(&play->model, copy, kind, model_instance_at(original, kind, which).number);
+    play->model.copies = false;
     copy->disabled = original->disabled;
     play_compare_entity(play, copy);
     play_compare_entity(play, original);

@@ -19,6 +19,7 @@ static bool draw_access(play *play, sample_kind kind, mica_access *out_access)
     switch (access) {
     case MICA_ACCESS_HAS:
     case MICA_ACCESS_WITHOUT:
+    case MICA_ACCESS_MAYBE_READ:
     case MICA_ACCESS_EITHER: return true;
     case MICA_ACCESS_ADDED: return samples[kind].type->track_added;
     case MICA_ACCESS_DISABLED: return samples[kind].type->toggle;
@@ -158,8 +159,8 @@ static walk walk_begin(play *play, const model_query *query)
     return (walk){.query = query, .writes = random_one_in(&play->random, 2)};
 }
 
-/* Whether a term gives a column where the component is. */
-static bool has_column(model_term term)
+/* Whether a term shows if the component is there. */
+static bool is_shown(model_term term)
 {
     switch (term.access) {
     case MICA_ACCESS_READ:
@@ -167,9 +168,15 @@ static bool has_column(model_term term)
     case MICA_ACCESS_MAYBE_READ:
     case MICA_ACCESS_MAYBE_WRITE:
     case MICA_ACCESS_EITHER:
-    case MICA_ACCESS_OR: return samples[term.kind].has_data;
+    case MICA_ACCESS_OR: return true;
     default: return false;
     }
+}
+
+/* Whether it gives a column with values then. */
+static bool has_column(model_term term)
+{
+    return is_shown(term) && samples[term.kind].has_data;
 }
 
 static bool is_written(model_term term)
@@ -272,9 +279,27 @@ static void write_row(const columns *columns, sample_kind kind, uint32_t row, ui
                columns->leaves[i].bytes);
 }
 
+/* A view says whether its rows have a component, and which of them are enabled. */
+static void walk_presence(play *play, const walk *walk, const mica_view *view, uint32_t term)
+{
+    model_term asked = walk->query->terms[term];
+    bool has = mica_view_has_at(view, term);
+    EXPECT(play, has == mica_view_has_id(view, play->ids[asked.kind]));
+    bool toggles = samples[asked.kind].type->toggle && is_shown(asked);
+    const uint8_t *enabled = toggles ? mica_view_enabled_id(view, play->ids[asked.kind]) : NULL;
+    EXPECT_SAYING(play, !toggles || (enabled != NULL) == has, "%s", samples[asked.kind].name);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        const model_entity *entity = model_find(&play->model, view->entities[i]);
+        EXPECT_SAYING(play, has == (entity->components >> asked.kind & 1), "%s", samples[asked.kind].name);
+        EXPECT_SAYING(play, !enabled || enabled[i] != (entity->disabled >> asked.kind & 1), "%s",
+                      samples[asked.kind].name);
+    }
+}
+
 static void walk_column(play *play, const walk *walk, mica_view *view, uint32_t term)
 {
     model_term asked = walk->query->terms[term];
+    walk_presence(play, walk, view, term);
     if (!has_column(asked))
         return;
     columns columns = columns_of(play, walk, view, term);
@@ -373,9 +398,9 @@ static void meet_each(mica_entity handle, void *const *columns, void *context)
     const model_entity *entity = walk_meets(each->play, &each->walk, handle, which);
     for (uint32_t term = 0; term < each->walk.query->term_count; ++term) {
         model_term asked = each->walk.query->terms[term];
-        bool there = has_column(asked) && sample_is_whole(asked.kind) && (entity->components >> asked.kind & 1);
+        bool there = is_shown(asked) && !sample_is_split(asked.kind) && (entity->components >> asked.kind & 1);
         EXPECT(each->play, (columns[term] != NULL) == there);
-        if (there)
+        if (there && has_column(asked))
             EXPECT(each->play,
                    samples[asked.kind].holds(
                        columns[term], model_instance_at(entity, asked.kind, asked.kind == kind ? which : 0).number));

@@ -82,8 +82,14 @@ static void record_create(play *play, uint32_t buffer)
                   handle.generation);
     EXPECT(play, mica_is_alive(play->world, handle));
     model_record(&play->buffers[buffer], (model_command){.kind = MODEL_COMMAND_CREATE, .entity = handle});
-    for (uint32_t i = 0; i < values.count; ++i)
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < values.count; ++i) {
         record_put(play, buffer, handle, values.kinds[i], values.numbers[i], NULL);
+        given |= 1u << values.kinds[i];
+    }
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind) /* the list is completed when it is recorded */
+        if ((sample_complete(given) & ~given) >> kind & 1)
+            record_put(play, buffer, handle, kind, samples[kind].start, NULL);
 }
 
 /* Through the world only: a recorded copy of what an entity has now, with every instance and switch. */
@@ -102,6 +108,7 @@ static void record_clone(play *play, uint32_t buffer)
                          (model_command){.kind = which ? MODEL_COMMAND_INSTANCE : MODEL_COMMAND_PUT,
                                          .entity = clone,
                                          .sample = kind,
+                                         .copies = true,
                                          .number = model_instance_at(original, kind, which).number});
         if (original->disabled >> kind & 1)
             model_record(&play->buffers[buffer],

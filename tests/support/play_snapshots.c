@@ -102,6 +102,8 @@ static void restore(play *play)
         return;
     EXPECT(play, mica_snapshot_restore(play->world, location->snapshot) == MICA_OK);
     go_back(play, location);
+    for (uint32_t i = 0; i < PLAY_MONITORS; ++i)
+        match_set_reset(&play->monitors[i]); /* a restore tells nothing */
     play->grouped = location->grouped;
     EXPECT(play, mica_world_hash(play->world) == location->hash);
     bool check = random_one_in(&play->random, 4 + play->model.living_count / 50);

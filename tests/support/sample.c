@@ -19,7 +19,9 @@ typedef struct SamplePadded {
     double number;
     uint8_t tail;
 } SamplePadded;
-MICA_COMPONENT(SamplePadded, low, number, tail)
+/* What they start with is in the description: SAMPLE_INITIAL_START, which is 5. */
+#define PADDED_FIELDS (low, uint16_t, .initial = 5), (number, double, .initial = 5), (tail, uint8_t, .initial = 15)
+MICA_COMPONENT(SamplePadded, PADDED_FIELDS)
 
 typedef struct SampleWide {
     _Alignas(64) uint32_t words[20];
@@ -34,7 +36,7 @@ MICA_COMPONENT(SampleBig, words)
 typedef struct SampleDated {
     uint64_t number;
 } SampleDated;
-MICA_COMPONENT_WITH(SampleDated, (.track_added = true), number)
+MICA_COMPONENT_WITH(SampleDated, (.track_added = true), (number, uint64_t, .initial = 5 << 20))
 
 typedef struct SampleSwitched {
     uint32_t number;
@@ -56,11 +58,14 @@ typedef struct SampleSplit {
 } SampleSplit;
 typedef SampleSplit SampleSwitchedSplit, SamplePoolSplit, SamplePoolDirectSplit, SamplePoolManySplit;
 MICA_COMPONENT_WITH(SampleSplit, (.split = true), number, (location, SampleVector), low, words, pair)
-MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true), number,
-                    (location, SampleVector), low, words, pair)
+#define SPLIT_INITIAL                                                                                                  \
+    (number, uint32_t, .initial = 5), (location, SampleVector, .initial_json = "[5, 0, 5]"),                           \
+        (low, uint8_t, .initial = 5), (words, uint16_t, .initial_json = "[5, 10, 15, 20, 25, 30]"),                    \
+        (pair, uint32_t, .initial_json = "[15, 25]")
+MICA_COMPONENT_WITH(SampleSwitchedSplit, (.split = true, .toggle = true, .track_added = true), SPLIT_INITIAL)
 MICA_POOL_WITH(SamplePoolSplit,
-               (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true), number,
-               (location, SampleVector), low, words, pair)
+               (.split = true, .index = MICA_INDEX_HASH, .dying = MICA_DYING_LAZILY, .track_added = true),
+               SPLIT_INITIAL)
 MICA_POOL_WITH(SamplePoolDirectSplit, (.split = true, .index = MICA_INDEX_DIRECT, .toggle = true), number,
                (location, SampleVector), low, words, pair)
 MICA_POOL_WITH(SamplePoolManySplit, (.split = true, .many = true, .dying = MICA_DYING_AT_FLUSH), number,
@@ -77,7 +82,7 @@ typedef SampleSmall SamplePool;
 typedef SamplePadded SamplePoolHash;
 typedef SampleWide SamplePoolDirect;
 MICA_POOL(SamplePool, number)
-MICA_POOL_WITH(SamplePoolHash, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH), low, number, tail)
+MICA_POOL_WITH(SamplePoolHash, (.index = MICA_INDEX_HASH, .dying = MICA_DYING_AT_FLUSH), PADDED_FIELDS)
 MICA_POOL_WITH(SamplePoolDirect, (.index = MICA_INDEX_DIRECT, .dying = MICA_DYING_LAZILY), words)
 MICA_POOL_TAG(SamplePoolTag)
 
@@ -426,6 +431,34 @@ static bool owner_holds(const void *value, uint32_t number)
     return owner->self == owner && owner->number == number && *owner->box == number;
 }
 
+/* Each storage, and each trait that has code of its own where values are made. */
+typedef SampleSmall SampleRequiring, SamplePoolRequiring;
+MICA_COMPONENT_WITH(SampleRequiring,
+                    (.required = MICA_TYPES(SampleSwitchedOwner, SampleSwitchedSplit, SampleDatedTag,
+                                            SamplePoolManyOwner)),
+                    number)
+MICA_POOL_WITH(SamplePoolRequiring,
+               (.required = MICA_TYPES(SampleRequiring, SampleSmall, SamplePoolOwner, SamplePoolTag)), number)
+
+static const uint32_t required_in_chunks =
+    1u << SAMPLE_SWITCHED_OWNER | 1u << SAMPLE_SWITCHED_SPLIT | 1u << SAMPLE_DATED_TAG | 1u << SAMPLE_POOL_MANY_OWNER;
+
+uint32_t sample_required(sample_kind kind)
+{
+    return kind == SAMPLE_REQUIRING        ? required_in_chunks
+           : kind == SAMPLE_POOL_REQUIRING ? required_in_chunks | 1u << SAMPLE_REQUIRING | 1u << SAMPLE_SMALL |
+                                                 1u << SAMPLE_POOL_OWNER | 1u << SAMPLE_POOL_TAG
+                                           : 0;
+}
+
+uint32_t sample_complete(uint32_t kinds)
+{
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        if (kinds >> kind & 1)
+            kinds |= sample_required(kind);
+    return kinds;
+}
+
 /* The number is the first word of most values. */
 #define PLAIN(name, T, shape, key, start)                                                                              \
     {name, &mica_type_of_##T, shape##_assign, shape##_assign, shape##_holds, key##_key, start, true, false}
@@ -437,22 +470,22 @@ static bool owner_holds(const void *value, uint32_t number)
 const sample samples[SAMPLE_COUNT] = {
     [SAMPLE_BYTE] = PLAIN("byte", SampleByte, byte, byte, 0),
     [SAMPLE_SMALL] = PLAIN("small", SampleSmall, small, small, 0),
-    [SAMPLE_PADDED] = PLAIN("padded", SamplePadded, padded, padded, 0),
+    [SAMPLE_PADDED] = PLAIN("padded", SamplePadded, padded, padded, SAMPLE_INITIAL_START),
     [SAMPLE_WIDE] = PLAIN("wide", SampleWide, wide, small, 0),
     [SAMPLE_BIG] = PLAIN("big", SampleBig, big, small, 0),
     [SAMPLE_SEEDED] = PLAIN("seeded", SampleSeeded, small, small, SAMPLE_SEEDED_START),
     [SAMPLE_OWNER] = OWNER("owner", SampleOwner),
     [SAMPLE_SWITCHED] = PLAIN("switched", SampleSwitched, small, small, 0),
-    [SAMPLE_DATED] = PLAIN("dated", SampleDated, dated, dated, 0),
+    [SAMPLE_DATED] = PLAIN("dated", SampleDated, dated, dated, SAMPLE_INITIAL_START),
     [SAMPLE_SWITCHED_OWNER] = OWNER("switched owner", SampleSwitchedOwner),
     [SAMPLE_SPLIT] = PLAIN("split", SampleSplit, split, small, 0),
-    [SAMPLE_SWITCHED_SPLIT] = PLAIN("switched split", SampleSwitchedSplit, split, small, 0),
+    [SAMPLE_SWITCHED_SPLIT] = PLAIN("switched split", SampleSwitchedSplit, split, small, SAMPLE_INITIAL_START),
     [SAMPLE_POOL] = PLAIN("pool", SamplePool, small, small, 0),
-    [SAMPLE_POOL_HASH] = PLAIN("pool hash", SamplePoolHash, padded, padded, 0),
+    [SAMPLE_POOL_HASH] = PLAIN("pool hash", SamplePoolHash, padded, padded, SAMPLE_INITIAL_START),
     [SAMPLE_POOL_DIRECT] = PLAIN("pool direct", SamplePoolDirect, wide, small, 0),
     [SAMPLE_POOL_OWNER] = OWNER("pool owner", SamplePoolOwner),
     [SAMPLE_POOL_DIRECT_OWNER] = OWNER("pool direct owner", SamplePoolDirectOwner),
-    [SAMPLE_POOL_SPLIT] = PLAIN("pool split", SamplePoolSplit, split, small, 0),
+    [SAMPLE_POOL_SPLIT] = PLAIN("pool split", SamplePoolSplit, split, small, SAMPLE_INITIAL_START),
     [SAMPLE_POOL_DIRECT_SPLIT] = PLAIN("pool direct split", SamplePoolDirectSplit, split, small, 0),
     [SAMPLE_POOL_MANY] = PLAIN("pool many", SamplePoolMany, small, small, SAMPLE_SEEDED_START),
     [SAMPLE_POOL_MANY_OWNER] = OWNER("pool many owner", SamplePoolManyOwner),
@@ -464,6 +497,8 @@ const sample samples[SAMPLE_COUNT] = {
     [SAMPLE_SWITCHED_TAG] = TAG("switched tag", SampleSwitchedTag),
     [SAMPLE_DATED_TAG] = TAG("dated tag", SampleDatedTag),
     [SAMPLE_HIDING_TAG] = TAG("hiding tag", SampleHidingTag),
+    [SAMPLE_REQUIRING] = PLAIN("requiring", SampleRequiring, small, small, 0),
+    [SAMPLE_POOL_REQUIRING] = PLAIN("pool requiring", SamplePoolRequiring, small, small, 0),
 };
 
 mica_value sample_value_begin(sample_kind kind, uint32_t number, sample_room *room)

@@ -9,25 +9,25 @@
 typedef enum sample_kind {
     SAMPLE_BYTE,           /* one byte */
     SAMPLE_SMALL,          /* four bytes */
-    SAMPLE_PADDED,         /* with padding inside and at the end */
+    SAMPLE_PADDED,         /* with padding inside and at the end; has initial values */
     SAMPLE_WIDE,           /* aligned to 64 */
     SAMPLE_BIG,            /* 3000 bytes: few rows per chunk */
     SAMPLE_SEEDED,         /* starts with a value other than zero, owns nothing */
     SAMPLE_OWNER,          /* owns memory and knows its own address: construct, destruct, copy and move */
     SAMPLE_SWITCHED,       /* can be toggled */
-    SAMPLE_DATED,          /* remembers when it was added */
+    SAMPLE_DATED,          /* remembers when it was added; has initial values */
     SAMPLE_SWITCHED_OWNER, /* all of it at once */
     SAMPLE_SPLIT,          /* a column per field */
-    SAMPLE_SWITCHED_SPLIT, /* the same, toggled and tracked */
+    SAMPLE_SWITCHED_SPLIT, /* the same, toggled and tracked; has initial values */
     SAMPLE_TEXT,           /* text and lists, which the world owns */
 
     /* In pools: each index, layout and way to die, and each trait, without all their combinations. */
     SAMPLE_POOL,              /* map, dies at once */
-    SAMPLE_POOL_HASH,         /* hash, dies at the flush */
+    SAMPLE_POOL_HASH,         /* hash, dies at the flush; has initial values */
     SAMPLE_POOL_DIRECT,       /* direct, dies lazily; aligned to 64 */
     SAMPLE_POOL_OWNER,        /* map, dies lazily; toggled and tracked */
     SAMPLE_POOL_DIRECT_OWNER, /* direct, dies at the flush */
-    SAMPLE_POOL_SPLIT,        /* hash, dies lazily; tracked */
+    SAMPLE_POOL_SPLIT,        /* hash, dies lazily; tracked; has initial values */
     SAMPLE_POOL_DIRECT_SPLIT, /* direct, dies at once; toggled */
     SAMPLE_POOL_MANY,         /* map, dies lazily; starts with a value other than zero */
     SAMPLE_POOL_MANY_OWNER,   /* hash, dies at once; toggled and tracked */
@@ -40,12 +40,16 @@ typedef enum sample_kind {
     SAMPLE_SWITCHED_TAG,
     SAMPLE_DATED_TAG,
     SAMPLE_HIDING_TAG, /* queries skip those that have it */
+
+    SAMPLE_REQUIRING,      /* in chunks: requires others of every kind */
+    SAMPLE_POOL_REQUIRING, /* in a pool: the same */
     SAMPLE_COUNT,
 } sample_kind;
 
 enum {
     SAMPLE_BYTES_MAX = 3008,
     SAMPLE_SEEDED_START = 9,
+    SAMPLE_INITIAL_START = 5,
     SAMPLE_OWNER_START = 7,
 };
 
@@ -60,6 +64,11 @@ typedef struct sample {
     bool has_data;
     bool owns; /* and counts: see sample_owners_alive */
 } sample;
+
+/* What comes along with a sample: a set, as bits. */
+uint32_t sample_required(sample_kind kind);
+/* A set with all that comes along with its samples. */
+uint32_t sample_complete(uint32_t kinds);
 
 extern const sample samples[SAMPLE_COUNT];
 

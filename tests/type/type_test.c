@@ -3,6 +3,7 @@
 #include "../support/reports.h"
 #include "../support/test.h"
 
+#include "mica/value.h"
 #include "type/type.h"
 
 #include <stdio.h>
@@ -85,6 +86,24 @@ static const mica_field deep[] = {
     {.name = "color", .type = &color, .offset = 16, .element_bytes = 4, .count = 1},
     FIELD("text", 20, 1, 4, MICA_KIND_CHAR),
 };
+static const mica_attributes attributes[] = {{.unit = "m", .note = "how far", .initial = 3},
+                                             {.initial_json = "\"abc\""}};
+static const mica_field tuned[] = {
+    {.name = "far", .element_bytes = 4, .count = 1, .kind = MICA_KIND_F32, .attributes = &attributes[0]},
+    {.name = "text", .offset = 4, .element_bytes = 1, .count = 4, .kind = MICA_KIND_CHAR, .attributes = &attributes[1]},
+};
+/* What owns memory and starts with something, in a struct that has no attributes of its own. */
+static const mica_attributes long_text = {.initial_json = "\"a text that is longer than fits in place\""};
+static const mica_field named[] = {
+    {.name = "name", .element_bytes = sizeof(mica_text), .count = 1, .kind = MICA_KIND_TEXT, .attributes = &long_text}};
+static const mica_type name_inside = {.name = "Name",
+                                      .kind = MICA_KIND_STRUCT,
+                                      .size_bytes = sizeof(mica_text),
+                                      .alignment = 8,
+                                      .fields = named,
+                                      .field_count = 1};
+static const mica_field holder[] = {
+    {.name = "inside", .type = &name_inside, .element_bytes = sizeof(mica_text), .count = 1, .kind = MICA_KIND_STRUCT}};
 static const mica_field with_gap[] = {{.name = "gap", .type = &gap, .offset = 0, .element_bytes = 12, .count = 1}};
 
 /* A struct that has itself as a field. */
@@ -155,6 +174,7 @@ START_TEST(functions_say_whether_values_are_bytes_and_can_be_copied)
         mica_type type;
     } cases[] = {
         {true, true, {STRUCT("Bytes", 4)}},
+        {true, true, {STRUCT("Initial", 8), .fields = tuned, .field_count = 2}},
         {false, true, {STRUCT("Made", 4), .construct = construct}},
         {false, false, {STRUCT("Owned", 4), .destruct = destruct}},
         {false, true, {STRUCT("Copied", 4), .copy = copy}},
@@ -197,7 +217,8 @@ static const micap_type *define_in_spite(mica_world *world, reports *heard, cons
         expect_report(heard, MICA_ERROR_MEMORY, "out of memory");
         forget_reports(heard);
         ck_assert_msg(!mica_component_find(world, type->name), "%s is not there by halves", type->name);
-        bool has_companions = type->toggle || type->track_added || type->split; /* which stay, as the table does */
+        bool has_companions =
+            type->toggle || type->track_added || type->split || type->required; /* which stay, as the table does */
         ck_assert_msg(has_companions || !left, "%s: allocation %u leaves %lld blocks", type->name, k, (long long)left);
     }
     const micap_type *interned = micap_type_of(id);
@@ -210,10 +231,23 @@ START_TEST(a_component_is_defined_whole_or_not_at_all)
 {
     static reports heard;
     mica_world *world = open_world(&heard);
+    static mica_type leg = {.name = "Leg", .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+    static mica_type *const legs[] = {&leg, NULL};
+    static mica_type table = {.name = "Table", .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG, .required = legs};
+    static mica_type *const tables[] = {&table, &leg, NULL};
     const mica_type cases[] = {
+        {STRUCT("Requiring", 8), .required = tables},
         {STRUCT("First", 4), .toggle = true},
         {STRUCT("Nested", 24), .fields = deep, .field_count = 3},
         {.name = "Constants", .kind = MICA_KIND_FLAGS, .size_bytes = 4, .alignment = 4, .constants = colors, .constant_count = 3},
+        {STRUCT("Tuned", 8), .fields = tuned, .field_count = 2},
+        {.name = "Holder",
+         .kind = MICA_KIND_STRUCT,
+         .size_bytes = sizeof(mica_text),
+         .alignment = 8,
+         .fields = holder,
+         .field_count = 1,
+         .toggle = true},
         {STRUCT("Traits", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true},
         {STRUCT("Split", 24), .fields = deep, .field_count = 3, .toggle = true, .track_added = true, .split = true},
         {STRUCT("Pooled", 24), .fields = deep, .field_count = 3, .storage = MICA_STORAGE_POOL, .toggle = true, .split = true},
@@ -227,6 +261,44 @@ START_TEST(a_component_is_defined_whole_or_not_at_all)
         ck_assert(mica_has_id(world, entity, type->id));
     }
     close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(types_that_require_others_are_different)
+{
+    static reports heard;
+    mica_world *world = open_world(&heard);
+    static mica_type left = {.name = "Left", .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+    static mica_type right = {.name = "Right", .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+    static mica_type *const with_left[] = {&left, NULL}, *const with_right[] = {&right, NULL};
+    const mica_type first = {STRUCT("Hand", 4), .required = with_left},
+                    other = {STRUCT("Hand", 4), .required = with_right};
+    const char *problem;
+    const micap_type *interned = micap_type_intern(&first, &problem), *namesake = micap_type_intern(&other, &problem);
+    ck_assert(interned && namesake && interned != namesake);
+    ck_assert_ptr_eq(micap_type_intern(&first, &problem), interned);
+    ck_assert_ptr_eq(micap_type_intern(&other, &problem), namesake);
+    mica_entity entity = mica_create(world, {mica_component_define(world, &other), 0, NULL});
+    ck_assert(mica_has_id(world, entity, mica_component_find(world, "Right")));
+    ck_assert_uint_eq(mica_component_find(world, "Left"), 0);
+    ck_assert_int_eq(mica_world_validate(world), MICA_OK);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_reset_for_which_there_is_no_memory_changes_nothing)
+{
+    const mica_type type = {STRUCT("Tuned", 8), .fields = tuned, .field_count = 2};
+    struct {
+        float far;
+        char text[4];
+    } value = {7, "x"};
+    countdown = 1;
+    ck_assert_int_eq(mica_value_reset(mica_member_of_type(&type, &value)), MICA_ERROR_MEMORY);
+    countdown = 0;
+    ck_assert(value.far == 7 && value.text[0] == 'x');
+    ck_assert_int_eq(mica_value_reset(mica_member_of_type(&type, &value)), MICA_OK);
+    ck_assert(value.far == 3 && strcmp(value.text, "abc") == 0);
 }
 END_TEST
 
@@ -253,4 +325,6 @@ START_TEST(the_table_grows_at_any_time)
 END_TEST
 
 TEST_SUITE(type, each_mistake_is_named, functions_say_whether_values_are_bytes_and_can_be_copied,
-           a_gap_in_a_nested_struct_is_a_gap, a_component_is_defined_whole_or_not_at_all, the_table_grows_at_any_time)
+           a_gap_in_a_nested_struct_is_a_gap, a_component_is_defined_whole_or_not_at_all,
+           types_that_require_others_are_different, a_reset_for_which_there_is_no_memory_changes_nothing,
+           the_table_grows_at_any_time)

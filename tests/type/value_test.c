@@ -267,7 +267,7 @@ START_TEST(bytes_of_a_name_that_are_no_characters_are_replaced)
     static mica_constant constants[] = {{"a\xFF", 1}};
     static const mica_type type = {.name = "Broken", .size_bytes = 4, .constants = constants, .constant_count = 1};
     int32_t value = 1;
-    mica_member member = {&value, "broken", &type, MICA_KIND_ENUM, sizeof value, 0, false};
+    mica_member member = {&value, "broken", &type, MICA_KIND_ENUM, sizeof value, 0, false, NULL};
     ck_assert_str_eq(text_of(member), "\"a\xEF\xBF\xBD\"");
 }
 END_TEST

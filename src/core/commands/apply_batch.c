@@ -4,6 +4,7 @@
  * the last is filled with the last rows from the last to the first. */
 #include "core/commands/apply_batch.h"
 
+#include "core/commands/record_kind.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_fast_path.h"
 #include "core/events/hooks.h"
@@ -14,8 +15,7 @@
 
 enum { GATHERED_MAX = 256 }; /* entities that are gathered at once */
 
-/* Whether the batch tier can change the pools of a kind. */
-static bool has_fast_pools(const mica_world *world, const micap_recorded_kind *kind)
+bool micap_batch_has_fast_pools(const mica_world *world, const micap_recorded_kind *kind)
 {
     const micap_kind_value *values = micap_kind_values(kind);
     for (uint32_t i = 0; kind->has_pools && i < kind->value_count; ++i)
@@ -26,10 +26,10 @@ static bool has_fast_pools(const mica_world *world, const micap_recorded_kind *k
 }
 
 /* Whether rows move as bytes, and all columns that are new get values of the kind. */
-static bool moves_fast(const micap_target *target)
+static bool moves_fast(const micap_route *route)
 {
-    const micap_archetype *from = target->from, *to = target->to;
-    if (target->edge.path != MICAP_EDGE_GENERAL)
+    const micap_archetype *from = route->from, *to = route->to;
+    if (route->edge.path != MICAP_EDGE_GENERAL)
         return true;
     uint32_t known = 0, missing = to->column_count;
     for (uint32_t i = 0; i < from->column_count; ++i) {
@@ -37,9 +37,10 @@ static bool moves_fast(const micap_target *target)
         missing -= stays;
         known += stays || from->columns[i].trivial;
     }
-    for (const micap_command *command = target->first; command; command = command->next)
-        missing -= command->operation == MICAP_OPERATION_VALUE && command->value &&
-                   !micap_is_pooled(command->type->id) && !micap_archetype_has(from, command->type->id);
+    const micap_kind_value *values = micap_kind_values(route->kind);
+    for (uint32_t i = 0; i < route->kind->value_count; ++i)
+        missing -= values[i].operation == MICAP_OPERATION_VALUE && values[i].offset &&
+                   !micap_is_pooled(values[i].component) && !micap_archetype_has(from, values[i].component);
     return from->moves_as_bytes && to->moves_as_bytes && known == from->column_count && !missing;
 }
 
@@ -48,7 +49,7 @@ static bool is_death_for_batch(const mica_world *world, const micap_archetype *f
     for (uint32_t i = 0; i < world->pools.count; ++i)
         if (world->pools.all[i]->hook_mask)
             return false;
-    return from->destroys_fast;
+    return from->moves_as_bytes && !micap_death_hooks(from);
 }
 
 /* Whether a kind changes pools only. */
@@ -71,34 +72,38 @@ static bool is_difference_hooked(const micap_archetype *with, const micap_archet
 }
 
 /* Whether a change runs hooks: those of components that are added, removed or set. Others of the entity do not matter. */
-static bool is_hooked(const mica_world *world, const micap_target *target)
+static bool is_hooked(const mica_world *world, const micap_route *route)
 {
-    const micap_archetype *from = target->from, *to = target->to;
+    const micap_archetype *from = route->from, *to = route->to;
+    const micap_kind_value *values = micap_kind_values(route->kind);
     const uint32_t toggles = 1 << MICA_EVENT_ENABLE | 1 << MICA_EVENT_DISABLE;
     if (!(micap_change_hooks(from) | micap_change_hooks(to)))
         return false;
     if (to->hook_mask & toggles || is_difference_hooked(to, from, MICA_EVENT_ADD) ||
         is_difference_hooked(from, to, MICA_EVENT_REMOVE))
         return true;
-    for (const micap_command *command = target->first; command; command = command->next)
-        if (command->operation == MICAP_OPERATION_VALUE && command->is_set && !micap_is_pooled(command->type->id) &&
-            micap_is_awaited(micap_component_of(&world->components, command->type->id), MICA_EVENT_SET))
+    for (uint32_t i = 0; i < route->kind->value_count; ++i)
+        if (values[i].operation == MICAP_OPERATION_VALUE && micap_kind_sets(route->kind, &values[i]) &&
+            !micap_is_pooled(values[i].component) &&
+            micap_is_awaited(micap_component_of(&world->components, values[i].component), MICA_EVENT_SET))
             return true;
     return false;
 }
 
-bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind, const micap_target *target)
+bool micap_is_for_batch(const mica_world *world, const micap_route *route)
 {
+    const micap_recorded_kind *kind = route->kind;
+    const micap_archetype *to = route->to;
     micap_operation operation = micap_kind_operation(kind);
     if (operation == MICAP_OPERATION_DESTROY)
-        return is_death_for_batch(world, target->from);
-    if ((kind->value_count && !target->first) || !has_fast_pools(world, kind))
-        return false; /* it was refused, or calls functions */
+        return is_death_for_batch(world, route->from);
+    if (!micap_batch_has_fast_pools(world, kind))
+        return false;
     if (operation == MICAP_OPERATION_CREATE)
-        return target->to->trivial && !target->to->has_companions && !micap_creation_hooks(target->to);
-    if (target->to == target->from && is_in_pools(kind))
+        return to->moves_as_bytes && !to->has_companions && !micap_creation_hooks(to);
+    if (to == route->from && is_in_pools(kind))
         return true;
-    return (target->to == target->from || moves_fast(target)) && !is_hooked(world, target);
+    return (to == route->from ? kind->is_trivial : moves_fast(route)) && !is_hooked(world, route);
 }
 
 /* Gathers entities of changes, from the first one on, as long as their rows follow each other as the run needs it. */
@@ -131,11 +136,21 @@ static void fill_column(char *to, const char *from, uint32_t bytes, uint32_t str
             micap_copy_trivial(to, from, bytes);
 }
 
-/* Moves the rows of a run. */
-static void move_run(mica_world *world, const micap_row_batch *run, const mica_entity *entities)
+/* Destroys values of rows of a run that go. Snapshots have what they need. */
+static void destruct_column(const micap_row_batch *run, uint32_t column)
+{
+    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+    micap_values_destruct(run->from.chunk->archetype->columns[column].type,
+                          micap_chunk_value(run->from.chunk, column, first), run->count);
+}
+
+/* Moves the rows of a run along an edge, or without one. */
+static void move_run(mica_world *world, const micap_row_batch *run, const micap_edge *edge, const mica_entity *entities)
 {
     uint32_t count = run->count;
     micap_row_batch_move_columns(world, run);
+    if (edge->path == MICAP_EDGE_REMOVES && edge->calls)
+        destruct_column(run, edge->column);
     memcpy(micap_chunk_entities(run->to.chunk) + run->to.row, entities, count * sizeof *entities);
     for (uint32_t i = 0; i < count; ++i)
         *micap_record_at(&world->entities, entities[i].index) =
@@ -184,7 +199,7 @@ static uint32_t move_first(mica_world *world, const micap_group *group, const mi
                                                 left < GATHERED_MAX ? left : GATHERED_MAX);
     run.count = gather_run(world, &run, change, kind->stride, entities);
     if (run.count > 1)
-        move_run(world, &run, entities);
+        move_run(world, &run, &group->edge, entities);
     else
         move_one(world, run.from, group, change->entity);
     fill_columns(world, run.to, kind, at, run.count, kind->value_count > 1 ? group->from : NULL);
@@ -200,7 +215,7 @@ static void move_rows(mica_world *world, const micap_flush_step *step, const mic
         mica_entity entity = step->changes->entity;
         micap_row to = micap_rows_next(group->to);
         char *value = move_one(world, micap_locate(world, entity), group, entity);
-        if (kind->value_count > 1)
+        if (kind->value_count > 1 || group->edge.path == MICAP_EDGE_GENERAL)
             fill_columns(world, to, kind, at, 1, group->from);
         else if (value)
             micap_copy_trivial(value, at + micap_kind_values(kind)->offset, micap_kind_values(kind)->bytes);
@@ -242,7 +257,7 @@ static void change_pool(mica_world *world, const micap_flush_step *step, const m
     }
 }
 
-static void change_pools(mica_world *world, const micap_flush_step *step)
+void micap_batch_change_pools(mica_world *world, const micap_flush_step *step)
 {
     const micap_kind_value *value = micap_kind_values(step->kind), *end = value + step->kind->value_count;
     for (; value < end; ++value)
@@ -279,6 +294,17 @@ static void create_rows(mica_world *world, const micap_flush_step *step, micap_a
     }
 }
 
+/* Destroys the values of rows that go. */
+static void destruct_rows(mica_world *world, const micap_row_batch *run)
+{
+    const micap_archetype *archetype = run->from.chunk->archetype;
+    uint32_t first = run->is_backward ? run->from.row + 1 - run->count : run->from.row;
+    micap_preserve_rows(world, run->from.chunk, first, run->count);
+    for (uint32_t i = 0; i < archetype->column_count; ++i)
+        if (!archetype->columns[i].trivial)
+            destruct_column(run, i);
+}
+
 /* Frees what those that die have besides their rows. */
 static void forget_all(mica_world *world, const mica_entity *entities, uint32_t count)
 {
@@ -299,6 +325,8 @@ static void destroy_rows(mica_world *world, const micap_flush_step *step)
         count = run.count = gather_run(world, &run, change, stride, entities);
         for (uint32_t i = 0; world->pools.count && !is_shared && i < count; ++i)
             micap_pools_entity_dies(world, entities[i]);
+        if (MICAP_UNLIKELY(!run.from.chunk->archetype->trivial))
+            destruct_rows(world, &run);
         if (count > 1)
             micap_row_batch_end(world, &run);
         else
@@ -321,7 +349,7 @@ void micap_batch_apply(mica_world *world, const micap_flush_step *step)
     else
         overwrite_values(world, step, group->from);
     if (step->kind->has_pools && !world->flush.is_shared)
-        change_pools(world, step);
+        micap_batch_change_pools(world, step);
 }
 
 void micap_batch_finish(mica_world *world, const micap_flush_step *step)
@@ -329,7 +357,7 @@ void micap_batch_finish(mica_world *world, const micap_flush_step *step)
     const micap_group *group = &world->flush.groups[step->group];
     const micap_recorded *change = step->changes;
     if (step->kind->has_pools)
-        change_pools(world, step);
+        micap_batch_change_pools(world, step);
     for (uint32_t i = 0; !group->to && i < step->count; ++i) {
         if (world->pools.count)
             micap_pools_entity_dies(world, change->entity);

@@ -4,9 +4,15 @@
 
 #include "core/commands/flush.h"
 
-/* Whether the batch tier applies changes of a simple kind: nothing observes them, and no function of a type is called. The
- * target is that of one of them, with its place. The others are for the single tier. */
-bool micap_is_for_batch(const mica_world *world, const micap_recorded_kind *kind, const micap_target *target);
+/* Whether the batch tier applies the changes of a route, whose kind is simple: nothing observes them, and rows move as bytes. The
+ * others are applied one after the other: see apply_each.h. */
+bool micap_is_for_batch(const mica_world *world, const micap_route *route);
+
+/* Whether all pools of a kind have the fast path. */
+bool micap_batch_has_fast_pools(const mica_world *world, const micap_recorded_kind *kind);
+
+/* Applies the part of changes that is in such pools. */
+void micap_batch_change_pools(mica_world *world, const micap_flush_step *step);
 
 /* Applies a step of such changes. Everything it needs is reserved. */
 void micap_batch_apply(mica_world *world, const micap_flush_step *step);

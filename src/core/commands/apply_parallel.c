@@ -9,6 +9,7 @@
 #include "core/commands/apply_parallel.h"
 
 #include "core/commands/apply_batch.h"
+#include "core/commands/apply_each.h"
 #include "core/commands/apply_single.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
@@ -102,7 +103,9 @@ static void list_families(families *all, const micap_flush *flush)
 /* An entity that dies leaves its row. Its handle is freed later. */
 static void apply_step(mica_world *world, const micap_flush_step *step)
 {
-    if (step->kind)
+    if (step->each)
+        micap_each_apply(world, step);
+    else if (step->kind)
         micap_batch_apply(world, step);
     else if (!step->target->destroyed)
         micap_target_apply(world, step->target);

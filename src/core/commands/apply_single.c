@@ -114,10 +114,21 @@ static void remove_further_instances(mica_world *world, mica_pool *pool, mica_en
     uint32_t first;
     while ((first = micap_pool_row(pool, entity)) != MICAP_ROW_NONE && pool->next[first] != MICAP_ROW_NONE)
         micap_pools_remove_instance(world, pool, pool->next[first]);
-    if (first != MICAP_ROW_NONE && pool->enabled) {
-        micap_pool_preserve(pool, first, 1);
-        pool->enabled[first] = 1; /* what is added anew is switched on */
-    }
+    if (first != MICAP_ROW_NONE && pool->enabled) /* what is added anew is switched on */
+        micap_pooled_enable(world, entity, pool->type, true);
+}
+
+/* Removes the instance that came nth before the flush. Earlier removals of this target have moved those after it forward. */
+static void remove_nth(mica_world *world, mica_pool *pool, const micap_target *target, const micap_command *removal)
+{
+    uint32_t nth = removal->nth, row = micap_pool_row(pool, target->entity);
+    for (const micap_command *command = target->first; command != removal; command = command->next)
+        nth -= command->type == removal->type && command->operation == MICAP_OPERATION_REMOVE_INSTANCE &&
+               command->nth < removal->nth;
+    for (; nth && row != MICAP_ROW_NONE; --nth)
+        row = pool->next[row];
+    if (row != MICAP_ROW_NONE) /* or a hook removed it */
+        micap_pools_remove_instance(world, pool, row);
 }
 
 static void change_pools(mica_world *world, const micap_target *target)
@@ -130,6 +141,8 @@ static void change_pools(mica_world *world, const micap_target *target)
             remove_further_instances(world, pool, target->entity);
         else if (command->operation == MICAP_OPERATION_REMOVE)
             micap_pools_remove(world, pool, target->entity);
+        else if (command->operation == MICAP_OPERATION_REMOVE_INSTANCE)
+            remove_nth(world, pool, target, command);
         else if (command->operation != MICAP_OPERATION_NONE)
             place_instance(world, pool, target->entity, command);
         else if (command->toggle != MICAP_TOGGLE_KEEP)

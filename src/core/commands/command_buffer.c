@@ -109,7 +109,8 @@ void micap_commands_report_dead(const mica_commands *commands, mica_entity entit
     bool alive = mica_is_alive(commands->world, entity);
     micap_fail(commands->world, MICA_ERROR_DEAD, location, "%s%s%s: entity %u (generation %u) %s",
                commands->label ? commands->label : "", commands->label ? ": " : "", what, entity.index,
-               entity.generation, alive ? "is destroyed by an earlier command" : "is not alive");
+               entity.generation,
+               alive ? "is destroyed by an earlier command" : micap_dead_text(commands->world, entity));
 }
 
 bool micap_commands_expect_living(mica_commands *commands, mica_entity entity, mica_location location, const char *what)

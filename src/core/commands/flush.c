@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "core/commands/apply_batch.h"
+#include "core/commands/apply_each.h"
 #include "core/commands/apply_parallel.h"
 #include "core/commands/apply_single.h"
 #include "core/commands/flush_plan.h"
@@ -136,7 +137,9 @@ static void apply_plan(mica_world *world)
     if (!micap_flush_apply_parallel(world)) {
         const micap_flush_step *order = micap_flush_order(flush);
         for (uint32_t i = 0; i < flush->step_count; ++i)
-            if (order[i].kind)
+            if (order[i].each)
+                micap_each_apply(world, &order[i]);
+            else if (order[i].kind)
                 micap_batch_apply(world, &order[i]);
             else
                 micap_target_apply(world, order[i].target);
@@ -152,6 +155,13 @@ static void drop_recordings(mica_world *world, bool all)
     }
 }
 
+/* The values of required components, if the plan is not applied. */
+static void drop_made(const micap_flush *flush)
+{
+    for (uint32_t i = 0; i < flush->made_count; ++i)
+        micap_values_destruct(flush->made[i].type, flush->made[i].value, 1);
+}
+
 static mica_result apply_round(mica_world *world, bool all)
 {
     swap_recordings(world, all);
@@ -159,15 +169,18 @@ static mica_result apply_round(mica_world *world, bool all)
     world->flush.pair_count = 0;
     mica_result result = micap_flush_plan(world);
     if (result != MICA_OK) {
+        drop_made(&world->flush);
         micap_flush_forget_incoming(world);
         micap_notes_undo(world);
         swap_recordings(world, all); /* as before, for another try */
     } else if (!accept_dead(world)) {
+        drop_made(&world->flush);
         micap_flush_forget_incoming(world);
         micap_notes_undo(world);
         drop_recordings(world, all);
         result = MICA_ERROR_DEAD;
     } else {
+        micap_notes_finish(world);
         apply_plan(world);
         empty_applied(world);
         micap_flush_forget_incoming(world);
@@ -184,22 +197,36 @@ static bool is_anything_recorded(const mica_world *world, bool all)
     return false;
 }
 
+/* Calls watches that wait for the end of the operation. False if there are none. */
+static bool settle(mica_world *world)
+{
+    if (!world->is_unsettled || world->settle_holds)
+        return false;
+    world->is_unsettled = false;
+    world->settle(world);
+    return true;
+}
+
 static mica_result apply_rounds(mica_world *world, bool all)
 {
     mica_result result = MICA_OK;
     world->flush.refusal = MICA_OK;
     world->hooks_recorded = false;
     world->flushing = true;
-    for (uint32_t round = 0; result == MICA_OK && is_anything_recorded(world, all); ++round) {
-        if (round < ROUNDS_MAX) {
-            result = apply_round(world, all);
-        } else {
-            drop_recordings(world, all);
-            result = micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0},
-                                "flush: hooks keep recording changes after %d rounds; the rest is dropped", ROUNDS_MAX);
-        }
-    }
+    uint32_t round = 0;
+    do
+        for (; result == MICA_OK && is_anything_recorded(world, all); ++round)
+            if (round < ROUNDS_MAX)
+                result = apply_round(world, all);
+            else
+                result =
+                    micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0},
+                               "flush: hooks keep recording changes after %d rounds; the rest is dropped", ROUNDS_MAX);
+    while (settle(world));
+    if (result == MICA_ERROR_LIMIT)
+        drop_recordings(world, all);
     world->flushing = false;
+    world->hooks_recorded |= world->is_unsettled;
     return result == MICA_OK ? world->flush.refusal : result;
 }
 
@@ -274,6 +301,7 @@ void micap_flush_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, flush->pairs, flush->pair_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->pair_table, flush->pair_table_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dropped, flush->dropped_capacity);
+    MICAP_RELEASE_ARRAY(&world->memory, flush->made, flush->made_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->dead, flush->dead_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, flush->destinations, flush->destination_capacity);
     micap_stage_free(&world->memory, &flush->stage);

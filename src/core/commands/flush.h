@@ -1,5 +1,5 @@
 /* The flush: from recordings to one move per entity. It first plans, which only reads, and then applies, which can't fail.
- * flush_coalesce and flush_plan make the plan; apply_batch, apply_single and apply_parallel apply it. */
+ * flush_coalesce and flush_plan make the plan; apply_batch, apply_each, apply_single and apply_parallel apply it. */
 #ifndef MICAP_CORE_COMMANDS_FLUSH_H
 #define MICAP_CORE_COMMANDS_FLUSH_H
 
@@ -11,11 +11,14 @@ typedef struct micap_command {
     struct micap_command *next; /* of the same target */
     void *value;                /* staged; NULL for a tag */
     const micap_type *type;
-    uint8_t operation; /* NONE, VALUE, REMOVE or INSTANCE */
+    uint32_t nth; /* of REMOVE_INSTANCE: which one */
+    uint8_t
+        operation; /* NONE, VALUE, REMOVE, INSTANCE, REMOVE_INSTANCE, or REQUIRED, which the plan turns into NONE or VALUE */
     uint8_t toggle;
     bool is_set;       /* by set or create: the set hook runs */
     bool toggle_first; /* the toggle was recorded before the value: it applies only if the component was there before */
     bool toggled;      /* set when it is applied: the toggle changes something */
+    bool is_default;   /* a value that the plan still has to make */
 } micap_command;
 
 /* The net change of one entity, made by the flush for changes that the batch tier can't apply. */
@@ -27,6 +30,7 @@ typedef struct micap_target {
     bool created;
     bool destroyed;
     bool has_toggles;
+    bool brings;           /* required components are among the commands */
     bool doomed;           /* it dies because another entity dies */
     micap_edge edge;       /* from one archetype to the other, if it has the fast path */
     micap_archetype *from; /* NULL if it is created */
@@ -42,6 +46,7 @@ typedef struct micap_flush_step {
     };
     uint32_t count; /* of entities */
     uint32_t group;
+    const struct micap_each_plan *each; /* the changes are applied one after the other; NULL: all at once */
 } micap_flush_step;
 
 /* Steps with the same (from, to) are applied together, in order of first appearance. */
@@ -54,11 +59,13 @@ typedef struct micap_group {
 /* Where changes of a kind to entities of one archetype go. */
 typedef struct micap_route {
     const micap_recorded_kind *kind;
-    const micap_archetype *from; /* NULL if they are created */
-    struct micap_route *after;   /* the one that was used after it: a loop repeats the same routes */
-    const micap_target *first;   /* of the first change, which found the route; NULL: it is not known yet */
-    bool is_judged;
-    bool is_batch; /* the batch tier applies the changes; known when it is judged */
+    micap_archetype *from;              /* NULL if they are created */
+    micap_archetype *to;                /* NULL if they are destroyed */
+    micap_edge edge;                    /* if it has the fast path */
+    struct micap_route *after;          /* the one that was used after it: a loop repeats the same routes */
+    bool is_known;                      /* otherwise the first change finds it, by its target */
+    bool is_batch;                      /* the batch tier applies the changes, */
+    const struct micap_each_plan *each; /* or they are applied one after the other; otherwise they are targets */
     uint32_t group;
 } micap_route;
 
@@ -109,6 +116,9 @@ typedef struct micap_flush {
     micap_dropped *dropped; /* values that are not needed */
     uint32_t dropped_count;
     uint32_t dropped_capacity;
+    micap_dropped *made; /* values of required components, to be destroyed if the plan is not applied */
+    uint32_t made_count;
+    uint32_t made_capacity;
     micap_dead *dead; /* for which something was recorded */
     uint32_t dead_count;
     uint32_t dead_capacity;

@@ -27,6 +27,22 @@ bool micap_flush_drop_values(mica_world *world, const micap_target *target)
     return true;
 }
 
+/* Lists the staged values of a change that is not made. */
+static bool drop_change(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    for (uint32_t i = 0; i < kind->value_count; ++i)
+        if (!drop_value(world, values[i].type, micap_recorded_value(change, &values[i])))
+            return false;
+    return true;
+}
+
+bool micap_flush_drop_dead(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind)
+{
+    return drop_change(world, change, kind) &&
+           micap_flush_set_aside(world, change->entity, kind->location, kind->label);
+}
+
 bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location location, const char *label)
 {
     micap_flush *flush = &world->flush;
@@ -89,29 +105,83 @@ static bool replace(mica_world *world, micap_command *earlier, const micap_comma
     earlier->operation = later->operation;
     earlier->value = later->value;
     earlier->is_set = later->is_set;
+    earlier->is_default = false;
     return true;
 }
 
-/* What is recorded for many instances is done one after the other. A removal makes what was before it void, a value for the
- * first instance takes the place of another, and a switch right after a removal finds nothing. */
-static bool merge_many(mica_world *world, micap_target *into, const micap_command *later)
+/* A removal of all instances makes what was recorded before it void. */
+static bool drop_many(mica_world *world, micap_target *into, const micap_type *type)
 {
-    micap_operation last = MICAP_OPERATION_NONE;
     for (micap_command *command = into->first, *next; command; command = next) {
         next = command->next;
-        if (command->type != later->type)
-            continue;
-        last = (micap_operation)command->operation;
-        if (later->operation == MICAP_OPERATION_VALUE && last == MICAP_OPERATION_VALUE)
-            return replace(world, command, later);
-        if (later->operation != MICAP_OPERATION_REMOVE)
+        if (command->type != type)
             continue;
         if (!drop_value(world, command->type, command->value))
             return false;
         unlink_command(into, command);
     }
-    bool finds_nothing = later->operation == MICAP_OPERATION_NONE && last == MICAP_OPERATION_REMOVE;
+    return true;
+}
+
+/* What is recorded for many instances is done one after the other. A value for the first instance takes the place of another,
+ * unless an instance was removed in between. A switch right after a removal finds nothing, and an instance is removed once. */
+static bool merge_many(mica_world *world, micap_target *into, const micap_command *later)
+{
+    if (later->operation == MICAP_OPERATION_REMOVE)
+        return drop_many(world, into, later->type) && append_command(world, into, later);
+    micap_operation last = MICAP_OPERATION_NONE;
+    micap_command *value = NULL;
+    bool was_removed = false;
+    for (micap_command *command = into->first; command; command = command->next) {
+        if (command->type != later->type)
+            continue;
+        last = (micap_operation)command->operation;
+        if (last == MICAP_OPERATION_VALUE && !value)
+            value = command;
+        else if (last == MICAP_OPERATION_REMOVE_INSTANCE)
+            value = NULL;
+        was_removed |=
+            last == MICAP_OPERATION_REMOVE || (last == MICAP_OPERATION_REMOVE_INSTANCE && command->nth == later->nth);
+    }
+    if (later->operation == MICAP_OPERATION_VALUE && value)
+        return replace(world, value, later);
+    bool finds_nothing = (later->operation == MICAP_OPERATION_NONE && last == MICAP_OPERATION_REMOVE) ||
+                         (later->operation == MICAP_OPERATION_REMOVE_INSTANCE && was_removed);
     return finds_nothing || append_command(world, into, later);
+}
+
+/* The last operation of a target on a component; NONE if there is only a toggle, or nothing. */
+static micap_operation last_operation(const micap_target *target, const micap_type *type)
+{
+    micap_operation last = MICAP_OPERATION_NONE;
+    for (const micap_command *command = target->first; command; command = command->next)
+        if (command->type == type && command->operation != MICAP_OPERATION_NONE)
+            last = (micap_operation)command->operation;
+    return last;
+}
+
+/* Merges a component that comes along with another one: after a removal it has its default value, and otherwise it is added if nothing
+ * else adds it. */
+static bool merge_required(mica_world *world, micap_target *into, const micap_type *type)
+{
+    micap_operation last = last_operation(into, type);
+    bool is_removed = last == MICAP_OPERATION_REMOVE;
+    if (last != MICAP_OPERATION_NONE && !is_removed)
+        return true;
+    into->brings = true;
+    micap_command *earlier = type->type.many ? NULL : into->first;
+    while (earlier && earlier->type != type)
+        earlier = earlier->next;
+    micap_command later = {.type = type, .operation = MICAP_OPERATION_VALUE};
+    if (earlier)
+        merge_toggle(into, earlier, &later);
+    later.operation = is_removed ? MICAP_OPERATION_VALUE : MICAP_OPERATION_REQUIRED;
+    later.is_default = is_removed;
+    if (!earlier)
+        return append_command(world, into, &later);
+    earlier->operation = later.operation;
+    earlier->is_default = is_removed;
+    return true;
 }
 
 /* The later command replaces the earlier one for its component; there is one. */
@@ -149,6 +219,18 @@ static inline bool has_command(const micap_target *target, const micap_type *typ
     return false;
 }
 
+/* Merges what comes along with a component, unless the entity has it already: as the changes before say, or as it is. */
+static bool merge_all_required(mica_world *world, micap_target *into, const micap_type *type)
+{
+    micap_operation last = last_operation(into, type);
+    if (last == MICAP_OPERATION_NONE ? mica_has_id(world, into->entity, type->id) : last != MICAP_OPERATION_REMOVE)
+        return true;
+    for (uint32_t i = 0; i < type->required_count; ++i)
+        if (!merge_required(world, into, micap_type_of(type->required[i])))
+            return false;
+    return true;
+}
+
 static bool merge_change(mica_world *world, micap_target *into, micap_recorded *change, const micap_recorded_kind *kind)
 {
     micap_operation operation = micap_kind_operation(kind);
@@ -159,9 +241,12 @@ static bool merge_change(mica_world *world, micap_target *into, micap_recorded *
     for (uint32_t i = 0; i < kind->value_count; ++i) {
         micap_command command = {.value = micap_recorded_value(change, &values[i]),
                                  .type = values[i].type,
+                                 .nth = values[i].size_bytes,
                                  .operation = values[i].operation,
                                  .toggle = (uint8_t)(kind->shape / MICAP_SHAPE_TOGGLE),
                                  .is_set = micap_kind_sets(kind, &values[i])};
+        if (MICAP_UNLIKELY(kind->has_required) && !merge_all_required(world, into, values[i].type))
+            return false;
         bool is_only = !has_command(into, values[i].type);
         if (!(is_only ? append_command(world, into, &command)
                       : merge_command(world, into, &command, kind->shape == MICAP_SHAPE_MARK)))
@@ -182,13 +267,11 @@ static bool drop_changes(mica_world *world, micap_target *into, const micap_reco
     const micap_recorded_kind *reported = &recording->kinds[first->kind];
     for (micap_recorded *change = first; change;) {
         const micap_recorded_kind *kind = &recording->kinds[change->kind];
-        const micap_kind_value *values = micap_kind_values(kind);
         into->created |= micap_kind_operation(kind) == MICAP_OPERATION_CREATE;
         if (micap_kind_operation(kind) == MICAP_OPERATION_DESTROY)
             reported = kind;
-        for (uint32_t i = 0; i < kind->value_count; ++i)
-            if (!drop_value(world, values[i].type, micap_recorded_value(change, &values[i])))
-                return false;
+        if (!drop_change(world, change, kind))
+            return false;
         change = after(change, first);
     }
     return micap_flush_set_aside(world, into->entity, reported->location, reported->label);
@@ -363,7 +446,10 @@ static const micap_recorded_kind *kind_of_both(mica_world *world, const micap_re
 {
     static const micap_recorded_kind none = {.is_simple = false};
     if (micap_kind_operation(then) == MICAP_OPERATION_DESTROY)
-        return first->shape == MICAP_OPERATION_CREATE || first->shape == MICAP_OPERATION_DESTROY ? NULL : then;
+        return micap_kind_operation(first) == MICAP_OPERATION_CREATE || first->shape == MICAP_OPERATION_DESTROY ||
+                       !first->is_trivial
+                   ? NULL
+                   : then;
     void **found = micap_flush_find(world, first, then);
     if (found && !*found) {
         micap_recorded_kind *kind = micap_flush_allocate(world, sizeof *kind);
@@ -479,6 +565,7 @@ bool micap_flush_coalesce(mica_world *world)
 {
     micap_flush *flush = &world->flush;
     flush->gathered_count = flush->dropped_count = flush->dead_count = flush->destination_count = 0;
+    flush->made_count = 0;
     flush->has_doomed = false;
     flush->has_table = needs_table(world, &flush->entity_count);
     if (flush->has_table && !reserve_table(world, flush->entity_count))

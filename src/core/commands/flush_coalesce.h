@@ -17,6 +17,9 @@ micap_target *micap_flush_make_target(mica_world *world, micap_recorded *change,
 /* Lists the staged values of a target, to be dropped when the flush is applied. */
 bool micap_flush_drop_values(mica_world *world, const micap_target *target);
 
+/* Lists the staged values of a change to an entity that is dead, and notes that it is. */
+bool micap_flush_drop_dead(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind);
+
 /* Notes that an entity is dead, for which something was recorded: it is reported when the flush is applied. */
 bool micap_flush_set_aside(mica_world *world, mica_entity entity, mica_location location, const char *label);
 

@@ -2,8 +2,10 @@
 
 #include "base/bits.h"
 #include "core/commands/apply_batch.h"
+#include "core/commands/apply_each.h"
 #include "core/commands/flush_coalesce.h"
 #include "core/commands/module_notes.h"
+#include "core/entity/create_plan.h"
 #include "core/storage/archetype_graph.h"
 #include "core/storage/component_set.h"
 #include "core/storage/pool_lookup.h"
@@ -57,7 +59,7 @@ static micap_archetype *destination(mica_world *world, micap_archetype *from, mi
         }
     if (steps == 0)
         return from;
-    if (steps > 1)
+    if (steps > 1 || (step->operation == MICAP_OPERATION_VALUE && micap_archetype_lacks_required(from, step->type)))
         return jump(world, from, target);
     const micap_edge *edge = micap_archetype_step(world, from, step->type->id);
     if (!edge)
@@ -146,6 +148,43 @@ static bool use_pools(mica_world *world, const micap_target *target)
     return true;
 }
 
+/* Makes the default value of a component that comes along. */
+static bool make_default(mica_world *world, micap_command *command)
+{
+    micap_flush *flush = &world->flush;
+    const micap_type *type = command->type;
+    command->is_default = false;
+    if (!type->type.size_bytes)
+        return true;
+    if (!MICAP_RESERVE(&world->memory, flush->made, &flush->made_capacity, (uint64_t)flush->made_count + 1) ||
+        !(command->value =
+              micap_stage_allocate(&world->memory, &flush->stage, type->type.size_bytes, type->type.alignment)))
+        return micap_fail_memory(world, "flush"), false;
+    if (!micap_values_construct(type, command->value, 1)) {
+        command->value = NULL;
+        return micap_fail_value(world, type);
+    }
+    flush->made[flush->made_count++] = (micap_dropped){type, command->value};
+    return true;
+}
+
+/* Finds out which required components a target lacks, and makes their values. False with a report. */
+static bool resolve_required(mica_world *world, const micap_target *target)
+{
+    for (micap_command *command = target->first; command; command = command->next) {
+        if (command->operation == MICAP_OPERATION_REQUIRED) {
+            if (!micap_component_use(world, command->type->id))
+                return false;
+            bool is_there = mica_has_id(world, target->entity, command->type->id);
+            command->operation = is_there ? MICAP_OPERATION_NONE : MICAP_OPERATION_VALUE;
+            command->is_default = !is_there;
+        }
+        if (command->is_default && !make_default(world, command))
+            return false;
+    }
+    return true;
+}
+
 /* Makes room for a target. */
 static bool expect_target(mica_world *world, const micap_target *target)
 {
@@ -159,11 +198,12 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
     if (target->destroyed)
         return true;
     micap_archetype *base = target->created ? world->archetypes.by_id[0] : target->from;
-    if (before && is_alike(before, target)) {
+    bool fine = !target->brings || resolve_required(world, target);
+    if (fine && before && is_alike(before, target)) {
         target->to = before->to;
         target->edge = before->edge;
     } else {
-        target->to = use_pools(world, target) ? destination(world, base, target) : NULL;
+        target->to = fine && use_pools(world, target) ? destination(world, base, target) : NULL;
     }
     if (!target->to && !is_worth_another_try(world)) {
         if (!refuse_target(world, target))
@@ -174,19 +214,20 @@ static bool find_place(mica_world *world, micap_target *target, const micap_targ
 }
 
 /* The group of (from, to), which is added if there is none. False with a report if memory runs out. */
-static bool group_of(mica_world *world, const micap_target *target, uint32_t *out_group)
+static bool group_of(mica_world *world, micap_archetype *from, micap_archetype *to, const micap_edge *edge,
+                     uint32_t *out_group)
 {
     micap_flush *flush = &world->flush;
-    void **found = micap_flush_find(world, target->from, target->to);
+    void **found = micap_flush_find(world, from, to);
     if (!found || !MICAP_RESERVE(&world->memory, flush->groups, &flush->group_capacity, flush->group_count + 1))
         return micap_fail_memory(world, "flush"), false;
     if (!*found) {
-        flush->groups[flush->group_count++] = (micap_group){.from = target->from, .to = target->to};
+        flush->groups[flush->group_count++] = (micap_group){.from = from, .to = to};
         *found = (void *)(uintptr_t)flush->group_count;
     }
     *out_group = (uint32_t)(uintptr_t)*found - 1;
-    if (target->edge.path != MICAP_EDGE_GENERAL)
-        flush->groups[*out_group].edge = target->edge;
+    if (edge->path != MICAP_EDGE_GENERAL)
+        flush->groups[*out_group].edge = *edge;
     return true;
 }
 
@@ -220,15 +261,9 @@ static bool place_target(mica_world *world, micap_target *target, const micap_ch
     *out_step = (micap_flush_step){.target = target, .count = 1};
     if (before && before->from == target->from && before->to == target->to)
         out_step->group = last->group;
-    else if (!group_of(world, target, &out_step->group))
+    else if (!group_of(world, target->from, target->to, &target->edge, &out_step->group))
         return false;
     return true;
-}
-
-static bool set_aside(mica_world *world, mica_entity entity, const micap_recorded_kind *kind)
-{
-    return micap_flush_set_aside(world, entity, kind->location, kind->label) ||
-           (micap_fail_memory(world, "flush"), false);
 }
 
 static bool plan_target(mica_world *world, micap_target *target)
@@ -236,9 +271,10 @@ static bool plan_target(mica_world *world, micap_target *target)
     const micap_chunk *chunk = micap_locate(world, target->entity).chunk;
     micap_flush_step step;
     if (!target->created && chunk->number <= MICAP_CHUNK_PENDING) {
-        if (!micap_flush_drop_values(world, target))
+        if (!micap_flush_drop_values(world, target) ||
+            !micap_flush_set_aside(world, target->entity, target->kind->location, target->kind->label))
             return micap_fail_memory(world, "flush"), false;
-        return set_aside(world, target->entity, target->kind);
+        return true;
     }
     return place_target(world, target, chunk, &step) && push_step(world, step);
 }
@@ -287,44 +323,136 @@ static bool expect_in_pool(mica_world *world, const micap_flush_step *run, const
     return fine || (micap_fail_memory(world, value->type->type.name), false);
 }
 
-/* Plans the changes that the batch tier applies. */
+/* Plans changes that are applied from the log. */
 static MICAP_INLINE bool plan_run(mica_world *world, micap_flush_step run, const micap_route *route)
 {
     const micap_kind_value *values = micap_kind_values(run.kind);
-    const micap_target *first = route->first;
-    MICAP_ASSERT(first, "the first change of a route was planned");
     run.group = route->group;
-    if (first->to && first->to != first->from)
-        first->to->incoming += run.count; /* it is among the destinations */
-    bool fine = true;
+    run.each = route->each;
+    bool fine = !route->to || route->to == route->from || expect_rows(world, route->to, run.count);
     for (uint32_t i = 0; run.kind->has_pools && fine && i < run.kind->value_count; ++i)
         if (values[i].operation == MICAP_OPERATION_VALUE && micap_is_pooled(values[i].component))
             fine = expect_in_pool(world, &run, &values[i]);
     return fine && push_step(world, run);
 }
 
-/* Plans a change by its target. The first one of a kind and an archetype finds the route of those that follow. */
+/* Whether required components may come along with changes of a kind. */
+static bool brings(const micap_recorded_kind *kind, const micap_archetype *from)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    for (uint32_t i = 0; kind->has_required && i < kind->value_count; ++i)
+        if (values[i].type->requires_pools || micap_archetype_lacks_required(from, values[i].type))
+            return true;
+    return false;
+}
+
+/* Chooses how the changes of a route are applied. False with a report if memory runs out. */
+static bool judge(mica_world *world, micap_route *route)
+{
+    bool is_alone = !brings(route->kind, route->from); /* all that changes is in the log */
+    route->is_batch = is_alone && micap_is_for_batch(world, route);
+    if (is_alone && !route->is_batch && micap_is_for_each(world, route)) {
+        route->each = micap_each_make_plan(world, route);
+        if (!route->each)
+            return micap_fail_memory(world, "flush"), false;
+    }
+    return route->is_known = true;
+}
+
+enum { VALUES_MAX = 16 };
+
+/* Lists the values of a creation as mica_create gets them. False if there are too many, or if some are removed again. */
+static bool list_created(const micap_recorded_kind *kind, mica_value *out)
+{
+    const micap_kind_value *values = micap_kind_values(kind);
+    bool fine = kind->value_count <= VALUES_MAX;
+    for (uint32_t i = 0; fine && i < kind->value_count; ++i) {
+        out[i] = (mica_value){.component = values[i].component, .size_bytes = values[i].size_bytes};
+        fine = values[i].operation == MICAP_OPERATION_VALUE;
+    }
+    return fine;
+}
+
+/* The archetype of creations, if it has a plan. */
+static micap_archetype *find_created(const mica_world *world, const micap_recorded_kind *kind)
+{
+    mica_value values[VALUES_MAX];
+    return list_created(kind, values) ? micap_create_plan_find(world, values, kind->value_count) : NULL;
+}
+
+/* Where entities of an archetype go with changes of a kind, if that is known without a search; otherwise NULL. */
+static micap_archetype *find_changed(const mica_world *world, micap_route *route)
+{
+    const micap_kind_value *values = micap_kind_values(route->kind);
+    mica_component step = 0;
+    for (uint32_t i = 0; i < route->kind->value_count; ++i) {
+        mica_component component = values[i].component;
+        if (micap_is_pooled(component)) {
+            if (!micap_pool_of(world, component))
+                return NULL;
+        } else if ((values[i].operation == MICAP_OPERATION_VALUE) != micap_archetype_has(route->from, component)) {
+            if (step)
+                return NULL;
+            step = component;
+        }
+    }
+    if (!step)
+        return route->from;
+    const micap_edge *edge = route->from->edge_capacity ? micap_archetype_edge(route->from, step) : NULL;
+    if (!edge || !edge->end)
+        return NULL;
+    route->edge = *edge;
+    return edge->end;
+}
+
+/* Finds a route without a target, if the way is known: along an edge of the archetype, or by a creation plan. False with a report if
+ * memory runs out. */
+static bool find_route(mica_world *world, micap_route *route)
+{
+    micap_operation operation = micap_kind_operation(route->kind);
+    if (operation == MICAP_OPERATION_CREATE)
+        route->to = find_created(world, route->kind);
+    else if (operation != MICAP_OPERATION_DESTROY && !brings(route->kind, route->from))
+        route->to = find_changed(world, route);
+    if (!route->to && operation != MICAP_OPERATION_DESTROY)
+        return true;
+    return group_of(world, route->from, route->to, &route->edge, &route->group) && judge(world, route);
+}
+
+/* Keeps what the target of the first change found. */
+static bool learn_route(mica_world *world, micap_route *route, const micap_target *target, uint32_t group)
+{
+    mica_value values[VALUES_MAX];
+    if (target->created && list_created(route->kind, values))
+        micap_create_plan_archetype(world, values, route->kind->value_count); /* for the next flush */
+    route->to = target->to;
+    route->edge = target->edge;
+    route->group = group;
+    return judge(world, route);
+}
+
+/* Plans a change by its target. The first one of a kind and an archetype finds the route of those that follow; NULL: none do. */
 static bool plan_single(mica_world *world, micap_recorded *change, const micap_recorded_kind *kind,
                         const micap_chunk *chunk, micap_route *route)
 {
     micap_target *target = micap_flush_make_target(world, change, kind);
-    const micap_target *first = route->first;
     if (!target)
         return micap_fail_memory(world, "flush"), false;
-    micap_flush_step single = {.target = target, .count = 1, .group = route->group};
-    if (first) {
-        target->from = first->from;
-        target->to = first->to;
-        target->edge = first->edge;
-        return expect_target(world, target) && push_step(world, single);
+    micap_flush_step single = {.target = target, .count = 1};
+    bool is_own = kind->has_required && kind->has_pools; /* what comes along depends on the entity */
+    if (route && route->is_known && !is_own) {
+        target->from = route->from;
+        target->to = route->to;
+        target->edge = route->edge;
+        single.group = route->group;
+        return (!target->brings || resolve_required(world, target)) && expect_target(world, target) &&
+               push_step(world, single);
     }
     bool is_empty = !target->first;
     if (!place_target(world, target, chunk, &single))
         return false;
-    route->group = single.group;
-    if (is_empty || target->first) /* otherwise it was refused, and so is each that follows */
-        route->first = target;
-    return push_step(world, single);
+    bool is_refused = !is_empty && !target->first; /* and so is each that follows */
+    return (!route || is_refused || learn_route(world, route, target, single.group)) && push_step(world, single);
 }
 
 static bool plan_singles(mica_world *world, const micap_flush_step *run, const micap_chunk *chunk, micap_route *route)
@@ -338,26 +466,27 @@ static bool plan_singles(mica_world *world, const micap_flush_step *run, const m
 
 /* The route of a kind and an archetype, which may be unknown. NULL with a report if memory runs out. */
 static __attribute__((noinline)) micap_route *look_up_route(mica_world *world, const micap_recorded_kind *kind,
-                                                            const micap_archetype *from)
+                                                            micap_archetype *from)
 {
     micap_flush *flush = &world->flush;
     void **found = micap_flush_find(world, kind, from);
-    if (found && !*found) {
-        micap_route *route = micap_flush_allocate(world, sizeof *route);
+    micap_route *route = found ? *found : NULL;
+    if (found && !route) {
+        *found = route = micap_flush_allocate(world, sizeof *route);
         if (route)
             *route = (micap_route){.kind = kind, .from = from};
-        *found = route;
+        if (route && !find_route(world, route))
+            return NULL;
     }
-    if (!found || !*found)
+    if (!route)
         return micap_fail_memory(world, "flush"), NULL;
     if (flush->recent)
-        flush->recent->after = *found;
-    return flush->recent = *found;
+        flush->recent->after = route;
+    return flush->recent = route;
 }
 
 /* The same; mostly it is the one that followed the last one before. */
-static MICAP_INLINE micap_route *route_of(mica_world *world, const micap_recorded_kind *kind,
-                                          const micap_archetype *from)
+static MICAP_INLINE micap_route *route_of(mica_world *world, const micap_recorded_kind *kind, micap_archetype *from)
 {
     micap_route *guess = world->flush.recent ? world->flush.recent->after : NULL;
     if (!guess || guess->kind != kind || guess->from != from)
@@ -371,22 +500,18 @@ static uint32_t plan_first(mica_world *world, const micap_flush_step *step)
     bool is_created = micap_kind_operation(step->kind) == MICAP_OPERATION_CREATE;
     const micap_chunk *chunk = is_created ? NULL : micap_locate(world, step->changes->entity).chunk;
     if (!is_created && MICAP_UNLIKELY(chunk->number <= MICAP_CHUNK_PENDING))
-        return set_aside(world, step->changes->entity, step->kind);
+        return micap_flush_drop_dead(world, step->changes, step->kind) || (micap_fail_memory(world, "flush"), false);
     if (asks_modules(world, step->kind) && micap_is_attached(&world->attachments, step->changes->entity.index))
-        return plan_single(world, step->changes, step->kind, chunk, &(micap_route){0});
+        return plan_single(world, step->changes, step->kind, chunk, NULL);
     micap_route *route = route_of(world, step->kind, is_created ? NULL : chunk->archetype);
     if (!route)
         return 0;
-    if (MICAP_UNLIKELY(!route->is_judged) && route->first) {
-        route->is_judged = true;
-        route->is_batch = micap_is_for_batch(world, step->kind, route->first);
-    }
     micap_flush_step run = *step;
-    if (!route->first)
+    if (!route->is_known)
         run.count = 1;
     else if (run.count > 1 && !is_created)
         run.count = count_alike(world, step, chunk);
-    bool fine = route->is_batch ? plan_run(world, run, route) : plan_singles(world, &run, chunk, route);
+    bool fine = route->is_batch || route->each ? plan_run(world, run, route) : plan_singles(world, &run, chunk, route);
     return fine ? run.count : 0;
 }
 

@@ -67,3 +67,10 @@ void micap_notes_undo(mica_world *world)
     for (; flush->last_note; flush->last_note = flush->last_note->applied_before)
         flush->last_note->ops->undo(world, flush->last_note);
 }
+
+void micap_notes_finish(mica_world *world)
+{
+    for (micap_note *note = world->flush.last_note; note; note = note->applied_before)
+        if (note->ops->finish)
+            note->ops->finish(world, note);
+}

@@ -13,6 +13,8 @@ typedef struct micap_note_ops {
     mica_result (*apply)(mica_world *world, struct micap_note *note);
     /* Undoes apply, last note first, if the flush can't be made. */
     void (*undo)(mica_world *world, struct micap_note *note);
+    /* Releases what undo would need, once the flush is sure to be made. May be NULL. */
+    void (*finish)(mica_world *world, struct micap_note *note);
 } micap_note_ops;
 
 typedef struct micap_note {
@@ -30,9 +32,10 @@ micap_note *micap_commands_note(mica_commands *commands, const micap_note_ops *o
 /* Discards the notes after one; NULL: all. */
 void micap_recording_forget_notes(micap_recording *recording, micap_note *last);
 
-/* Applies all notes. False with the result in `out_result` if the flush must be tried again. The other undoes them. */
+/* Applies all notes. False with the result in `out_result` if the flush must be tried again. The others undo and finish them. */
 bool micap_notes_apply(mica_world *world, mica_result *out_result);
 void micap_notes_undo(mica_world *world);
+void micap_notes_finish(mica_world *world);
 
 /* Notes for the flush that the entity of a note is dead, as for a target. */
 mica_result micap_note_set_aside(mica_world *world, const micap_note *note, mica_entity entity);

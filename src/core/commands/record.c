@@ -8,10 +8,12 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "core/commands/record_kind.h"
+#include "core/commands/record_outcome.h"
+#include "core/entity/required.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
-#include "core/storage/rows.h"
+#include "core/storage/pool_lookup.h"
 #include "pool/pool_rows.h"
 #include "mica/split.h"
 
@@ -163,74 +165,14 @@ static void end_change(mica_commands *commands, char *at, const micap_recorded_k
     widen_range(recording, entity.index);
 }
 
-/* What the changes of an entity in this buffer say of a component. */
-typedef struct knowledge {
-    micap_operation last;    /* the last operation, of creations VALUE; NONE: nothing is recorded */
-    bool is_removed;         /* by some change, whatever came after it */
-    bool has_value;          /* a value is staged that is still in force, */
-    bool is_set;             /* by set, */
-    void *value;             /* here; NULL for a tag */
-    const void *instance;    /* the first instance since the last removal */
-    micap_recorded *toggled; /* the last change, if it is a toggle */
-} knowledge;
-
-static void learn(const micap_recording *recording, micap_recorded *change, const micap_kind_value *value,
-                  knowledge *out)
-{
-    const micap_recorded_kind *kind = &recording->kinds[change->kind];
-    micap_operation operation = micap_kind_operation(kind);
-    out->toggled = NULL;
-    switch (operation) {
-    case MICAP_OPERATION_NONE:
-        out->is_set |= kind->shape == MICAP_SHAPE_MARK;
-        out->toggled = kind->shape >= MICAP_SHAPE_TOGGLE ? change : NULL;
-        return;
-    case MICAP_OPERATION_REMOVE: *out = (knowledge){.is_removed = true}; break;
-    case MICAP_OPERATION_INSTANCE:
-        if (!out->instance)
-            out->instance = micap_recorded_value(change, value);
-        break;
-    case MICAP_OPERATION_CREATE:
-    case MICAP_OPERATION_VALUE:
-    case MICAP_OPERATION_DESTROY:
-    case MICAP_OPERATION_SEVERAL:
-        out->has_value = true;
-        out->value = micap_recorded_value(change, value);
-        out->is_set = micap_kind_sets(kind, value);
-        operation = MICAP_OPERATION_VALUE;
-        break;
-    }
-    out->last = operation;
-}
-
-static knowledge know(const micap_recording *recording, micap_recorded *last, mica_component component)
-{
-    knowledge result = {0};
-    for (micap_recorded *change = last ? micap_recorded_first(last) : NULL; change; change = change->next) {
-        const micap_recorded_kind *kind = &recording->kinds[change->kind];
-        const micap_kind_value *values = micap_kind_values(kind);
-        for (uint32_t i = 0; i < kind->value_count; ++i)
-            if (values[i].component == component)
-                learn(recording, change, &values[i], &result);
-        if (change == last)
-            break;
-    }
-    return result;
-}
-
-static bool will_have(const mica_commands *commands, const knowledge *known, mica_entity entity,
-                      mica_component component)
-{
-    return known->last == MICAP_OPERATION_NONE ? mica_has_id(commands->world, entity, component)
-                                               : known->last != MICAP_OPERATION_REMOVE;
-}
-
 /* Fills a raw staged value with a copy, or with the default. */
 static inline bool fill_value(const mica_commands *commands, const micap_type *type, void *value, const void *from)
 {
     if (MICAP_LIKELY(type->trivial)) {
         if (from)
             micap_copy_fresh(value, from, type->type.size_bytes);
+        else if (type->initial)
+            memcpy(value, type->initial, type->type.size_bytes);
         else
             micap_zero_trivial(value, type->type.size_bytes);
         return true;
@@ -293,10 +235,11 @@ static bool fill_values(const mica_commands *commands, char *at, const micap_rec
     return true;
 }
 
-static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
-                                                        uint32_t count, mica_location location)
+/* Creates an entity with these values and no others. */
+static mica_entity create_given(mica_commands *commands, uint32_t shape, const mica_value *values, uint32_t count,
+                                mica_location location)
 {
-    const micap_recorded_kind *kind = micap_kind_of(commands, MICAP_OPERATION_CREATE, values, count, location);
+    const micap_recorded_kind *kind = micap_kind_of(commands, shape, values, count, location);
     if (!kind)
         return mica_nil();
     mica_entity entity = micap_commands_take_handle(commands);
@@ -313,6 +256,24 @@ static __attribute__((noinline)) mica_entity create_any(mica_commands *commands,
     note_pending(&commands->recording, entity.index);
     ++commands->recording.created_count;
     return entity;
+}
+
+static __attribute__((noinline)) mica_entity create_any(mica_commands *commands, const mica_value *values,
+                                                        uint32_t count, mica_location location)
+{
+    if (MICAP_LIKELY(!micap_values_lack_required(values, count)))
+        return create_given(commands, MICAP_OPERATION_CREATE, values, count, location);
+    micap_complete complete;
+    if (!micap_values_complete(commands->world, values, count, &complete))
+        return mica_nil();
+    mica_entity entity = mica_command_create_id(commands, complete.values, complete.count, location);
+    micap_complete_free(commands->world, &complete);
+    return entity;
+}
+
+mica_entity micap_command_create_exactly(mica_commands *commands, const mica_value *values, uint32_t count)
+{
+    return create_given(commands, MICAP_OPERATION_CREATE | MICAP_SHAPE_EXACT, values, count, (mica_location){0});
 }
 
 /* Whether a handle can be taken without looking for more. */
@@ -356,26 +317,51 @@ static MICAP_INLINE bool copy_values(const micap_recorded_kind *kind, char *at, 
     return true;
 }
 
+/* The fast path: whether a kind is that of a creation for which there is a handle and room. Then its values are copied. */
+static MICAP_INLINE bool copy_created(const mica_commands *commands, const micap_recorded_kind *kind,
+                                      const mica_value *values, uint32_t count, mica_location location)
+{
+    const micap_recording *recording = &commands->recording;
+    return MICAP_LIKELY(is_stocked(commands) && kind->value_count == count && kind->is_simple &&
+                        kind->copies_as_bytes &&
+                        micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) &&
+                        (uintptr_t)recording->end + kind->room_bytes <= (uintptr_t)recording->limit &&
+                        copy_values(kind, recording->end, values, count));
+}
+
+/* Appends such a creation. */
+static MICAP_INLINE mica_entity append_created(mica_commands *commands, const micap_recorded_kind *kind)
+{
+    micap_recording *recording = &commands->recording;
+    mica_entity entity = take_ready(commands);
+    commit(recording, recording->end, kind, kind->room_bytes, entity);
+    note_pending(recording, entity.index);
+    ++recording->created_count;
+    return entity;
+}
+
+/* A kind that was not used last: a loop mostly repeats what followed it, and otherwise it is looked up. */
+static __attribute__((noinline)) mica_entity create_other(mica_commands *commands, const mica_value *values,
+                                                          uint32_t count, mica_location location)
+{
+    micap_recording *recording = &commands->recording;
+    micap_recorded_kind *guess = recording->recent ? &recording->kinds[recording->recent->after] : NULL;
+    if (!guess || !copy_created(commands, guess, values, count, location))
+        return create_any(commands, values, count, location);
+    recording->recent = guess;
+    return append_created(commands, guess);
+}
+
 mica_entity mica_command_create_id(mica_commands *commands, const mica_value *values, uint32_t count,
                                    mica_location location)
 {
     if (MICAP_MISSING(NULL, commands) || MICAP_MISSING_ARRAY(commands->world, values, count))
         return mica_nil();
     micap_check_buffer(commands);
-    micap_recording *recording = &commands->recording;
-    const micap_recorded_kind *kind = recording->recent;
-    if (kind && kind->shape != MICAP_OPERATION_CREATE && count)
-        kind = micap_guess_kind(recording, MICAP_OPERATION_CREATE, values[0].component);
-    if (MICAP_UNLIKELY(!kind || !is_stocked(commands) || kind->value_count != count || !kind->is_simple ||
-                       !micap_is_kind(kind, MICAP_OPERATION_CREATE, location, commands->label) ||
-                       (uintptr_t)recording->end + kind->room_bytes > (uintptr_t)recording->limit ||
-                       !copy_values(kind, recording->end, values, count)))
-        return create_any(commands, values, count, location);
-    mica_entity entity = take_ready(commands);
-    commit(recording, recording->end, kind, kind->room_bytes, entity);
-    note_pending(recording, entity.index);
-    ++recording->created_count;
-    return entity;
+    const micap_recorded_kind *kind = commands->recording.recent;
+    if (MICAP_UNLIKELY(!kind || !copy_created(commands, kind, values, count, location)))
+        return create_other(commands, values, count, location);
+    return append_created(commands, kind);
 }
 
 /* A kind that was not used last, an entity that was changed before, or no room. */
@@ -405,11 +391,28 @@ bool mica_command_destroy_id(mica_commands *commands, mica_entity entity, mica_l
     return true;
 }
 
+/* The same if some of many instances are removed. */
+static bool fill_kept(const mica_commands *commands, const micap_outcome *known, mica_entity entity,
+                      const micap_type *type, void *value)
+{
+    const mica_pool *pool = micap_pool_of(commands->world, type->id);
+    uint32_t row = micap_outcome_first_row(commands, known, entity, pool);
+    if (row == MICAP_ROW_NONE)
+        return fill_value(commands, type, value, known->instance);
+    if (!fill_value(commands, type, value, pool->values ? micap_pool_value(pool, row) : NULL))
+        return false;
+    if (!pool->values)
+        micap_pool_read_value(pool, row, value);
+    return true;
+}
+
 /* Fills a staged value with the one that is there as far as this buffer knows, or with the default: in the world, unless it is
  * removed, and then the first instance that was recorded since. */
-static bool fill_present(const mica_commands *commands, const knowledge *known, mica_entity entity,
+static bool fill_present(const mica_commands *commands, const micap_outcome *known, mica_entity entity,
                          const micap_type *type, void *value)
 {
+    if (known->lost)
+        return fill_kept(commands, known, entity, type, value);
     bool in_world = !known->is_removed && mica_has_id(commands->world, entity, type->id);
     const void *present = in_world && !type->leaves ? mica_get_id(commands->world, entity, type->id) : NULL;
     if (!in_world)
@@ -428,7 +431,7 @@ static __attribute__((noinline)) void *add_any(mica_commands *commands, const mi
     char *at = begin_change(commands, kind, entity, "add", &last);
     if (!at)
         return NULL;
-    knowledge known = know(&commands->recording, last, kind->value.component);
+    micap_outcome known = micap_outcome_of(commands, last, kind->value.component);
     if (known.has_value)
         return known.value ? known.value : &micap_tag_value;
     char *value = kind->value.offset ? at + kind->value.offset : NULL;
@@ -455,7 +458,7 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
     if (MICAP_UNLIKELY(!kind))
         return NULL;
     uint64_t record;
-    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record) || !kind->is_simple ||
+    if (MICAP_UNLIKELY(!is_first(commands, kind, entity, &record) || !kind->is_simple || !kind->copies_as_bytes ||
                        has_now(commands->world, entity, record, component)))
         return add_any(commands, kind, entity);
     char *at = append_first(&commands->recording, kind, entity);
@@ -467,7 +470,7 @@ void *mica_command_add_id(mica_commands *commands, mica_entity entity, mica_comp
 
 /* A value is staged already: replaces it, and notes that it was set. */
 static bool set_again(mica_commands *commands, mica_entity entity, const micap_recorded_kind *kind,
-                      const knowledge *known, const mica_value *value)
+                      const micap_outcome *known, const mica_value *value)
 {
     mica_location location = kind->location;
     if (known->value && !replace_value(commands, kind->value.type, known->value, value->data))
@@ -490,7 +493,7 @@ static __attribute__((noinline)) bool set_any(mica_commands *commands, const mic
     if (!at)
         return false;
     if (last) {
-        knowledge known = know(&commands->recording, last, value.component);
+        micap_outcome known = micap_outcome_of(commands, last, value.component);
         if (known.has_value)
             return set_again(commands, entity, kind, &known, &value);
     }
@@ -511,6 +514,18 @@ static MICAP_INLINE bool set_words(mica_commands *commands, const micap_recorded
     return micap_copy_words(at + sizeof(micap_recorded), value.data, value.size_bytes), true;
 }
 
+/* The same for other sizes, and for tags. With these in line, a set of words takes 10 instructions more. */
+static MICAP_INLINE bool set_bytes(mica_commands *commands, const micap_recorded_kind *kind, mica_entity entity,
+                                   mica_value value)
+{
+    uint64_t record;
+    uint32_t bytes = kind->value.bytes;
+    if (MICAP_UNLIKELY((!value.data && bytes) || !is_first(commands, kind, entity, &record)))
+        return set_any(commands, kind, entity, value);
+    char *at = append_first(&commands->recording, kind, entity);
+    return micap_copy_inline(at + sizeof(micap_recorded), value.data, bytes), true;
+}
+
 /* A kind that was not used last, or for which set has no fast path. */
 static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_entity entity, mica_value value,
                                                 mica_location location)
@@ -525,7 +540,10 @@ static __attribute__((noinline)) bool set_other(mica_commands *commands, mica_en
         kind = micap_kind_of(commands, MICAP_SHAPE_SET, &value, 1, location);
     if (!kind)
         return false;
-    return kind->fast_shape ? set_words(commands, kind, entity, value) : set_any(commands, kind, entity, value);
+    if (kind->fast_shape)
+        return set_words(commands, kind, entity, value);
+    return kind->is_simple && kind->copies_as_bytes ? set_bytes(commands, kind, entity, value)
+                                                    : set_any(commands, kind, entity, value);
 }
 
 bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value value, mica_location location)
@@ -542,11 +560,11 @@ bool mica_command_set_id(mica_commands *commands, mica_entity entity, mica_value
 }
 
 /* Where an instance goes that is recorded, and its kind. */
-static char *begin_instance(mica_commands *commands, mica_entity entity, mica_component component,
-                            mica_location location, const char *what, const micap_recorded_kind **out_kind,
-                            micap_recorded **out_last)
+static char *begin_instance(mica_commands *commands, mica_entity entity, mica_component component, uint32_t shape,
+                            mica_location location, const micap_recorded_kind **out_kind, micap_recorded **out_last)
 {
-    *out_kind = micap_kind_for(commands, MICAP_OPERATION_INSTANCE, component, location);
+    const char *what = shape & MICAP_SHAPE_EXACT ? "clone" : "add_instance";
+    *out_kind = micap_kind_for(commands, MICAP_OPERATION_INSTANCE | shape, component, location);
     return *out_kind ? begin_change(commands, *out_kind, entity, what, out_last) : NULL;
 }
 
@@ -564,7 +582,7 @@ void *mica_command_add_instance_id(mica_commands *commands, mica_entity entity, 
     }
     const micap_recorded_kind *kind;
     micap_recorded *last;
-    char *at = type ? begin_instance(commands, entity, component, location, "add_instance", &kind, &last) : NULL;
+    char *at = type ? begin_instance(commands, entity, component, 0, location, &kind, &last) : NULL;
     if (!at || !fill_value(commands, type, at + kind->value.offset, NULL))
         return NULL;
     end_change(commands, at, kind, entity, last);
@@ -575,7 +593,7 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
 {
     const micap_recorded_kind *kind;
     micap_recorded *last;
-    char *at = begin_instance(commands, entity, pool->type->id, (mica_location){0}, "clone", &kind, &last);
+    char *at = begin_instance(commands, entity, pool->type->id, MICAP_SHAPE_EXACT, (mica_location){0}, &kind, &last);
     if (!at)
         return false;
     char *value = at + kind->value.offset;
@@ -587,6 +605,28 @@ bool micap_command_copy_instance(mica_commands *commands, mica_entity entity, co
     return true;
 }
 
+bool micap_command_remove_instance(mica_commands *commands, const mica_pool *pool, uint32_t row)
+{
+    mica_entity entity = pool->owners[row];
+    mica_component component = pool->type->id;
+    if (!pool->next)
+        return mica_command_remove_id(commands, entity, component, (mica_location){0});
+    mica_value nth = {.component = component};
+    for (uint32_t at = micap_pool_row(pool, entity); at != row && at != MICAP_ROW_NONE; at = pool->next[at])
+        ++nth.size_bytes;
+    const micap_recorded_kind *kind =
+        micap_kind_of(commands, MICAP_OPERATION_REMOVE_INSTANCE, &nth, 1, (mica_location){0});
+    micap_recorded *last;
+    char *at = kind ? begin_change(commands, kind, entity, "pool_remove", &last) : NULL;
+    if (!at)
+        return false;
+    micap_outcome known = micap_outcome_of(commands, last, component);
+    if (known.is_removed || micap_outcome_removes(&commands->recording, &known, component, nth.size_bytes))
+        return false;
+    end_change(commands, at, kind, entity, last);
+    return true;
+}
+
 static __attribute__((noinline)) bool remove_any(mica_commands *commands, const micap_recorded_kind *kind,
                                                  mica_entity entity)
 {
@@ -594,10 +634,10 @@ static __attribute__((noinline)) bool remove_any(mica_commands *commands, const 
     char *at = begin_change(commands, kind, entity, "remove", &last);
     if (!at)
         return false;
-    knowledge known = know(&commands->recording, last, kind->value.component);
+    micap_outcome known = micap_outcome_of(commands, last, kind->value.component);
     if (known.last == MICAP_OPERATION_REMOVE)
         return false;
-    bool there = will_have(commands, &known, entity, kind->value.component);
+    bool there = micap_outcome_has(commands, &known, entity, kind->value.component);
     end_change(commands, at, kind, entity, last);
     return there;
 }
@@ -635,8 +675,8 @@ bool mica_command_enable_id(mica_commands *commands, mica_entity entity, mica_co
     char *at = kind ? begin_change(commands, kind, entity, "enable", &last) : NULL;
     if (!at)
         return false;
-    knowledge known = know(&commands->recording, last, component);
-    if (!will_have(commands, &known, entity, component))
+    micap_outcome known = micap_outcome_of(commands, last, component);
+    if (!micap_outcome_has(commands, &known, entity, component))
         return false;
     if (known.toggled)
         known.toggled->kind = kind->number;

@@ -29,7 +29,8 @@ static bool describe_value(mica_commands *commands, const micap_recorded_kind *k
 {
     const micap_type *type = micap_check_recordable(commands, value->component, kind->location);
     micap_operation operation = micap_kind_operation(kind);
-    if (!type || !micap_value_fits(commands->world, type, value, kind->location))
+    if (!type || (operation != MICAP_OPERATION_REMOVE_INSTANCE &&
+                  !micap_value_fits(commands->world, type, value, kind->location)))
         return false;
     *place = (micap_kind_value){.type = type,
                                 .component = value->component,
@@ -46,13 +47,21 @@ static void place_values(micap_recorded_kind *kind, micap_kind_value *values)
     kind->stride = sizeof(micap_recorded);
     kind->alignment = _Alignof(micap_recorded);
     kind->is_simple = operation != MICAP_OPERATION_NONE && operation != MICAP_OPERATION_INSTANCE;
+    kind->is_trivial = kind->copies_as_bytes = true;
     for (uint32_t i = 0; i < kind->value_count; ++i) {
         const micap_type *type = values[i].type;
-        kind->is_simple &= type->trivial && !type->leaves && !type->type.many;
+        bool is_made =
+            type->initial && values[i].operation == MICAP_OPERATION_VALUE && !micap_kind_sets(kind, &values[i]);
+        kind->is_simple &= !type->type.move && !is_made && !type->leaves && !type->type.many;
+        kind->is_trivial &= type->trivial;
+        kind->copies_as_bytes &= !type->type.construct && !type->type.copy;
         kind->has_pools |= micap_is_pooled(values[i].component);
+        kind->has_required |=
+            operation != MICAP_OPERATION_CREATE && type->required_count && !(kind->shape & MICAP_SHAPE_EXACT) &&
+            (values[i].operation == MICAP_OPERATION_VALUE || values[i].operation == MICAP_OPERATION_INSTANCE);
         values[i].offset = values[i].bytes = 0;
         if (!type->type.size_bytes || values[i].operation == MICAP_OPERATION_NONE ||
-            values[i].operation == MICAP_OPERATION_REMOVE)
+            values[i].operation == MICAP_OPERATION_REMOVE || values[i].operation == MICAP_OPERATION_REMOVE_INSTANCE)
             continue;
         values[i].bytes = type->type.size_bytes;
         values[i].offset = (uint32_t)micap_align_up(kind->stride, type->type.alignment);
@@ -76,9 +85,10 @@ bool micap_kind_combine(const micap_recorded_kind *first, const micap_recorded_k
                         micap_recorded_kind *out_kind)
 {
     bool is_mark = then->shape == MICAP_SHAPE_MARK;
-    if (!(then->is_simple || is_mark) || then->shape == MICAP_OPERATION_CREATE ||
-        first->shape == MICAP_OPERATION_DESTROY)
-        return false;
+    if (!(then->is_simple || is_mark) || !first->is_trivial || !then->is_trivial ||
+        micap_kind_operation(then) == MICAP_OPERATION_CREATE || first->shape == MICAP_OPERATION_DESTROY ||
+        first->has_required || then->has_required)
+        return false; /* what comes along depends on the order of the changes */
     *out_kind = *first;
     if (micap_kind_operation(first) != MICAP_OPERATION_CREATE)
         out_kind->shape = MICAP_OPERATION_SEVERAL;
@@ -136,8 +146,8 @@ static bool describe_kind(mica_commands *commands, micap_recorded_kind *kind, co
     place_values(kind, places);
     if (kind->values)
         kind->value.component = kind->values[0].component; /* for guess_kind */
-    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && micap_is_words(kind->value.bytes) &&
-                   kind->value.bytes == values->size_bytes;
+    bool is_fast = kind->shape == MICAP_SHAPE_SET && kind->is_simple && kind->copies_as_bytes &&
+                   micap_is_words(kind->value.bytes) && kind->value.bytes == values->size_bytes;
     kind->fast_shape = is_fast ? MICAP_SHAPE_SET : 0;
     return true;
 }

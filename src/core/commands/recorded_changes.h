@@ -10,6 +10,7 @@
  *   flush_coalesce     first step of the plan: merges the changes of each entity
  *   flush_plan         second step of the plan: where each entity goes
  *   apply_batch        the batch tier: applies changes of one kind from the log, many at once
+ *   apply_each         the same one after the other, with hooks
  *   apply_single       the single tier: applies the net change of one entity
  *   apply_parallel     distributes both over threads
  *
@@ -28,10 +29,12 @@ typedef enum micap_operation {
     MICAP_OPERATION_NONE = 0, /* only a toggle; or, in a recording, a note that the value before it was set */
     MICAP_OPERATION_VALUE,    /* the entity has the component afterwards, with the staged value */
     MICAP_OPERATION_REMOVE,
-    MICAP_OPERATION_INSTANCE, /* pools with many instances: adds an instance with the staged value */
-    MICAP_OPERATION_CREATE,   /* with any number of components and staged values */
+    MICAP_OPERATION_INSTANCE,        /* pools with many instances: adds an instance with the staged value */
+    MICAP_OPERATION_REMOVE_INSTANCE, /* the same: removes the instance that came nth before the flush */
+    MICAP_OPERATION_CREATE,          /* with any number of components and staged values */
     MICAP_OPERATION_DESTROY,
-    MICAP_OPERATION_SEVERAL, /* what a flush makes of several changes of an entity that exists */
+    MICAP_OPERATION_SEVERAL,  /* what a flush makes of several changes of an entity that exists */
+    MICAP_OPERATION_REQUIRED, /* in a target: the entity gets the component with its default value, unless it has it */
 } micap_operation;
 
 typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE_OFF } micap_toggle;
@@ -39,6 +42,7 @@ typedef enum micap_toggle { MICAP_TOGGLE_KEEP = 0, MICAP_TOGGLE_ON, MICAP_TOGGLE
 /* What a change does, besides the components: compared as one number. */
 typedef enum micap_shape {
     MICAP_SHAPE_IS_SET = 1 << 8, /* by set: the set hook runs */
+    MICAP_SHAPE_EXACT = 1 << 9,  /* of a copy: required components do not come along */
     MICAP_SHAPE_TOGGLE = 1 << 16,
     MICAP_SHAPE_ADD = MICAP_OPERATION_VALUE,
     MICAP_SHAPE_SET = MICAP_OPERATION_VALUE | MICAP_SHAPE_IS_SET,
@@ -49,10 +53,10 @@ typedef enum micap_shape {
 typedef struct micap_kind_value {
     const micap_type *type;
     mica_component component;
-    uint32_t size_bytes; /* as the caller gave it */
+    uint32_t size_bytes; /* as the caller gave it; of REMOVE_INSTANCE which one */
     uint32_t offset;     /* of the staged value from the change; 0 if there is none */
     uint32_t bytes;      /* of the staged value */
-    uint8_t operation;   /* NONE, VALUE, REMOVE or INSTANCE */
+    uint8_t operation;   /* NONE, VALUE, REMOVE, INSTANCE or REMOVE_INSTANCE */
     bool is_set;         /* the caller gave a value: otherwise it is the default */
 } micap_kind_value;
 
@@ -61,12 +65,15 @@ typedef struct micap_recorded_kind {
     uint32_t number; /* among those of the recording */
     uint32_t after;  /* the kind that was used after it: a loop repeats the same kinds */
     uint32_t value_count;
-    uint32_t fast_shape; /* the shape, if set has a fast path for its values; otherwise 0 */
+    uint32_t fast_shape; /* the shape, if set has a fast path for its value; otherwise 0 */
     uint32_t stride;     /* bytes of a change with its values */
     uint32_t room_bytes; /* the same; UINT32_MAX if the room that is left may be aligned wrongly */
     uint32_t alignment;
-    bool is_simple; /* operations on trivial values: the batch tier can apply it */
-    bool has_pools; /* some component is in a pool */
+    bool is_simple;       /* operations on values that move as bytes: it can be applied from the log */
+    bool is_trivial;      /* all values are */
+    bool copies_as_bytes; /* no value has a construct or copy function */
+    bool has_pools;       /* some component is in a pool */
+    bool has_required; /* some component may bring others along: not if it creates, then those are among the values */
     mica_location location;
     const char *label;
     micap_kind_value value;   /* the only one, */

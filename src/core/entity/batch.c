@@ -6,6 +6,7 @@
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
+#include "core/entity/required.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
@@ -13,7 +14,8 @@
 
 typedef struct micap_batch_group {
     micap_creation what;
-    bool *given; /* by column: whether it counts as set */
+    bool *given;          /* by column: whether it counts as set */
+    uint32_t given_count; /* of columns, before those that are required */
     uint32_t count;
     uint32_t first_chunk;
     uint32_t first_row;
@@ -22,6 +24,7 @@ typedef struct micap_batch_group {
 
 struct mica_batch {
     mica_world *world;
+    micap_complete *complete; /* by group: the columns with those that are required; NULL if nothing was missing */
     batch_group *groups;
     bool *given;
     uint32_t group_count;
@@ -35,23 +38,67 @@ static size_t bytes_of(uint64_t group_count, uint64_t column_count)
     return sizeof(mica_batch) + group_count * sizeof(batch_group) + column_count;
 }
 
-static void free_batch(mica_batch *batch)
-{
-    micap_release(&batch->world->memory, batch, bytes_of(batch->group_count, batch->column_count),
-                  MICAP_ARRAY_ALIGNMENT);
-}
-
-/* In one allocation. */
-static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *groups, uint32_t group_count)
+/* Whether entities and columns can be counted; a report if not. */
+static bool check_counts(const mica_world *world, const mica_batch_group *groups, uint32_t group_count)
 {
     uint64_t entity_count = 0, column_count = 0;
     for (uint32_t i = 0; i < group_count; ++i) {
         entity_count += groups[i].count;
         column_count += groups[i].column_count;
     }
-    if (entity_count > UINT32_MAX || column_count > UINT32_MAX) {
-        micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "batch: more than 2^32 entities or columns");
-        return NULL;
+    if (entity_count <= UINT32_MAX && column_count <= UINT32_MAX)
+        return true;
+    micap_fail(world, MICA_ERROR_LIMIT, (mica_location){0}, "batch: more than 2^32 entities or columns");
+    return false;
+}
+
+/* Releases the columns of the first groups. */
+static void free_complete(mica_world *world, micap_complete *complete, uint32_t used, uint32_t capacity)
+{
+    for (uint32_t i = 0; complete && i < used; ++i)
+        micap_complete_free(world, &complete[i]);
+    MICAP_RELEASE_ARRAY(&world->memory, complete, capacity);
+}
+
+/* Adds required components to the columns of all groups, unless nothing is missing. False with a report if memory runs out. */
+static bool complete_groups(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
+                            micap_complete **out)
+{
+    bool is_missing = false;
+    *out = NULL;
+    for (uint32_t i = 0; !world->entities.preset && i < group_count; ++i)
+        is_missing |= micap_values_lack_required(groups[i].columns, groups[i].column_count);
+    if (!is_missing)
+        return true;
+    micap_complete *complete = micap_allocate(&world->memory, group_count * sizeof *complete, MICAP_ARRAY_ALIGNMENT);
+    if (!complete) {
+        micap_fail_memory(world, "batch");
+        return false;
+    }
+    for (uint32_t i = 0; i < group_count; ++i)
+        if (!micap_values_complete(world, groups[i].columns, groups[i].column_count, &complete[i])) {
+            free_complete(world, complete, i, group_count);
+            return false;
+        }
+    *out = complete;
+    return true;
+}
+
+static void free_batch(mica_batch *batch)
+{
+    free_complete(batch->world, batch->complete, batch->group_count, batch->group_count);
+    micap_release(&batch->world->memory, batch, bytes_of(batch->group_count, batch->column_count),
+                  MICAP_ARRAY_ALIGNMENT);
+}
+
+/* In one allocation. */
+static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
+                                  micap_complete *complete)
+{
+    uint64_t entity_count = 0, column_count = 0;
+    for (uint32_t i = 0; i < group_count; ++i) {
+        entity_count += groups[i].count;
+        column_count += complete ? complete[i].count : groups[i].column_count;
     }
     mica_batch *batch = micap_allocate(&world->memory, bytes_of(group_count, column_count), MICAP_ARRAY_ALIGNMENT);
     if (!batch) {
@@ -59,6 +106,7 @@ static mica_batch *allocate_batch(mica_world *world, const mica_batch_group *gro
         return NULL;
     }
     *batch = (mica_batch){.world = world,
+                          .complete = complete,
                           .groups = (batch_group *)(void *)(batch + 1),
                           .group_count = group_count,
                           .entity_count = (uint32_t)entity_count,
@@ -72,22 +120,26 @@ static void describe_groups(mica_batch *batch, const mica_batch_group *groups)
     uint32_t first_entity = 0;
     bool *given = batch->given;
     for (uint32_t i = 0; i < batch->group_count; ++i) {
-        batch->groups[i] = (batch_group){.what = {.values = groups[i].columns,
-                                                  .value_count = groups[i].column_count,
-                                                  .period = groups[i].period ? groups[i].period : UINT32_MAX},
+        const micap_complete *complete = batch->complete ? &batch->complete[i] : NULL;
+        micap_creation what = {.values = complete ? complete->values : groups[i].columns,
+                               .value_count = complete ? complete->count : groups[i].column_count,
+                               .period = groups[i].period ? groups[i].period : UINT32_MAX};
+        batch->groups[i] = (batch_group){.what = what,
+                                         .given_count = groups[i].column_count,
                                          .count = groups[i].count,
                                          .first_entity = first_entity,
                                          .given = given};
-        for (uint32_t column = 0; column < groups[i].column_count; ++column)
-            *given++ = groups[i].columns[column].data != NULL;
+        for (uint32_t column = 0; column < what.value_count; ++column)
+            *given++ = what.values[column].data != NULL;
         first_entity += groups[i].count;
     }
 }
 
-/* A row of the dead that is in the way would have to go before all is certain, and can't be brought back to its place. */
+/* A row of the dead that is in the way would have to go before all is certain, and can't be brought back to its place. Required
+ * components are added in any case: such a row goes a little early. */
 static bool check_pools(mica_world *world, const batch_group *group)
 {
-    for (uint32_t i = 0; i < group->what.value_count; ++i) {
+    for (uint32_t i = 0; i < group->given_count; ++i) {
         mica_component component = group->what.values[i].component;
         if (!micap_is_pooled(component) || micap_type_of(component)->type.dying == MICA_DYING_AT_ONCE)
             continue;
@@ -207,7 +259,11 @@ mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, 
     mica_result result = micap_refuse_while_recording(world, "batch");
     if (result != MICA_OK)
         return result;
-    mica_batch *batch = allocate_batch(world, groups, group_count);
+    micap_complete *complete;
+    mica_batch *batch = NULL;
+    if (check_counts(world, groups, group_count) && complete_groups(world, groups, group_count, &complete) &&
+        !(batch = allocate_batch(world, groups, group_count, complete)))
+        free_complete(world, complete, group_count, group_count);
     if (!batch)
         return micap_failure(world);
     describe_groups(batch, groups);

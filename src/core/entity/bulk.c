@@ -5,11 +5,24 @@
 #include "core/entity/create_rows.h"
 #include "core/entity/destroy.h"
 #include "core/entity/pool_component.h"
+#include "core/entity/required.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "mica/bulk.h"
 #include "mica/component.h"
+
+/* Creates entities with required components that are not given. */
+static mica_result create_required(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
+                                   mica_entity *out_entities)
+{
+    micap_complete complete;
+    if (!micap_values_complete(world, columns, column_count, &complete))
+        return micap_failure(world);
+    mica_result result = mica_create_many(world, count, complete.values, complete.count, out_entities);
+    micap_complete_free(world, &complete);
+    return result;
+}
 
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
                              mica_entity *out_entities)
@@ -19,7 +32,11 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
     mica_result result = micap_refuse_while_recording(world, "create_many");
     if (result != MICA_OK || count == 0)
         return result;
-    micap_archetype *archetype = micap_create_plan_archetype(world, columns, column_count);
+    micap_archetype *archetype = micap_create_plan_find(world, columns, column_count);
+    if (!archetype && micap_values_lack_required(columns, column_count))
+        return create_required(world, count, columns, column_count, out_entities);
+    if (!archetype)
+        archetype = micap_create_plan_archetype(world, columns, column_count);
     if (!archetype)
         return micap_failure(world);
     micap_creation what = {archetype, columns, column_count, UINT32_MAX};
@@ -44,20 +61,21 @@ uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint3
             continue;
         }
         bool is_alone = !micap_pools_mask(&world->pools, entities[i].index) &&
-                        !micap_is_attached(&world->attachments, entities[i].index);
+                        !micap_is_attached(&world->attachments, entities[i].index) &&
+                        !micap_death_hooks(micap_locate(world, entities[i]).chunk->archetype);
         uint32_t run = is_alone ? micap_destroy_neighbours(world, entities + i, count - i) : 0;
         if (run) {
             died += run;
             i += run - 1;
         } else if (micap_is_row(micap_locate(world, entities[i]))) {
-            died += micap_destroy_with_dependents(world, entities[i]);
+            died += micap_destroy_living(world, entities[i]);
         }
     }
     micap_hooks_end(world);
     return died;
 }
 
-enum { BLOCK = 64 };
+enum { AHEAD = 32 };
 
 static uint32_t found_one(const void *value, const void **out)
 {
@@ -66,29 +84,45 @@ static uint32_t found_one(const void *value, const void **out)
     return value != NULL;
 }
 
-/* Looks up a block whose records were asked for one block ago, and asks for the values. */
-static uint32_t get_block(const mica_world *world, const mica_entity *entities, uint32_t count, mica_type *type,
-                          const void **out)
+/* The general path. */
+static uint32_t get_each(const mica_world *world, const mica_entity *entities, uint32_t count, mica_component component,
+                         const void **out)
 {
-    MICAP_ASSERT(type, "the type of the component");
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i)
-        found += found_one(mica_lookup_get(world, entities[i], type), &out[i]);
+        found += found_one(mica_get_id(world, entities[i], component), &out[i]);
     return found;
 }
 
-/* The same for a component that the column table has: the list of its columns is found once. */
-static uint32_t get_listed_block(const mica_world *world, const mica_entity *entities, uint32_t count,
-                                 mica_component component, uint64_t bytes, const void **out)
+/* Any address may be asked for. */
+static inline void prefetch_record(const mica_world *world, mica_entity entity)
 {
-    char *const *columns = world->lookup.columns[component];
+    __builtin_prefetch((const void *)((uintptr_t)world->lookup.records + (uintptr_t)entity.index * sizeof(uint64_t)));
+}
+
+/* The fast path, for a component that the column table has: the list of its columns is found once, and records are asked for
+ * `ahead` entities before they are needed. */
+static MICAP_INLINE uint32_t get_listed(const mica_world *world, const mica_entity *entities, uint32_t count,
+                                        mica_component component, const void **out, uint32_t ahead)
+{
+    const mica_private_lookup *lookup = &world->lookup;
+    char *const *columns = lookup->columns[component];
+    const uint64_t bytes = micap_type_of(component)->type.size_bytes;
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        uint64_t record = mica_private_record(world, entities[i]);
-        const char *column = columns[micap_record_chunk(record)];
-        found += found_one(MICAP_LIKELY(column != NULL) ? column + micap_record_row(record) * bytes
-                                                        : mica_get_id(world, entities[i], component),
-                           &out[i]);
+        mica_entity entity = entities[i];
+        if (ahead)
+            prefetch_record(world, entities[i + ahead]);
+        const char *value = NULL;
+        if (MICAP_LIKELY(entity.index < lookup->record_count)) {
+            uint64_t record = mica_private_record(lookup, entity.index);
+            uint64_t number = mica_private_chunk_number(record, entity.generation);
+            if (MICAP_LIKELY(number < lookup->chunk_capacity) && MICAP_LIKELY(columns[number] != NULL))
+                value = columns[number] + micap_record_row(record) * bytes;
+        } else {
+            value = mica_get_id(world, entity, component);
+        }
+        found += found_one(value, &out[i]);
     }
     return found;
 }
@@ -105,21 +139,12 @@ static uint32_t get_pooled(const mica_private_pool *pool, const mica_entity *ent
     return found;
 }
 
-static void prefetch_records(const mica_world *world, const mica_entity *entities, uint32_t count)
-{
-    const uintptr_t *directory = atomic_load_explicit(&world->entities.directory, memory_order_acquire);
-    for (uint32_t i = 0; i < count; ++i)
-        if (entities[i].index >> MICAP_PAGE_SHIFT < directory[-1])
-            __builtin_prefetch(micap_record_at(&world->entities, entities[i].index));
-}
-
 uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, uint32_t count,
                           mica_component component, const void **out_pointers)
 {
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count) || MICAP_MISSING(world, out_pointers))
         return 0;
-    mica_type *type =
-        (mica_type *)(uintptr_t)mica_component_type(component); /* its id is known: nothing is written to it */
+    const mica_type *type = mica_component_type(component);
     if (!type) {
         memset(out_pointers, 0, count * sizeof *out_pointers);
         return 0;
@@ -127,16 +152,13 @@ uint32_t mica_get_many_id(const mica_world *world, const mica_entity *entities, 
     const mica_private_pool *pool = MICAP_EVERY_WRITE_IS_CHECKED ? NULL : mica_private_fast_pool(world, component);
     if (pool)
         return get_pooled(pool, entities, count, type->size_bytes, out_pointers);
-    bool is_listed = !MICAP_EVERY_WRITE_IS_CHECKED && component < world->lookup.component_count;
-    uint32_t found = 0;
-    prefetch_records(world, entities, count < BLOCK ? count : BLOCK);
-    for (uint32_t begin = 0; begin < count; begin += BLOCK) {
-        uint32_t run = count - begin < BLOCK ? count - begin : BLOCK;
-        uint32_t left = count - begin - run;
-        prefetch_records(world, entities + begin + run, left < BLOCK ? left : BLOCK);
-        const void **out = out_pointers + begin;
-        found += is_listed ? get_listed_block(world, entities + begin, run, component, type->size_bytes, out)
-                           : get_block(world, entities + begin, run, type, out);
-    }
-    return found;
+    bool is_listed = !MICAP_EVERY_WRITE_IS_CHECKED && component < world->lookup.component_count &&
+                     world->lookup.columns[component] != world->lookup.no_columns;
+    if (!is_listed)
+        return get_each(world, entities, count, component, out_pointers);
+    for (uint32_t i = 0; i < AHEAD && i < count; ++i)
+        prefetch_record(world, entities[i]);
+    uint32_t first = count > AHEAD ? count - AHEAD : 0;
+    return get_listed(world, entities, first, component, out_pointers, AHEAD) +
+           get_listed(world, entities + first, count - first, component, out_pointers + first, 0);
 }

@@ -13,6 +13,7 @@
 #include "core/storage/archetype_graph.h"
 #include "core/storage/split_row.h"
 #include "core/entity/pool_fast_path.h"
+#include "core/entity/required.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
@@ -55,6 +56,16 @@ static void *add_value(mica_world *world, micap_row spot, mica_component compone
     return value;
 }
 
+/* Adds a component with those that it requires; the add hooks run. Returns the value, or NULL: nothing has changed then. */
+static void *add_required(mica_world *world, mica_entity entity, const micap_type *type)
+{
+    if (!micap_add_required(world, entity, type, NULL))
+        return NULL;
+    micap_row spot = micap_locate(world, entity);
+    void *value = micap_finder_value(micap_chunk_find(spot.chunk, type->id), spot.row);
+    return value ? value : &micap_tag_value;
+}
+
 /* Calls the hook of a component for one row, whose value is given; micap_tag_value if it has none. */
 static inline void call_hook(mica_world *world, mica_event_kind kind, mica_component component, micap_row spot,
                              void *value)
@@ -87,10 +98,13 @@ void *micap_add_any(mica_world *world, mica_entity entity, mica_component compon
         return micap_pooled_add(world, entity, component);
     if (micap_archetype_has(spot.chunk->archetype, component))
         return micap_type_of(component)->leaves ? &micap_tag_value : mica_write_id(world, entity, component);
-    void *value = add_value(world, spot, component, NULL);
+    const micap_type *type = micap_type_of(component);
+    bool brings = type && type->required_count;
+    void *value = brings ? add_required(world, entity, type) : add_value(world, spot, component, NULL);
     if (!value)
         return NULL;
-    call_hook(world, MICA_EVENT_ADD, component, micap_locate(world, entity), value);
+    if (!brings)
+        call_hook(world, MICA_EVENT_ADD, component, micap_locate(world, entity), value);
     return end_add(world, entity, component, value);
 }
 
@@ -184,9 +198,11 @@ bool micap_set_any(mica_world *world, mica_entity entity, mica_value value)
         return false;
     const micap_component *used = micap_component_of(&world->components, value.component);
     if (!micap_archetype_has(spot.chunk->archetype, value.component)) {
-        if (!add_value(world, spot, value.component, value.data))
+        bool brings = type->required_count != 0;
+        if (!(brings ? micap_add_required(world, entity, type, value.data)
+                     : add_value(world, spot, value.component, value.data) != NULL))
             return false;
-        if (micap_is_awaited(used, MICA_EVENT_ADD))
+        if (!brings && micap_is_awaited(used, MICA_EVENT_ADD))
             micap_hooks_run(world, MICA_EVENT_ADD, value.component, micap_locate(world, entity), 1);
     } else if (used->type->leaves) {
         micap_row_overwrite_leaves(world, spot, used->type, value.data);
@@ -359,8 +375,11 @@ bool mica_enable_id(mica_world *world, mica_entity entity, mica_component compon
                    type ? type->type.name : "without a description");
         return false;
     }
-    if (micap_is_pooled(component))
-        return micap_pooled_enable(world, entity, type, enabled);
+    if (micap_is_pooled(component)) {
+        bool is_there = micap_pooled_enable(world, entity, type, enabled);
+        micap_hooks_end(world);
+        return is_there;
+    }
     uint8_t *byte = enabled_byte(world, spot, component);
     if (!byte)
         return false;

@@ -1,7 +1,9 @@
 /* A copy of an entity, with everything it has, at once or recorded: all of it or nothing. */
 #include "base/argument.h"
 #include "base/bits.h"
+#include "core/entity/create.h"
 #include "core/events/hooks.h"
+#include "core/events/settle.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
@@ -169,9 +171,11 @@ static mica_entity clone_now(mica_world *world, mica_entity entity, const clonin
         return mica_nil();
     }
     find_values(world, entity, parts); /* making room may have moved them */
-    mica_entity clone = mica_create_id(world, parts->values, parts->count);
+    micap_settle_hold(world);
+    mica_entity clone = micap_create_exactly(world, parts->values, parts->count);
     add_extras(world, clone, extras);
     switch_off(world, clone, parts);
+    micap_settle_end_hold(world);
     micap_hooks_end(world);
     return clone;
 }
@@ -193,7 +197,7 @@ static bool record_extras(mica_world *world, mica_entity entity, mica_entity clo
 static mica_entity record_clone(mica_world *world, mica_entity entity, const cloning *parts)
 {
     find_values(world, entity, parts);
-    mica_entity clone = mica_create_id(world, parts->values, parts->count);
+    mica_entity clone = micap_create_exactly(world, parts->values, parts->count);
     if (mica_is_nil(clone))
         return clone;
     if (!record_extras(world, entity, clone, parts)) {

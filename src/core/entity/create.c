@@ -1,18 +1,17 @@
 /* Creating entities, one at a time. */
 #include "base/argument.h"
+#include "core/entity/create.h"
 #include "core/entity/create_plan.h"
 #include "core/entity/create_rows.h"
+#include "core/entity/required.h"
 #include "core/events/hooks.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
 #include "pool/pool_fast_rows.h"
 
-/* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
-static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
+/* Creates an entity with exactly these values. */
+static mica_entity create_given(mica_world *world, micap_archetype *archetype, const mica_value *values, uint32_t count)
 {
-    if (micap_create_plan_choose(world, values, count))
-        return mica_create_id(world, values, count);
-    micap_archetype *archetype = micap_create_plan_archetype(world, values, count);
     if (!archetype)
         return mica_nil();
     micap_creation what = {archetype, values, count, 1};
@@ -23,6 +22,30 @@ static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *va
     micap_rows_created(world, &what, first, 1, NULL);
     micap_hooks_end(world);
     return entity;
+}
+
+/* Creates an entity with required components that are not given. */
+static mica_entity create_required(mica_world *world, const mica_value *values, uint32_t count)
+{
+    micap_complete complete;
+    if (!micap_values_complete(world, values, count, &complete))
+        return mica_nil();
+    mica_entity entity = mica_create_id(world, complete.values, complete.count);
+    micap_complete_free(world, &complete);
+    return entity;
+}
+
+/* The general path: lists without a plan, full chunks, values with functions of their own, pools. */
+static MICAP_COLD mica_entity create_any(mica_world *world, const mica_value *values, uint32_t count)
+{
+    if (micap_create_plan_choose(world, values, count))
+        return mica_create_id(world, values, count);
+    micap_archetype *archetype = micap_create_plan_find(world, values, count);
+    if (!archetype && micap_values_lack_required(values, count)) /* such a list has no plan */
+        return create_required(world, values, count);
+    if (!archetype)
+        archetype = micap_create_plan_archetype(world, values, count);
+    return create_given(world, archetype, values, count);
 }
 
 /* Fills the raw row of a plan. False if the plan is for another list: the row is still raw then. */
@@ -50,7 +73,10 @@ static __attribute__((noinline)) mica_entity end_create(mica_world *world, micap
 {
     if (spot.chunk->count == spot.chunk->capacity)
         micap_rows_update_open(spot.chunk->archetype);
-    micap_hooks_created(world, spot, 1, values, count);
+    if (MICAP_UNLIKELY(world->pools.count))
+        micap_hooks_created(world, spot, 1, values, count);
+    else if (micap_creation_hooks(spot.chunk->archetype))
+        micap_hooks_added_given(world, spot, values, count);
     micap_hooks_end(world);
     return entity;
 }
@@ -169,6 +195,15 @@ static __attribute__((noinline)) mica_entity create_recorded(mica_world *world, 
                                                              uint32_t count)
 {
     return mica_command_create_id(micap_recorder(world), values, count, (mica_location){0});
+}
+
+mica_entity micap_create_exactly(mica_world *world, const mica_value *values, uint32_t count)
+{
+    if (!micap_values_lack_required(values, count))
+        return mica_create_id(world, values, count);
+    if (world->recording_depth)
+        return micap_command_create_exactly(micap_recorder(world), values, count);
+    return create_given(world, micap_archetype_of_values(world, values, count), values, count);
 }
 
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)

@@ -132,6 +132,12 @@ static void learn(mica_world *world, micap_archetype *archetype, const mica_valu
     ++plans->count;
 }
 
+micap_archetype *micap_create_plan_find(const mica_world *world, const mica_value *values, uint32_t count)
+{
+    const micap_create_plan *plan = *find(world, values, count);
+    return plan == &no_plan ? NULL : plan->archetype;
+}
+
 micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count)
 {
     const micap_create_plan *plan = *find(world, values, count);

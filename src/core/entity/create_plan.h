@@ -45,7 +45,10 @@ void micap_create_plans_init(mica_world *world);
 /* Makes the plan of a list the first of its chain. False if it is that already, or there is none. */
 bool micap_create_plan_choose(mica_world *world, const mica_value *values, uint32_t count);
 
-/* The archetype of a list of values, from its plan, which is made if there is memory for it. NULL with a report as
+/* The archetype of a list of values, if it has a plan; otherwise NULL. */
+micap_archetype *micap_create_plan_find(const mica_world *world, const mica_value *values, uint32_t count);
+
+/* The archetype of a list of values that lacks no required component, from its plan, which is made if there is memory for it. NULL with a report as
  * micap_archetype_of_values. */
 micap_archetype *micap_create_plan_archetype(mica_world *world, const mica_value *values, uint32_t count);
 

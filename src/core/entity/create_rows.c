@@ -102,9 +102,11 @@ static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const m
     }
     for (uint32_t i = 0; i < value_count; ++i) {
         const micap_type *type = micap_type_of(values[i].component);
-        for (uint32_t row = 0; type->leaves && !micap_is_pooled(type->id) && values[i].data && row < count; ++row)
+        const char *data = values[i].data;
+        bool is_split = type->leaves && !micap_is_pooled(type->id) && (data || type->initial);
+        for (uint32_t row = 0; is_split && row < count; ++row)
             micap_row_scatter((micap_row){spot.chunk, spot.row + row}, type,
-                              (const char *)values[i].data + (first + row) * type->type.size_bytes);
+                              data ? data + (first + row) * type->type.size_bytes : NULL);
     }
     return true;
 }
@@ -112,15 +114,10 @@ static bool fill_rows(mica_world *world, micap_row spot, uint32_t count, const m
 void micap_hooks_created(mica_world *world, micap_row spot, uint32_t count, const mica_value *values,
                          uint32_t value_count)
 {
-    const micap_archetype *archetype = spot.chunk->archetype;
     micap_hooks_added(world, NULL, spot, count);
     if (world->pools.count)
         micap_pooled_created(world, values, value_count, micap_chunk_entities(spot.chunk) + spot.row, count);
-    for (uint32_t i = 0; (i = micap_next_hooked(archetype, MICA_EVENT_SET, i)) < archetype->component_count; ++i) {
-        const mica_value *value = value_of(values, value_count, archetype->components[i]);
-        if (value && value->data)
-            micap_hooks_run(world, MICA_EVENT_SET, value->component, spot, count);
-    }
+    micap_hooks_given(world, spot, count, values, value_count);
 }
 
 /* Fresh indices follow each other, and so do their records within a page: a plain loop, as long as no slot is free. */
@@ -136,9 +133,10 @@ static uint32_t commit_fresh(mica_world *world, micap_row spot, uint32_t count, 
     if (!run)
         return 0;
     uint64_t *records = micap_record_at(entities, (uint32_t)index);
+    uint32_t generation = entities->first_generation;
     for (uint32_t i = 0; i < run; ++i) {
-        records[i] = micap_record_pack(1, spot.chunk->number, spot.row + i);
-        out[i] = (mica_entity){(uint32_t)index + i, 1};
+        records[i] = micap_record_pack(generation, spot.chunk->number, spot.row + i);
+        out[i] = (mica_entity){(uint32_t)index + i, generation};
     }
     entities->fresh_next += run;
     return run;

@@ -35,16 +35,23 @@ void micap_destroy_row_with_hooks(mica_world *world, micap_row spot)
     micap_destroy_row(world, spot);
 }
 
+/* Destroys the values of rows that lie one after the other. */
+static void destruct_run(mica_world *world, micap_row spot, uint32_t count)
+{
+    const micap_archetype *archetype = spot.chunk->archetype;
+    micap_preserve_rows(world, spot.chunk, spot.row, count);
+    for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
+        if (!archetype->columns[i].trivial)
+            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+}
+
 /* Destroys rows that lie one after the other, and belong to these entities. */
 static void destroy_run(mica_world *world, micap_row spot, const mica_entity *entities, uint32_t count)
 {
     const micap_archetype *archetype = spot.chunk->archetype;
     if (is_seen(world, archetype))
         micap_hooks_removing(world, NULL, spot, count);
-    micap_preserve_rows(world, spot.chunk, spot.row, count);
-    for (uint32_t i = 0; !archetype->trivial && i < archetype->column_count; ++i)
-        if (!archetype->columns[i].trivial)
-            micap_values_destruct(archetype->columns[i].type, micap_chunk_value(spot.chunk, i, spot.row), count);
+    destruct_run(world, spot, count);
     for (uint32_t i = 0; world->pools.count && i < count; ++i)
         micap_pools_entity_dies(world, entities[i]);
     if (count == 1)
@@ -105,7 +112,7 @@ static __attribute__((noinline)) bool destroy_recorded(mica_world *world, mica_e
 /* Whether nothing but rows and the handle has to go, and hooks and destructors of values to be called. */
 static inline bool dies_alone(const mica_world *world, mica_entity entity, micap_row spot, uint64_t pools)
 {
-    return micap_is_row(spot) && entity.generation != MICAP_GENERATION_MAX &&
+    return micap_is_row(spot) && entity.generation != world->entities.last_generation &&
            !micap_is_attached(&world->attachments, entity.index) &&
            (!pools || (!world->undo.before && micap_pools_leave_fast(&world->pools, pools)));
 }
@@ -127,16 +134,13 @@ static MICAP_INLINE bool destroy_alone(mica_world *world, mica_entity entity, mi
 
 /* The same with hooks, which run while everything is there. What they record is applied afterwards; a name that they give to the entity is
  * set at once, and goes with it. */
-static __attribute__((noinline)) bool destroy_hooked(mica_world *world, mica_entity entity, micap_row spot,
-                                                     uint64_t pools)
+static MICAP_INLINE void destroy_hooked(mica_world *world, mica_entity entity, micap_row spot, uint64_t pools)
 {
     micap_hooks_removing(world, NULL, spot, 1);
     if (MICAP_UNLIKELY(!dies_alone(world, entity, spot, pools)))
         micap_destroy_row(world, spot);
     else
         destroy_alone(world, entity, spot, pools);
-    micap_hooks_end(world);
-    return true;
 }
 
 static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_entity entity, micap_row spot)
@@ -144,16 +148,31 @@ static __attribute__((noinline)) bool destroy_other(mica_world *world, mica_enti
     uint64_t pools = micap_pools_mask(&world->pools, entity.index);
     if (!dies_alone(world, entity, spot, pools))
         return destroy_any(world, entity);
-    if (MICAP_UNLIKELY(micap_death_hooks(spot.chunk->archetype)))
-        return destroy_hooked(world, entity, spot, pools);
-    return destroy_alone(world, entity, spot, pools);
+    if (MICAP_LIKELY(!micap_death_hooks(spot.chunk->archetype)))
+        return destroy_alone(world, entity, spot, pools);
+    destroy_hooked(world, entity, spot, pools);
+    micap_hooks_end(world);
+    return true;
+}
+
+uint32_t micap_destroy_living(mica_world *world, mica_entity entity)
+{
+    micap_row spot = micap_locate(world, entity);
+    uint64_t pools = micap_pools_mask(&world->pools, entity.index);
+    if (MICAP_UNLIKELY(!dies_alone(world, entity, spot, pools)))
+        return micap_destroy_with_dependents(world, entity);
+    if (micap_death_hooks(spot.chunk->archetype))
+        destroy_hooked(world, entity, spot, pools);
+    else
+        destroy_alone(world, entity, spot, pools);
+    return 1;
 }
 
 /* Whether an entity is in this row, and nothing but the row and the handle has to go. */
 static inline bool is_alone_at(const mica_world *world, mica_entity entity, const micap_chunk *chunk, uint32_t row)
 {
     return micap_record_of(&world->entities, entity) == micap_record_pack(entity.generation, chunk->number, row) &&
-           entity.generation != MICAP_GENERATION_MAX && !micap_pools_mask(&world->pools, entity.index) &&
+           entity.generation != world->entities.last_generation && !micap_pools_mask(&world->pools, entity.index) &&
            !micap_is_attached(&world->attachments, entity.index);
 }
 
@@ -161,7 +180,7 @@ uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities
 {
     micap_row spot = micap_locate(world, entities[0]);
     const micap_archetype *archetype = spot.chunk->archetype;
-    if (!micap_is_row(spot) || !archetype->destroys_fast || entities[0].generation == MICAP_GENERATION_MAX)
+    if (!micap_is_row(spot) || !archetype->moves_as_bytes || entities[0].generation == world->entities.last_generation)
         return 0;
     /* Rows that were moved into holes lie in the opposite order at the end. */
     bool is_last = spot.chunk == archetype->chunks[archetype->tail] && spot.row + 1 == spot.chunk->count;
@@ -174,6 +193,8 @@ uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities
             ++run;
     for (uint32_t i = 0; i < run; ++i)
         micap_touch_record(&world->entities, entities[i].index);
+    if (MICAP_UNLIKELY(!archetype->trivial))
+        destruct_run(world, (micap_row){spot.chunk, is_last ? spot.row + 1 - run : spot.row}, run);
     if (is_last)
         micap_rows_drop_last(world, spot.chunk->archetype, run);
     else if (run == 1)
@@ -193,7 +214,8 @@ bool mica_destroy(mica_world *world, mica_entity entity)
     micap_row spot = micap_locate(world, entity);
     const micap_archetype *archetype = spot.chunk->archetype;
     if (MICAP_UNLIKELY(world->undo.before || !micap_is_row(spot) || !archetype->destroys_fast ||
-                       entity.generation == MICAP_GENERATION_MAX || micap_pools_mask(&world->pools, entity.index) ||
+                       entity.generation == world->entities.last_generation ||
+                       micap_pools_mask(&world->pools, entity.index) ||
                        micap_is_attached(&world->attachments, entity.index)))
         return destroy_other(world, entity, spot);
     micap_entity_put_free(&world->entities, entity.index, entity.generation + 1);

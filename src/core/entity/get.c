@@ -67,6 +67,7 @@ void *mica_write_id(mica_world *world, mica_entity entity, mica_component compon
 {
     if (MICAP_MISSING(NULL, world))
         return NULL;
+    micap_check_handle(world, entity);
     if (micap_is_pooled(component))
         return micap_lend_values(world, entity, component, micap_pooled_write(world, entity, component), 1);
     micap_row spot = micap_locate(world, entity);
@@ -83,6 +84,7 @@ bool mica_has_id(const mica_world *world, mica_entity entity, mica_component com
 {
     if (MICAP_MISSING(NULL, world))
         return false;
+    micap_check_handle(world, entity);
     if (micap_is_pooled(component))
         return micap_pooled_has(world, entity, component);
     return micap_archetype_has(micap_locate(world, entity).chunk->archetype, component);

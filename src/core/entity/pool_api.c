@@ -4,6 +4,7 @@
 #include "core/events/hooks.h"
 #include "core/entity/pool_component.h"
 #include "core/entity/pool_create.h"
+#include "core/entity/required.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
@@ -187,7 +188,11 @@ mica_instance mica_pool_add(mica_pool *pool, mica_entity entity)
         return (mica_instance){0};
     if (!pool || !can_add(pool, entity))
         return nil;
-    uint32_t row = micap_pooled_add_row(pool->world, pool, entity, NULL);
+    uint32_t row = MICAP_ROW_NONE;
+    if (!micap_may_bring(pool->world, pool->type) || micap_pool_row(pool, entity) != MICAP_ROW_NONE)
+        row = micap_pooled_add_row(pool->world, pool, entity, NULL);
+    else if (micap_add_required(pool->world, entity, pool->type, NULL))
+        row = micap_pool_row(pool, entity);
     if (row == MICAP_ROW_NONE)
         return nil;
     if (pool->world->hooks_recorded) { /* what the hook recorded may have moved it */
@@ -202,13 +207,34 @@ mica_instance mica_pool_add(mica_pool *pool, mica_entity entity)
     return instance_at(pool, row);
 }
 
+void *mica_add_instance_id(mica_world *world, mica_entity entity, mica_component component)
+{
+    if (MICAP_MISSING(NULL, world))
+        return NULL;
+    if (world->recording_depth)
+        return mica_command_add_instance_id(micap_recorder(world), entity, component, no_place);
+    mica_pool *pool = mica_pool_of_id(world, component);
+    if (pool && !pool->type->type.many)
+        micap_fail(world, MICA_ERROR_INVALID, no_place,
+                   "component %s is not for many instances: describe it with MICA_POOL_WITH and .many = true",
+                   pool->type->type.name);
+    if (!pool || !pool->type->type.many)
+        return NULL;
+    mica_instance instance = mica_pool_add(pool, entity);
+    if (mica_instance_is_nil(instance))
+        return NULL;
+    return pool->values ? mica_instance_write_id(pool, instance) : &micap_tag_value;
+}
+
 bool mica_pool_remove(mica_pool *pool, mica_instance instance)
 {
     if (MICAP_MISSING(NULL, pool))
         return false;
     uint32_t row = row_of(pool, instance);
-    if (row == MICAP_ROW_NONE || micap_refuse_while_recording(pool->world, "pool_remove") != MICA_OK)
+    if (row == MICAP_ROW_NONE)
         return false;
+    if (pool->world->recording_depth)
+        return micap_command_remove_instance(micap_recorder(pool->world), pool, row);
     micap_pools_remove_instance(pool->world, pool, row);
     micap_hooks_end(pool->world);
     return true;

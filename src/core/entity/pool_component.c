@@ -1,6 +1,7 @@
 #include "core/entity/pool_component.h"
 
 #include "core/entity/pool_create.h"
+#include "core/entity/required.h"
 
 #include "core/events/hooks.h"
 #include "core/world/report.h"
@@ -90,7 +91,9 @@ static void *add_now(mica_world *world, mica_entity entity, mica_component compo
     uint32_t row = micap_pool_row(pool, entity);
     if (row != MICAP_ROW_NONE && pool->values)
         micap_pool_touch(pool, 0, row, 1, micap_version(world));
-    if (row == MICAP_ROW_NONE)
+    if (row == MICAP_ROW_NONE && micap_may_bring(world, pool->type))
+        row = micap_add_required(world, entity, pool->type, NULL) ? micap_pool_row(pool, entity) : MICAP_ROW_NONE;
+    else if (row == MICAP_ROW_NONE)
         row = micap_pooled_add_row(world, pool, entity, NULL);
     if (row == MICAP_ROW_NONE)
         return NULL;
@@ -139,7 +142,12 @@ bool micap_pooled_set(mica_world *world, mica_entity entity, const mica_value *v
     if (!pool || !micap_value_fits(world, pool->type, value, no_place))
         return false;
     uint32_t row = micap_pool_row(pool, entity);
-    if (row == MICAP_ROW_NONE) {
+    if (row == MICAP_ROW_NONE && micap_may_bring(world, pool->type)) {
+        if (!micap_add_required(world, entity, pool->type, value->data))
+            return false;
+        if (value->data) /* the set hook has run */
+            return true;
+    } else if (row == MICAP_ROW_NONE) {
         if (micap_pooled_add_row(world, pool, entity, value->data) == MICAP_ROW_NONE)
             return false;
     } else if (!replace_value(world, pool, row, value->data)) {

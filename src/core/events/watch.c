@@ -17,7 +17,8 @@ static void update_hooks(mica_world *world, mica_component component)
 
 void micap_watch_add(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch)
 {
-    MICAP_ASSERT(!world->hook_depth, "lists of watches stay as they are while they are walked");
+    MICAP_ASSERT(!world->hook_depth || !micap_component_of(&world->components, component)->archetype_count,
+                 "lists of watches stay as they are while they are walked");
     micap_watch **link = list_of(world, kind, component);
     while (*link)
         link = &(*link)->next;
@@ -28,7 +29,6 @@ void micap_watch_add(mica_world *world, mica_event_kind kind, mica_component com
 
 void micap_watch_remove(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch)
 {
-    MICAP_ASSERT(!world->hook_depth, "lists of watches stay as they are while they are walked");
     micap_watch **link = list_of(world, kind, component);
     while (*link != watch)
         link = &(*link)->next;

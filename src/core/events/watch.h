@@ -11,9 +11,10 @@ typedef struct micap_watch {
     void (*seen)(struct micap_watch *watch, mica_event *event);
 } micap_watch;
 
-/* Adds a watch at the end of the list of a component in use. MICA_EVENT_DESTROY takes component 0. Not inside a hook. */
+/* Adds a watch at the end of the list of a component in use. MICA_EVENT_DESTROY takes component 0. Inside a hook, only of
+ * a component that no entity had yet. */
 void micap_watch_add(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch);
-/* Removes a watch that was added. Not inside a hook. */
+/* Removes a watch that was added. Inside a hook as above. */
 void micap_watch_remove(mica_world *world, mica_event_kind kind, mica_component component, micap_watch *watch);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/argument.h"
 #include "base/assert.h"
-#include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
 #include "core/storage/pool_lookup.h"
@@ -43,9 +42,8 @@ static const char *access_problem(const micap_type *type, mica_access access)
     if (storage == MICA_STORAGE_SINGLETON && access != MICA_ACCESS_READ && access != MICA_ACCESS_WRITE)
         return "a singleton can only be read or written";
     if ((storage == MICA_STORAGE_TAG || !type->type.size_bytes) &&
-        (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_MAYBE_READ ||
-         access == MICA_ACCESS_MAYBE_WRITE))
-        return "a tag has no data: use MICA_HAS";
+        (access <= MICA_ACCESS_WRITE || access == MICA_ACCESS_CHANGED || access == MICA_ACCESS_MAYBE_WRITE))
+        return "a tag has no data: use MICA_HAS or MICA_MAYBE_READ";
     if (access == MICA_ACCESS_ADDED && !type->type.track_added)
         return "it is not tracked: describe it with .track_added = true";
     if (access == MICA_ACCESS_DISABLED && !type->type.toggle)
@@ -164,6 +162,7 @@ static void add_join(mica_query *query, uint32_t at)
     query->joins[query->join_count++] = (micap_join){.pool = micap_pool_of(query->world, term.component),
                                                      .access = term.access,
                                                      .has_column = has_column(term.access) && type->type.size_bytes,
+                                                     .is_flag = query->is_flag[at],
                                                      .term = at,
                                                      .step_bytes = query->pool_steps[at]};
     query->is_marked |= term.access == MICA_ACCESS_CHANGED || term.access == MICA_ACCESS_ADDED;
@@ -187,6 +186,7 @@ static void compile_terms(mica_query *query)
         mica_term term = query->terms[i];
         const micap_type *type = micap_type_of(term.component);
         query->term_bytes[i] = has_column(term.access) && !type->leaves ? type->type.size_bytes : 0;
+        query->is_flag[i] = has_column(term.access) && !type->type.size_bytes;
         query->is_row_level[i] = is_group(term.access) && is_in_pooled_group(query, i);
         query->has_pooled_group |= query->is_row_level[i];
         if (micap_is_pooled(term.component)) {
@@ -284,7 +284,7 @@ void micap_query_find_columns(mica_query *query, uint32_t match)
     for (uint32_t i = query->term_count; i-- > 0;) { /* the first last: it says that all are known */
         mica_term term = query->terms[i];
         uint32_t column = MICAP_COLUMN_NONE;
-        if (query->term_bytes[i])
+        if ((query->term_bytes[i] || query->is_flag[i]) && !micap_is_pooled(term.component))
             column = is_singleton(term.component) ? MICAP_COLUMN_SINGLETON
                                                   : micap_archetype_column(query->archetypes[match], term.component);
         __atomic_store_n(&columns[i], (uint16_t)column, i ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);

@@ -35,7 +35,8 @@ typedef struct micap_filter {
 typedef struct micap_join {
     mica_pool *pool;
     mica_access access;
-    bool has_column;
+    bool has_column; /* the rows of a view follow each other in the pool */
+    bool is_flag;    /* the rows of a view all have it or all lack it: its column is micap_tag_value */
     uint32_t term;
     uint32_t step_bytes; /* of the column; 0 without one, and for a split component */
 } micap_join;
@@ -80,6 +81,7 @@ struct mica_query {
     uint32_t term_bytes[MICA_TERMS_MAX];  /* the size of a term's values; 0 for one without a column */
     uint32_t chunk_steps[MICA_TERMS_MAX]; /* the same for columns of chunks only, */
     uint32_t pool_steps[MICA_TERMS_MAX];  /* and of pools only */
+    bool is_flag[MICA_TERMS_MAX]; /* the term may match without a tag: its column says whether the tag is there */
     micap_filter filters[MICAP_FILTERS_MAX];
     uint32_t filter_count;
     micap_join joins[MICA_TERMS_MAX]; /* its terms on pools, in declared order */

@@ -134,11 +134,13 @@ static bool select_to_change(mica_query *query, selection *selected, const mica_
                              bool has)
 {
     mica_world *world = query->world;
-    bool done = select_all(query, selected) && (pool || keep_if(world, selected, component, has));
+    bool done = select_all(query, selected);
+    if (done && pool)
+        keep_if_in_pool(world, selected, pool, has);
+    if (done && (!pool || (!has && pool->type->required_count))) /* of a component in a pool all are kept */
+        done = keep_if(world, selected, component, has);
     if (!done)
         micap_fail_memory(world, has ? "query_remove" : "query_add");
-    else if (pool)
-        keep_if_in_pool(world, selected, pool, has);
     return done;
 }
 
@@ -147,10 +149,11 @@ static bool reserve_targets(mica_world *world, const selection *selected, mica_c
 {
     bool found = true;
     for (uint32_t i = 0; found && i < selected->group_count; ++i) {
-        const micap_edge *edge = micap_archetype_step(world, selected->groups[i].archetype, component);
-        if (edge)
+        micap_archetype *from = selected->groups[i].archetype;
+        const micap_edge *edge = micap_archetype_step(world, from, component);
+        if (edge && edge->end != from)
             edge->end->incoming += selected->groups[i].count;
-        else
+        else if (!edge)
             found = false;
     }
     for (uint32_t i = 0; i < world->archetypes.count; ++i) {
@@ -251,21 +254,100 @@ static void remove_from_pool(mica_world *world, mica_pool *pool, const selection
             micap_pools_remove(world, pool, selected->entities[i]);
 }
 
-/* The general path: one row after the other. */
-static void step_each(mica_world *world, const mica_entity *entities, uint32_t count, micap_archetype *to,
-                      const micap_new_values *values)
+/* A component that others require, and the entities that get it. */
+typedef struct micap_brought {
+    selection selected;
+    staged_values staged; /* one for each of them, */
+    char *next;           /* from here on not moved yet */
+    mica_pool *pool;      /* NULL: it is in chunks */
+} brought;
+
+static void drop_brought(mica_world *world, brought *list, uint32_t made, const micap_type *of)
 {
-    const micap_type *type = values->type;
-    for (uint32_t i = 0; i < count; ++i) {
-        micap_row spot = micap_row_change_archetype(world, micap_locate(world, entities[i]), to);
-        char *value = micap_new_values_after(values, i);
-        if (!value)
+    for (uint32_t i = 0; i < made; ++i) {
+        drop_values(world, &list[i].staged);
+        drop_selection(world, &list[i].selected);
+    }
+    MICAP_RELEASE_ARRAY(&world->memory, list, of->required_count);
+}
+
+/* Lists the entities of a selection that lack a required component. */
+static bool select_lacking(mica_world *world, const selection *all, const micap_type *type, selection *out)
+{
+    *out = (selection){0};
+    if (!MICAP_RESERVE(&world->memory, out->entities, &out->capacity, all->count))
+        return false;
+    for (uint32_t i = 0; i < all->count; ++i)
+        if (!mica_has_id(world, all->entities[i], type->id))
+            out->entities[out->count++] = all->entities[i];
+    return true;
+}
+
+/* Makes the values of all that comes along, and room in pools. False with a report; `*out_list` is NULL if nothing does. */
+static bool bring_all(mica_world *world, const selection *all, const micap_type *of, brought **out_list)
+{
+    *out_list = NULL;
+    if (!of->required_count)
+        return true;
+    brought *list = micap_allocate(&world->memory, of->required_count * sizeof *list, MICAP_ARRAY_ALIGNMENT);
+    if (!list)
+        return micap_fail_memory(world, "bulk change"), false;
+    for (uint32_t i = 0; i < of->required_count; ++i) {
+        const micap_type *type = micap_type_of(of->required[i]);
+        brought *next = &list[i];
+        *next = (brought){.pool = micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL};
+        bool fine = select_lacking(world, all, type, &next->selected);
+        if (!fine)
+            micap_fail_memory(world, "bulk change");
+        fine = fine && make_values(world, type, NULL, next->selected.count, &next->staged);
+        next->next = next->staged.values.data;
+        if (fine && (!next->pool || reserve_in_pool(world, next->pool, &next->selected)))
             continue;
-        if (type->leaves)
-            micap_row_scatter(spot, type, value);
-        else
-            micap_values_move(type, micap_chunk_value(spot.chunk, micap_archetype_column(to, type->id), spot.row),
-                              value, 1);
+        if (fine)
+            drop_values(world, &next->staged);
+        drop_selection(world, &next->selected);
+        drop_brought(world, list, i, of);
+        return false;
+    }
+    *out_list = list;
+    return true;
+}
+
+/* Moves a value of a component that is new into a row. */
+static void fill_value(micap_row spot, const micap_type *type, char *value)
+{
+    if (!value)
+        return;
+    if (type->leaves)
+        micap_row_scatter(spot, type, value);
+    else
+        micap_values_move(
+            type, micap_chunk_value(spot.chunk, micap_archetype_column(spot.chunk->archetype, type->id), spot.row),
+            value, 1);
+}
+
+/* Fills the columns of components that came along with another one. */
+static void fill_brought(micap_row spot, const micap_archetype *from, brought *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const micap_new_values *values = &list[i].staged.values;
+        if (list[i].pool || micap_archetype_has(from, values->type->id))
+            continue;
+        fill_value(spot, values->type, list[i].next);
+        list[i].next = list[i].next ? list[i].next + values->stride : NULL;
+    }
+}
+
+/* The general path: one row after the other. */
+static void step_each(mica_world *world, const mica_entity *entities, const selected_group *group, micap_archetype *to,
+                      const micap_new_values *values, brought *list)
+{
+    uint32_t brought_count = list ? values->type->required_count : 0;
+    for (uint32_t i = 0; i < group->count; ++i) {
+        micap_row spot = micap_row_change_archetype(world, micap_locate(world, entities[i]), to);
+        if (values->type && !micap_is_pooled(values->type->id))
+            fill_value(spot, values->type, micap_new_values_after(values, i));
+        fill_brought(spot, group->archetype, list, brought_count);
     }
 }
 
@@ -281,16 +363,19 @@ static void step_one(mica_world *world, mica_entity entity, const micap_edge *ed
         micap_row_step_set(world, entity, spot, edge, values->data);
 }
 
-/* Moves all to the archetypes with or without a component, in which there is room. */
-static void step_all(mica_world *world, const selection *selected, mica_component component, micap_new_values values)
+/* Moves all to the archetypes with or without a component, in which there is room. `list` has what comes along. */
+static void step_all(mica_world *world, const selection *selected, mica_component component, micap_new_values values,
+                     brought *list)
 {
     const mica_entity *entities = selected->entities;
     const selected_group *group = selected->groups;
     for (uint32_t i = 0; i < selected->group_count; ++i, entities += group->count, ++group) {
         const micap_edge *edge = micap_archetype_step(world, group->archetype, component);
         MICAP_ASSERT(edge, "it was found when room was made");
+        if (edge->end == group->archetype) /* there is nothing to bring for a component in a pool */
+            continue;
         if (edge->path == MICAP_EDGE_GENERAL)
-            step_each(world, entities, group->count, edge->end, &values);
+            step_each(world, entities, group, edge->end, &values, list);
         else if (group->count == 1)
             step_one(world, *entities, edge, &values);
         else
@@ -311,6 +396,39 @@ static void run_hooks(mica_world *world, mica_pool *pool, mica_event_kind kind, 
         micap_pools_run_hook(world, kind, pool, micap_pool_row(pool, selected->entities[i]), 1);
 }
 
+/* Adds what comes along to pools. */
+static void add_brought(mica_world *world, brought *list, const micap_type *of)
+{
+    for (uint32_t i = 0; list && i < of->required_count; ++i)
+        if (list[i].pool)
+            add_to_pool(world, list[i].pool, &list[i].selected, &list[i].staged);
+}
+
+/* Runs the add hooks of what came along, and releases its memory: the values have moved. */
+static void end_brought(mica_world *world, brought *list, const micap_type *of)
+{
+    for (uint32_t i = 0; list && i < of->required_count; ++i) {
+        run_hooks(world, list[i].pool, MICA_EVENT_ADD, of->required[i], &list[i].selected);
+        list[i].staged.made = 0;
+    }
+    if (list)
+        drop_brought(world, list, of->required_count, of);
+}
+
+/* Adds a component, whose values are made, to all that are selected. */
+static void add_selected(mica_world *world, mica_pool *pool, const micap_type *type, const selection *selected,
+                         const staged_values *staged, brought *list)
+{
+    world->structure += selected->count != 0;
+    if (!pool || type->required_count)
+        step_all(world, selected, type->id, staged->values, list);
+    if (pool)
+        add_to_pool(world, pool, selected, staged);
+    add_brought(world, list, type);
+    micap_release(&world->memory, staged->values.data, staged->bytes, type->type.alignment);
+    end_brought(world, list, type);
+}
+
 mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
     if (MICAP_MISSING(NULL, query))
@@ -325,20 +443,18 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
     mica_pool *pool = micap_is_pooled(type->id) ? micap_pool_of(world, type->id) : NULL;
     selection selected;
     staged_values staged;
+    brought *list = NULL;
     bool done = select_to_change(query, &selected, pool, value.component, false) &&
                 make_values(world, type, value.data, selected.count, &staged);
-    if (done &&
-        !(pool ? reserve_in_pool(world, pool, &selected) : reserve_targets(world, &selected, value.component))) {
+    if (done && !((!pool || reserve_in_pool(world, pool, &selected)) && bring_all(world, &selected, type, &list) &&
+                  ((pool && !type->required_count) || reserve_targets(world, &selected, value.component)))) {
         drop_values(world, &staged);
+        if (list)
+            drop_brought(world, list, type->required_count, type);
         done = false;
     }
     if (done) {
-        world->structure += selected.count != 0;
-        if (pool)
-            add_to_pool(world, pool, &selected, &staged);
-        else
-            step_all(world, &selected, type->id, staged.values);
-        micap_release(&world->memory, staged.values.data, staged.bytes, type->type.alignment);
+        add_selected(world, pool, type, &selected, &staged, list);
         run_hooks(world, pool, MICA_EVENT_ADD, type->id, &selected);
         if (value.data)
             run_hooks(world, pool, MICA_EVENT_SET, type->id, &selected);
@@ -372,7 +488,7 @@ mica_result mica_remove_all_id(mica_query *query, mica_component component)
     if (done)
         micap_hooks_run_many(world, MICA_EVENT_REMOVE, component, selected.entities, selected.count);
     if (done)
-        step_all(world, &selected, component, (micap_new_values){0});
+        step_all(world, &selected, component, (micap_new_values){0}, NULL);
     drop_selection(world, &selected);
     micap_hooks_end(world);
     return done ? MICA_OK : micap_failure(world);

@@ -1,5 +1,6 @@
 #include "core/query/query_chunks.h"
 
+#include "core/storage/rows.h"
 #include "core/world/world.h"
 
 static uint32_t count_chunks(const mica_query *query)
@@ -15,7 +16,9 @@ static void fill_entry(const mica_query *query, micap_listed_chunk *entry, const
     const micap_column_data *data = micap_chunk_columns(entry->chunk);
     for (uint32_t i = 0; i < query->term_count; ++i) {
         uint32_t column = __atomic_load_n(&columns[i], __ATOMIC_RELAXED); /* another thread may look them up too */
-        entry->columns[i] = column < MICAP_COLUMN_UNKNOWN ? data[column].values : NULL;
+        entry->columns[i] = column < MICAP_COLUMN_UNKNOWN ? data[column].values
+                            : column == MICAP_COLUMN_TAG  ? &micap_tag_value
+                                                          : NULL;
     }
 }
 

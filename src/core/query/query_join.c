@@ -95,8 +95,7 @@ bool micap_join_matches(const mica_query *query, mica_entity entity, mica_versio
 static bool continues(const mica_query *query, const found_rows *first, const found_rows *next, uint32_t count)
 {
     for (uint32_t i = 0; i < query->join_count; ++i)
-        if (query->joins[i].has_column &&
-            next->rows[i] != (first->rows[i] == MICAP_ROW_NONE ? MICAP_ROW_NONE : first->rows[i] + count))
+        if (!micap_join_continues(&query->joins[i], first->rows[i], next->rows[i], count))
             return false;
     return true;
 }
@@ -104,6 +103,8 @@ static bool continues(const mica_query *query, const found_rows *first, const fo
 /* Of a split component there is none: see micap_join_row. */
 static void *join_column(const micap_join *join, uint32_t row)
 {
+    if (join->is_flag)
+        return row == MICAP_ROW_NONE ? NULL : &micap_tag_value;
     return row == MICAP_ROW_NONE || !join->has_column || !join->pool->values ? NULL : micap_pool_value(join->pool, row);
 }
 
@@ -497,7 +498,7 @@ uint32_t micap_join_row(const mica_view *view, uint32_t term)
 {
     const mica_pool *pool = micap_pool_of(view->world, view->private_.query->terms[term].component);
     const char *column = view->private_.columns[term];
-    if (column)
+    if (column && pool->value_bytes)
         return (uint32_t)((size_t)(column - pool->values) / pool->value_bytes);
     return pool == view->private_.driver ? view->private_.cursor - view->count
                                          : micap_pooled_row(view->world, pool, view->entities[0]);

@@ -52,6 +52,8 @@ static void *chunk_column(const mica_view *view, const mica_query *query, uint32
     mica_component component = query->terms[term].component;
     if (micap_type_of(component)->type.storage == MICA_STORAGE_SINGLETON)
         return micap_singleton_show(micap_component_of(&view->world->components, component));
+    if (query->is_flag[term])
+        return micap_archetype_has(view->private_.chunk->archetype, component) ? &micap_tag_value : NULL;
     return micap_finder_value(micap_chunk_find(view->private_.chunk, component), view->private_.row);
 }
 
@@ -59,7 +61,7 @@ void micap_join_find_chunk_columns(mica_view *view, const mica_query *query)
 {
     for (uint32_t i = 0; i < query->term_count; ++i)
         if (!micap_is_pooled(query->terms[i].component))
-            view->private_.columns[i] = query->term_bytes[i] ? chunk_column(view, query, i) : NULL;
+            view->private_.columns[i] = query->term_bytes[i] || query->is_flag[i] ? chunk_column(view, query, i) : NULL;
 }
 
 /* Points the columns of chunks at a row. In the chunk of the view before they only move. */

@@ -26,6 +26,13 @@ bool micap_join_satisfies(const micap_join *join, uint32_t row, mica_version sin
     return row != MICAP_ROW_NONE && row_satisfies(join->pool, join->access, row, since);
 }
 
+bool micap_join_continues(const micap_join *join, uint32_t first_row, uint32_t row, uint32_t count)
+{
+    if (join->is_flag && (row == MICAP_ROW_NONE) != (first_row == MICAP_ROW_NONE))
+        return false;
+    return !join->has_column || row == (first_row == MICAP_ROW_NONE ? MICAP_ROW_NONE : first_row + count);
+}
+
 static uint32_t slice_end(uint32_t row)
 {
     return (row / MICA_SLICE_ROWS + 1) * MICA_SLICE_ROWS;
@@ -88,8 +95,7 @@ static uint32_t looked_up_run(const micap_join_visit *visit, const micap_join *j
 {
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t row = micap_pooled_row(visit->query->world, join->pool, visit->entities[from + i]);
-        uint32_t expected = first_row == MICAP_ROW_NONE ? MICAP_ROW_NONE : first_row + from + i;
-        if ((join->has_column && row != expected) || !micap_join_satisfies(join, row, visit->since))
+        if (!micap_join_continues(join, first_row, row, from + i) || !micap_join_satisfies(join, row, visit->since))
             return i;
     }
     return count;

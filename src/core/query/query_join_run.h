@@ -27,6 +27,9 @@ typedef struct micap_join_visit {
 /* Whether the row of an entity in a pool satisfies a term; groups of terms are decided elsewhere. */
 bool micap_join_satisfies(const micap_join *join, uint32_t row, mica_version since);
 
+/* Whether the row of an entity in the pool of a term continues a run of `count` rows. Rows are MICAP_ROW_NONE where the pool has none. */
+bool micap_join_continues(const micap_join *join, uint32_t first_row, uint32_t row, uint32_t count);
+
 /* How many of the visited entities, of which the first was found, satisfy all terms on pools and follow each other in every pool of
  * which a column is read. Not for queries with pools in groups of terms. */
 uint32_t micap_join_run(const micap_join_visit *visit, const micap_found_rows *first);

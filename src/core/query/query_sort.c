@@ -1,6 +1,7 @@
 #include "core/query/query_sort.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -214,10 +215,10 @@ mica_result mica_query_sort_rows(mica_query *query, mica_component component, mi
         return result;
     const micap_type *type = micap_type_of(component);
     if (!type)
-        return micap_fail(world, MICA_ERROR_UNKNOWN, query->location, "%s: sort_rows: there is no component with id %u",
-                          query->name, component);
+        return micap_fail(world, MICA_ERROR_UNKNOWN, micap_place_of_call(query->location),
+                          "%s: sort_rows: there is no component with id %u", query->name, component);
     if (!compare || !is_in_every_match(query, component))
-        return micap_fail(world, MICA_ERROR_INVALID, query->location,
+        return micap_fail(world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
                           "%s: sort_rows needs a compare function and a component with data that the query reads or "
                           "writes, not %s%s",
                           query->name, type->type.name,

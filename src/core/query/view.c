@@ -1,5 +1,6 @@
 /* Loops over queries. */
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "base/assert.h"
 #include "core/query/query_chunks.h"
 #include "core/query/query_filter.h"
@@ -99,12 +100,12 @@ static MICAP_COLD bool next_special(mica_view *view, mica_query *query)
     if (!query)
         return false;
     if (view->private_.structure == MICAP_STRUCTURE_NONE) {
-        micap_fail(view->world, MICA_ERROR_INVALID, query->location,
+        micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
                    "%s: the view of a system shows all it has; there is no next one", query->name);
         return false;
     }
     if (view->private_.structure != view->world->structure) {
-        micap_fail(view->world, MICA_ERROR_REFUSED, query->location,
+        micap_fail(view->world, MICA_ERROR_REFUSED, micap_place_of_call(query->location),
                    "%s: the structure of the world changed inside the loop, which ends here; record changes with "
                    "mica_defer or mica_commands",
                    query->name);
@@ -209,13 +210,18 @@ bool mica_view_next(mica_view *view)
     return view->private_.walk == MICAP_WALK_FAST ? micap_join_next_fast(view, query) : next_special(view, query);
 }
 
+static void report_no_term(const mica_view *view, mica_component component, const char *what)
+{
+    const micap_type *type = micap_type_of(component);
+    micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(view->private_.query->location),
+               "%s: no term of this query %s component %s", view->private_.query->name, what,
+               type ? type->type.name : "?");
+}
+
 static void report_column(const mica_view *view, mica_component component, bool write)
 {
     micap_check_column(view, component, write);
-    const micap_type *type = micap_type_of(component);
-    micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location,
-               "%s: no term of this query %s component %s", view->private_.query->name, write ? "writes" : "reads",
-               type ? type->type.name : "?");
+    report_no_term(view, component, write ? "writes" : "reads");
 }
 
 /* There is no column: because the component is not there, which is fine, or because it is split. */
@@ -223,7 +229,7 @@ static MICAP_COLD void *no_column(const mica_view *view, uint32_t term)
 {
     const micap_type *type = micap_type_of(view->private_.query->terms[term].component);
     if (type->leaves)
-        micap_fail(view->world, MICA_ERROR_INVALID, view->private_.query->location,
+        micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(view->private_.query->location),
                    "%s: component %s is split: use mica_view_read_field or mica_view_write_field",
                    view->private_.query->name, type->type.name);
     return NULL;
@@ -454,6 +460,82 @@ void *mica_view_write_at(mica_view *view, uint32_t term)
         return micap_lend_column(view, term, write_term(view, term));
     report_column(view, term < view->private_.query->term_count ? view->private_.query->terms[term].component : 0,
                   true);
+    return NULL;
+}
+
+/* Whether the component of a term is there, which all rows of a view have in common. */
+static bool has_term(const mica_view *view, uint32_t term)
+{
+    mica_term asked = view->private_.query->terms[term];
+    if (micap_access_demands(asked.access) || view->private_.columns[term])
+        return true;
+    if (!micap_access_reads(asked.access) || !micap_type_of(asked.component)->leaves)
+        return false;
+    return micap_is_pooled(asked.component) ? micap_join_row(view, term) != MICAP_ROW_NONE
+                                            : micap_archetype_has(view->private_.chunk->archetype, asked.component);
+}
+
+bool mica_view_has_id(const mica_view *view, mica_component component)
+{
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return false;
+    micap_check_view(view);
+    const mica_query *query = view->private_.query;
+    bool is_known = false;
+    for (uint32_t i = 0; i < query->term_count; ++i) {
+        if (query->terms[i].component != component)
+            continue;
+        if (has_term(view, i))
+            return true;
+        is_known = true;
+    }
+    if (!is_known)
+        report_no_term(view, component, "is about");
+    return false;
+}
+
+bool mica_view_has_at(const mica_view *view, uint32_t term)
+{
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return false;
+    micap_check_view(view);
+    if (term < view->private_.query->term_count)
+        return has_term(view, term);
+    micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(view->private_.query->location),
+               "%s: there is no term %u, but %u terms", view->private_.query->name, term,
+               view->private_.query->term_count);
+    return false;
+}
+
+/* The switches of a component that can be toggled, for the rows of a view, from where they are stored. */
+static const uint8_t *enabled_rows(const mica_view *view, uint32_t term)
+{
+    mica_component component = view->private_.query->terms[term].component;
+    if (micap_is_pooled(component)) {
+        uint32_t row = micap_join_row(view, term);
+        return row == MICAP_ROW_NONE ? NULL : micap_pool_of(view->world, component)->enabled + row;
+    }
+    uint32_t column = micap_archetype_column(view->private_.chunk->archetype, micap_type_of(component)->enabled);
+    return column == MICAP_COLUMN_NONE
+               ? NULL
+               : (const uint8_t *)micap_chunk_column(view->private_.chunk, column) + view->private_.row;
+}
+
+const uint8_t *mica_view_enabled_id(const mica_view *view, mica_component component)
+{
+    if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
+        return NULL;
+    micap_check_view(view);
+    const mica_query *query = view->private_.query;
+    const micap_type *type = micap_type_of(component);
+    for (uint32_t i = 0; type && type->type.toggle && i < query->term_count; ++i)
+        if (query->terms[i].component == component && micap_access_reads(query->terms[i].access))
+            return enabled_rows(view, i);
+    if (type && !type->type.toggle)
+        micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
+                   "%s: component %s can't be toggled: describe it with .toggle = true", query->name, type->type.name);
+    else
+        report_no_term(view, component, "reads");
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/query/query.h"
 #include "core/world/world.h"
+#include "core/storage/rows.h"
 #include "core/storage/singleton.h"
 
 /* Points a view at consecutive rows of a chunk of a match. */
@@ -27,7 +28,7 @@ static inline void micap_view_show(mica_view *view, mica_query *query, micap_chu
             view->private_.columns[i] =
                 micap_singleton_show(micap_component_of(&view->world->components, query->terms[i].component));
         else
-            view->private_.columns[i] = NULL;
+            view->private_.columns[i] = column == MICAP_COLUMN_TAG ? &micap_tag_value : NULL;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "mica/split.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/query/query_join.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"
@@ -22,8 +23,9 @@ static uint32_t term_of(const mica_view *view, mica_component component, bool wr
             break;
     }
     if (term == query->term_count)
-        micap_fail(view->world, MICA_ERROR_INVALID, query->location, "%s: no term of this query %s component %s",
-                   query->name, write ? "writes" : "reads", micap_type_of(component)->type.name);
+        micap_fail(view->world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
+                   "%s: no term of this query %s component %s", query->name, write ? "writes" : "reads",
+                   micap_type_of(component)->type.name);
     return term;
 }
 
@@ -42,7 +44,8 @@ const void *mica_view_read_field_id(const mica_view *view, mica_component compon
 {
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
-    const micap_leaf *leaf = micap_split_leaf(view->world, component, offset, view->private_.query->location);
+    const micap_leaf *leaf =
+        micap_split_leaf(view->world, component, offset, micap_place_of_call(view->private_.query->location));
     uint32_t term = leaf ? term_of(view, component, false) : view->private_.query->term_count;
     return term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
 }
@@ -51,7 +54,8 @@ void *mica_view_write_field_id(mica_view *view, mica_component component, size_t
 {
     if (MICAP_MISSING(NULL, view) || MICAP_MISSING(view->world, view->private_.query))
         return NULL;
-    const micap_leaf *leaf = micap_split_leaf(view->world, component, offset, view->private_.query->location);
+    const micap_leaf *leaf =
+        micap_split_leaf(view->world, component, offset, micap_place_of_call(view->private_.query->location));
     uint32_t term = leaf ? term_of(view, component, true) : view->private_.query->term_count;
     void *column = term < view->private_.query->term_count ? column_of(view, term, leaf) : NULL;
     if (!column)

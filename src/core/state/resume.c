@@ -12,7 +12,8 @@ bool mica_world_is_unused(const mica_world *world)
     bool is_unused = world->archetypes.count == 1 && entities->fresh_next == 1 && !entities->first_page &&
                      !entities->spare_count && !entities->hole_count && !entities->preset && !world->recording_depth &&
                      !world->flushing && !world->undo.before && !world->pools.dead_count &&
-                     entities->high_water == MICAP_PAGE_RECORDS && !micap_thread_context_of(world);
+                     entities->high_water == MICAP_PAGE_RECORDS && !micap_thread_context_of(world) &&
+                     !micap_commands_count_handles(world).pending;
     for (uint32_t id = 0; is_unused && id < MICAP_MODULES; ++id)
         if (world->modules[id].ops && world->modules[id].ops->is_unused)
             is_unused = world->modules[id].ops->is_unused(world, world->modules[id].state);
@@ -96,7 +97,10 @@ static bool read_begin(mica_resume *resume, micap_reader bytes, const mica_entit
     if (!find_records(&bytes, records))
         return false;
     resume->version = micap_reader_take64(&records[MICAP_STATE_WORLD]);
-    return resume->version && resume->version < UINT64_MAX / 2 &&
+    bool has_space = micap_reader_left(&records[MICAP_STATE_WORLD]) > 0;
+    uint32_t space = has_space ? (uint32_t)micap_reader_take_up_to(&records[MICAP_STATE_WORLD], MICAP_SPACE_MAX) : 0;
+    micap_entities_set_space(world, space);
+    return !records[MICAP_STATE_WORLD].failed && resume->version && resume->version < UINT64_MAX / 2 &&
            micap_resume_read_index(world, &records[MICAP_STATE_INDEX], entities, entity_count) &&
            micap_resume_read_buffers(world, &records[MICAP_STATE_BUFFERS]) && read_modules(resume) &&
            micap_resume_check_unused_slots(world) &&
@@ -128,6 +132,7 @@ mica_result mica_resume_begin(mica_world *world, const void *bytes, size_t byte_
     if (!resume)
         return micap_fail_memory(world, "resume");
     resume->world = world;
+    resume->handle_space = world->def.handle_space;
     micap_reader reader = {bytes, bytes, byte_count ? (const char *)bytes + byte_count : bytes, false};
     if (!read_begin(resume, reader, entities, entity_count)) {
         mica_resume_cancel(resume);
@@ -145,11 +150,14 @@ void mica_resume_cancel(mica_resume *resume)
     if (!resume)
         return;
     mica_world *world = resume->world;
+    uint32_t handle_space = resume->handle_space;
     release(resume);
-    if (micap_entity_count(world))
+    if (micap_entity_count(world)) {
         micap_resume_free_handles(world);
-    else
+    } else {
         micap_resume_reset(world);
+        micap_entities_set_space(world, handle_space);
+    }
 }
 
 static bool prepare_modules(mica_resume *resume)

@@ -223,6 +223,8 @@ static void write_removals(const mica_world *world, micap_bytes *bytes)
 static void write_world(const mica_world *world, micap_bytes *bytes)
 {
     micap_bytes_put64(bytes, micap_version(world));
+    if (world->def.handle_space) /* a state without it is as it was before there were any */
+        micap_bytes_put_number(bytes, world->def.handle_space);
 }
 
 static void write_core(const mica_world *world, micap_bytes *bytes)

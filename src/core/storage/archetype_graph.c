@@ -33,12 +33,18 @@ static micap_edge *reserve_edge(mica_world *world, micap_archetype *archetype, m
 static micap_archetype *search(mica_world *world, const micap_archetype *archetype, const micap_type *type, bool add)
 {
     micap_set set;
-    if (!micap_set_init(&set, world, archetype, micap_set_room(type->id)))
+    uint32_t room = micap_set_room(type->id);
+    for (uint32_t i = 0; add && i < type->required_count; ++i)
+        room += micap_set_room(type->required[i]);
+    if (!micap_set_init(&set, world, archetype, room))
         return NULL;
-    if (add)
-        micap_set_insert(&set, type);
-    else
+    for (uint32_t i = 0; add && i < type->required_count; ++i)
+        if (!micap_is_pooled(type->required[i]))
+            micap_set_insert(&set, micap_type_of(type->required[i]));
+    if (!add)
         micap_set_erase(&set, type);
+    else if (!micap_is_pooled(type->id))
+        micap_set_insert(&set, type);
     micap_archetype *found = micap_archetype_of_set(world, set.ids, set.count);
     micap_set_free(&set);
     return found;
@@ -46,11 +52,22 @@ static micap_archetype *search(mica_world *world, const micap_archetype *archety
 
 static micap_edge_path path_of(const micap_archetype *from, const micap_archetype *to, const micap_type *type)
 {
-    if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->leaves)
+    if (!from->moves_as_bytes || !to->moves_as_bytes || type->enabled || type->added || type->leaves ||
+        micap_is_pooled(type->id))
         return MICAP_EDGE_GENERAL;
-    if (!micap_archetype_has(to, type->id))
+    if (micap_archetype_has(from, type->id))
         return MICAP_EDGE_REMOVES;
-    return type->type.construct ? MICAP_EDGE_GENERAL : MICAP_EDGE_ADDS;
+    return type->requires_pools || to->component_count != from->component_count + 1 || type->type.construct
+               ? MICAP_EDGE_GENERAL
+               : MICAP_EDGE_ADDS;
+}
+
+bool micap_archetype_lacks_required(const micap_archetype *archetype, const micap_type *type)
+{
+    for (uint32_t i = 0; i < type->required_count; ++i)
+        if (!micap_is_pooled(type->required[i]) && !micap_archetype_has(archetype, type->required[i]))
+            return true;
+    return false;
 }
 
 micap_edge *micap_archetype_step(mica_world *world, micap_archetype *archetype, mica_component component)

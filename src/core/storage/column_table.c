@@ -61,7 +61,7 @@ static char **grow_list(mica_world *world, char **list, uint32_t before, uint32_
 bool micap_column_table_reserve(mica_world *world, uint32_t count)
 {
     mica_private_lookup *lookup = &world->lookup;
-    uint32_t before = lookup->chunk_capacity;
+    uint32_t before = (uint32_t)lookup->chunk_capacity;
     if (count <= before)
         return true;
     uint32_t capacity = (uint32_t)micap_power_of_two_at_least(count < CAPACITY_MIN ? CAPACITY_MIN : count);
@@ -85,8 +85,8 @@ void micap_column_table_free(mica_world *world)
     char **none = no_columns_of(world);
     for (uint32_t i = 0; i < lookup->component_count; ++i)
         if (lists_of(world)[i] != none)
-            free_list(world, lists_of(world)[i], lookup->chunk_capacity);
-    free_list(world, none, lookup->chunk_capacity);
+            free_list(world, lists_of(world)[i], (uint32_t)lookup->chunk_capacity);
+    free_list(world, none, (uint32_t)lookup->chunk_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, lists_of(world), lookup->component_count);
 }
 
@@ -95,12 +95,12 @@ static bool reserve_component(mica_world *world, mica_component component)
 {
     mica_private_lookup *lookup = &world->lookup;
     char ***lists = lists_of(world);
-    uint32_t capacity = lookup->component_count;
+    uint32_t capacity = (uint32_t)lookup->component_count;
     if (component < capacity)
         return true;
     if (!MICAP_RESERVE(&world->memory, lists, &capacity, (uint64_t)component + 1))
         return false;
-    for (uint32_t i = lookup->component_count; i < capacity; ++i)
+    for (uint32_t i = (uint32_t)lookup->component_count; i < capacity; ++i)
         lists[i] = no_columns_of(world);
     lookup->columns = (char *const *const *)lists;
     lookup->component_count = capacity;
@@ -126,14 +126,14 @@ static void enter(mica_world *world, char **list, const micap_chunk *chunk, mica
     if (column == MICAP_COLUMN_NONE)
         return;
     list[chunk->number] = entry_of(chunk, column);
-    numbers_of(list, world->lookup.chunk_capacity)[chunk->number] = (uint16_t)column;
+    numbers_of(list, (uint32_t)world->lookup.chunk_capacity)[chunk->number] = (uint16_t)column;
 }
 
 /* A list with the entries of all chunks; NULL when there is no room for it. */
 static char **create_filled_list(mica_world *world, mica_component component)
 {
     const micap_chunks *chunks = &world->chunks;
-    uint32_t capacity = world->lookup.chunk_capacity;
+    uint32_t capacity = (uint32_t)world->lookup.chunk_capacity;
     char **list = has_room(world, capacity) ? create_list(world, capacity) : NULL;
     if (!list)
         return NULL;
@@ -181,7 +181,7 @@ bool micap_column_table_is_right(const mica_world *world, const micap_chunk *chu
         bool is_entered = column != MICAP_COLUMN_NONE && list != lookup->no_columns;
         char *entry = is_entered ? entry_of(chunk, column) : NULL;
         if (list[chunk->number] != entry ||
-            (is_entered && numbers_of(list, lookup->chunk_capacity)[chunk->number] != column))
+            (is_entered && numbers_of(list, (uint32_t)lookup->chunk_capacity)[chunk->number] != column))
             return false;
     }
     return true;

@@ -52,6 +52,13 @@ uint32_t micap_component_awaits(const micap_component *component)
     return mask;
 }
 
+static micap_component *fail_memory(const micap_type *type, micap_problem *out_problem)
+{
+    out_problem->result = MICA_ERROR_MEMORY;
+    snprintf(out_problem->text, sizeof out_problem->text, "component %.200s: out of memory", type->type.name);
+    return NULL;
+}
+
 static micap_component *use_one(mica_world *world, const micap_type *type, micap_problem *out_problem)
 {
     micap_component *component = micap_component_find(&world->components, type->id);
@@ -74,13 +81,15 @@ static micap_component *use_one(mica_world *world, const micap_type *type, micap
         micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
         component = NULL;
     }
-    if (!component) {
-        out_problem->result = MICA_ERROR_MEMORY;
-        snprintf(out_problem->text, sizeof out_problem->text, "component %.200s: out of memory", type->type.name);
-        return NULL;
-    }
+    if (!component)
+        return fail_memory(type, out_problem);
     component->type = type;
     *location = component;
+    if (type->type.hides && world->hides && !world->hides(world, type->id)) {
+        *location = NULL;
+        micap_release(&world->memory, component, sizeof *component, MICAP_ARRAY_ALIGNMENT);
+        return fail_memory(type, out_problem);
+    }
     ++world->components.used;
     return component;
 }
@@ -102,6 +111,9 @@ micap_component *micap_component_try(mica_world *world, mica_component id, micap
         return NULL;
     for (uint32_t i = 0; i < type->leaf_count; ++i)
         if (type->leaves[i].component && !use_one(world, micap_type_of(type->leaves[i].component), out_problem))
+            return NULL;
+    for (uint32_t i = 0; i < type->required_count; ++i)
+        if (!micap_component_try(world, type->required[i], out_problem))
             return NULL;
     return use_one(world, type, out_problem);
 }

@@ -2,8 +2,15 @@
 
 #include "base/bits.h"
 #include "core/world/world.h"
+#include "os/pages.h"
 
-enum { PAGE_BYTES = MICAP_PAGE_RECORDS * 8, RECORDS_KEPT = 64 }; /* copied at once for a snapshot: 512 bytes */
+enum {
+    PAGE_BYTES = MICAP_PAGE_RECORDS * 8,
+    LARGE_ARRAY_BYTES = 64 << 10,
+    PAGES_QUADRUPLED = 256, /* small arrays of pages grow to four times their size, so that less is copied */
+    PAGES_SPARSE = 16,      /* the array may have four times as many pages as exist, and four times this */
+    RECORDS_KEPT = 64,      /* copied at once for a snapshot: 512 bytes */
+};
 
 static const uint64_t index_limit = (uint64_t)1 << 32;
 
@@ -67,7 +74,6 @@ static bool grow_directory(mica_world *world, uint32_t needed)
     for (uint32_t i = 0; i < grown; ++i)
         fresh[i] = i < entities->directory_capacity ? old->directory[i] : entry_of(empty_page, i);
     atomic_store_explicit(&entities->directory, fresh, memory_order_release);
-    __atomic_store_n(&world->lookup.pages, fresh, __ATOMIC_RELEASE);
     entities->directory_capacity = grown;
     return true;
 }
@@ -84,33 +90,138 @@ static bool reserve_page_list(mica_world *world, uint32_t page)
     return true;
 }
 
-/* Makes the page exist. Under the lock: buffers that overflow come here from their threads. */
-static bool ensure_page_locked(mica_world *world, uint32_t page)
+static void set_page(micap_entities *entities, uint32_t page, uint64_t *records)
+{
+    entities->pages[page].records = records;
+    /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
+    __atomic_store_n(&directory_of(entities)[page], entry_of(records, page), __ATOMIC_RELEASE);
+}
+
+static uint64_t *page_in_array(const micap_entities *entities, uint32_t page)
+{
+    return entities->array + ((size_t)page << MICAP_PAGE_SHIFT);
+}
+
+/* Large arrays lie in pages of their own, if possible huge ones. */
+static size_t array_alignment(uint32_t capacity)
+{
+    size_t bytes = (size_t)capacity * PAGE_BYTES;
+    if (bytes < LARGE_ARRAY_BYTES)
+        return MICAP_CACHE_LINE;
+    return bytes < MICAP_HUGE_PAGE_BYTES ? MICAP_PAGE_BYTES : MICAP_HUGE_PAGE_BYTES;
+}
+
+static void release_array(mica_world *world, uint64_t *array, uint32_t capacity)
+{
+    micap_release(&world->memory, array, (size_t)capacity * PAGE_BYTES, array_alignment(capacity));
+}
+
+/* Moves the array to one of another capacity. */
+static bool grow_array(mica_world *world, uint32_t needed)
+{
+    micap_entities *entities = &world->entities;
+    uint32_t capacity = (uint32_t)micap_power_of_two_at_least(needed);
+    if (capacity < PAGES_QUADRUPLED && capacity == 2 * entities->array_capacity)
+        capacity *= 2;
+    uint64_t *array = micap_allocate(&world->memory, (size_t)capacity * PAGE_BYTES, array_alignment(capacity));
+    if (!array)
+        return false;
+    if (entities->array_count)
+        memcpy(array, entities->array, (size_t)entities->array_count * PAGE_BYTES);
+    for (uint32_t page = 0; page < entities->array_count; ++page)
+        if (entities->pages[page].records)
+            set_page(entities, page, array + ((size_t)page << MICAP_PAGE_SHIFT));
+    release_array(world, entities->array, entities->array_capacity);
+    entities->array = array;
+    entities->array_capacity = capacity;
+    world->lookup.records = array;
+    return true;
+}
+
+/* Whether a page is too far after those that exist for the array: a handle from another world can have any index. */
+static bool is_far(const micap_entities *entities, uint32_t page)
+{
+    return page / 4 > entities->existing_count + PAGES_SPARSE;
+}
+
+/* Makes sure that the array has this page, whether it exists or not. False for a page that is too far, and when memory is short. For
+ * the owner. */
+static bool extend_array(mica_world *world, uint32_t page)
+{
+    micap_entities *entities = &world->entities;
+    if (page < entities->array_count)
+        return true;
+    if (is_far(entities, page) || (page >= entities->array_capacity && !grow_array(world, page + 1)))
+        return false;
+    for (uint32_t i = entities->array_count; i <= page; ++i) {
+        uint64_t *records = page_in_array(entities, i);
+        uint64_t *apart = i < entities->pages_capacity ? entities->pages[i].records : NULL;
+        if (apart) {
+            memcpy(records, apart, PAGE_BYTES);
+            set_page(entities, i, records);
+            micap_arena_release(&entities->arena, apart, PAGE_BYTES);
+        } else {
+            memset(records, 0, PAGE_BYTES);
+        }
+    }
+    entities->array_count = page + 1;
+    world->lookup.record_count = (uint64_t)entities->array_count << MICAP_PAGE_SHIFT;
+    return true;
+}
+
+/* A page apart from the array, or NULL. */
+static uint64_t *create_page(micap_entities *entities)
+{
+    uint64_t *records = micap_arena_allocate(&entities->arena, PAGE_BYTES);
+    if (records)
+        memset(records, 0, PAGE_BYTES);
+    return records;
+}
+
+/* Makes the page exist. */
+static bool ensure_page_locked(mica_world *world, uint32_t page, bool in_array)
 {
     micap_entities *entities = &world->entities;
     if (!grow_directory(world, page + 1) || !reserve_page_list(world, page))
         return false;
-    uintptr_t *directory = directory_of(entities);
-    if (directory[page] == entry_of(empty_page, page)) {
-        uint64_t *records = micap_arena_allocate(&entities->arena, PAGE_BYTES);
+    if (in_array)
+        extend_array(world, page);
+    if (!entities->pages[page].records) {
+        uint64_t *records = page < entities->array_count ? page_in_array(entities, page) : create_page(entities);
         if (!records)
             return false;
-        memset(records, 0, PAGE_BYTES);
-        entities->pages[page].records = records;
-        /* Readers of stale handles may look at this entry meanwhile: both pages read as dead. */
-        __atomic_store_n(&directory[page], entry_of(records, page), __ATOMIC_RELEASE);
+        set_page(entities, page, records);
+        ++entities->existing_count;
     }
     if (page >= page_count_of(entities))
         atomic_store_explicit(&entities->page_count, page + 1, memory_order_release);
     return true;
 }
 
+/* Makes the page exist, in the array if possible. For the owner. */
 static bool ensure_page(mica_world *world, uint32_t page)
 {
     pthread_mutex_lock(&world->entities.lock);
-    bool done = ensure_page_locked(world, page);
+    bool done = ensure_page_locked(world, page, true);
     pthread_mutex_unlock(&world->entities.lock);
     return done;
+}
+
+/* The same for buffers that overflow, in their threads: others look up meanwhile, so the array must not move. */
+static bool ensure_page_apart(mica_world *world, uint32_t page)
+{
+    pthread_mutex_lock(&world->entities.lock);
+    bool done = ensure_page_locked(world, page, false);
+    pthread_mutex_unlock(&world->entities.lock);
+    return done;
+}
+
+void micap_entities_set_space(mica_world *world, uint32_t space)
+{
+    world->def.handle_space = space;
+    world->entities.first_generation = (space << MICAP_SPACE_SHIFT) + 1;
+    world->entities.last_generation =
+        space ? space << MICAP_SPACE_SHIFT | ((1u << MICAP_SPACE_SHIFT) - 1) : MICAP_GENERATION_MAX;
 }
 
 bool micap_entities_init(mica_world *world)
@@ -118,6 +229,7 @@ bool micap_entities_init(mica_world *world)
     micap_entities *entities = &world->entities;
     pthread_mutex_init(&entities->lock, NULL);
     entities->undo = &world->undo;
+    micap_entities_set_space(world, world->def.handle_space);
     micap_arena_init(&entities->arena, &world->memory);
     atomic_init(&entities->directory, NULL);
     atomic_init(&entities->page_count, 0);
@@ -141,6 +253,7 @@ void micap_entities_free(mica_world *world)
     MICAP_RELEASE_ARRAY(&world->memory, entities->holes, entities->hole_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->lane_taken, entities->lane_capacity);
     MICAP_RELEASE_ARRAY(&world->memory, entities->spare, entities->spare_capacity);
+    release_array(world, entities->array, entities->array_capacity);
     micap_arena_free(&entities->arena);
     pthread_mutex_destroy(&entities->lock);
 }
@@ -192,7 +305,10 @@ bool micap_entities_reserve(mica_world *world, uint64_t count)
     for (uint32_t i = 0; done && i < entities->hole_count; ++i)
         done = ensure_page(world, entities->holes[i] >> MICAP_PAGE_SHIFT);
     uint32_t first_page = (uint32_t)(entities->high_water >> MICAP_PAGE_SHIFT);
-    for (uint32_t page = first_page; done && missing && page <= (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT); ++page)
+    uint32_t last_page = (uint32_t)((last - 1) >> MICAP_PAGE_SHIFT);
+    if (done && missing && last_page >= entities->array_capacity && !is_far(entities, first_page))
+        grow_array(world, last_page + 1); /* once for all of them; if memory is short, some are apart */
+    for (uint32_t page = first_page; done && missing && page <= last_page; ++page)
         done = ensure_page(world, page);
     return done;
 }
@@ -225,13 +341,13 @@ static void open_unused(micap_entities *entities, uint32_t index)
 {
     if (index >= entities->fresh_next && index < entities->fresh_end)
         while (entities->fresh_next < entities->fresh_end)
-            micap_entity_put_free(entities, (uint32_t)entities->fresh_next++, 1);
+            micap_entity_put_free(entities, (uint32_t)entities->fresh_next++, entities->first_generation);
     for (uint32_t i = 0; i < entities->hole_count; ++i) {
         uint32_t begin = entities->holes[i];
         if (index < begin || index - begin >= MICAP_ID_BLOCK)
             continue;
         for (uint32_t at = 0; at < MICAP_ID_BLOCK; ++at)
-            micap_entity_put_free(entities, begin + at, 1);
+            micap_entity_put_free(entities, begin + at, entities->first_generation);
         memmove(entities->holes + i, entities->holes + i + 1, (--entities->hole_count - i) * sizeof *entities->holes);
         break;
     }
@@ -303,7 +419,7 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
 bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row)
 {
     if (!entity.index || !entity.generation || entity.generation > MICAP_GENERATION_MAX ||
-        !micap_entities_reserve_at(world, entity.index))
+        !micap_entity_is_of_space(world->def.handle_space, entity) || !micap_entities_reserve_at(world, entity.index))
         return false;
     uint64_t *record = micap_record_at(&world->entities, entity.index);
     if (*record)
@@ -318,6 +434,19 @@ bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entitie
         if (!micap_entities_claim_unused(world, entities[i], MICAP_CHUNK_NONE, MICAP_SLOT_RESERVED))
             return false;
     return true;
+}
+
+bool micap_entities_array_is_right(const mica_world *world)
+{
+    const micap_entities *entities = &world->entities;
+    for (uint32_t page = 0; page < entities->pages_capacity; ++page) {
+        const uint64_t *records = entities->pages[page].records;
+        bool is_in_array = page < entities->array_count && records == page_in_array(entities, page);
+        if (records && is_in_array != (page < entities->array_count))
+            return false;
+    }
+    return world->lookup.records == entities->array && world->lookup.record_count == (uint64_t)entities->array_count
+                                                                                         << MICAP_PAGE_SHIFT;
 }
 
 uint64_t micap_entities_first_used(const micap_entities *entities, uint64_t begin, uint64_t end)
@@ -363,7 +492,7 @@ static uint32_t give_neighbours(micap_entities *entities, uint32_t index, const 
         return 0;
     for (; given < slot && given < count; ++given) {
         mica_entity entity = list[count - 1 - given];
-        if (entity.index != index - 1 - given || entity.generation == MICAP_GENERATION_MAX)
+        if (entity.index != index - 1 - given || entity.generation == entities->last_generation)
             break;
         micap_touch_record(entities, entity.index);
         page->records[slot - 1 - given] = micap_record_pack(entity.generation + 1, MICAP_CHUNK_NONE, slot - given);
@@ -403,7 +532,7 @@ static bool set_hole_aside(mica_world *world)
     bool done = ensure_page(world, begin >> MICAP_PAGE_SHIFT);
     entities->hole_count -= done;
     for (uint32_t i = 0; done && i < MICAP_ID_BLOCK; ++i) {
-        mica_entity entity = {begin + i, 1};
+        mica_entity entity = {begin + i, entities->first_generation};
         micap_entity_take_back(entities, entity);
         entities->spare[entities->spare_count++] = entity;
     }
@@ -438,11 +567,11 @@ bool micap_entities_take_block(mica_world *world, uint32_t lane, mica_entity *ou
         return true;
     }
     uint64_t begin = entities->high_water + (block - spare_blocks) * MICAP_ID_BLOCK;
-    if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
+    if (begin + MICAP_ID_BLOCK > index_limit || !ensure_page_apart(world, (uint32_t)(begin >> MICAP_PAGE_SHIFT)))
         return false;
     ++entities->lane_taken[lane];
     for (uint32_t i = 0; i < MICAP_ID_BLOCK; ++i) {
-        out[i] = (mica_entity){(uint32_t)begin + i, 1};
+        out[i] = (mica_entity){(uint32_t)begin + i, entities->first_generation};
         micap_entity_take_back(entities, out[i]);
     }
     return true;
@@ -505,6 +634,8 @@ void micap_entities_settle(mica_world *world)
             note_hole(world, entities->high_water + (block - spare_blocks) * MICAP_ID_BLOCK);
     if (block_count > spare_blocks)
         entities->high_water += (block_count - spare_blocks) * MICAP_ID_BLOCK;
+    if (entities->high_water > world->lookup.record_count)
+        extend_array(world, (uint32_t)((entities->high_water - 1) >> MICAP_PAGE_SHIFT));
     settle_spare(entities);
     memset(entities->lane_taken, 0, entities->lane_count * sizeof *entities->lane_taken);
 }

@@ -1,8 +1,9 @@
 /* The entity index: from a handle to the place of its row.
  *
  * A record has 8 bytes: generation (24 bits), chunk number (24), row (16), packed by shifts; compiler bit-fields were
- * measured 1.6 times slower. Records live in pages that never move, so that threads may look up while a buffer takes
- * new pages. A free slot names chunk 0, which has no components: looking something up through a stale or forged handle
+ * measured 1.6 times slower. Records live in pages. Those that the owner adds lie one after another in an array, which inline look-ups
+ * read (mica/lookup.h); it moves when it grows, while no other thread uses the world. A buffer that overflows takes pages apart from
+ * it, which never move while threads look up; the owner moves them into the array. A free slot names chunk 0, which has no components: looking something up through a stale or forged handle
  * falls out of the ordinary path without a test of its own. Its row is the next free slot of the page.
  *
  * Threads that record take handles without depending on timing, and mostly without a lock. Each buffer has a stock, filled at
@@ -26,6 +27,8 @@ enum {
     MICAP_PAGE_SHIFT = MICA_PRIVATE_PAGE_SHIFT,
     MICAP_PAGE_RECORDS = 1 << MICAP_PAGE_SHIFT,
     MICAP_GENERATION_MAX = (1 << 24) - 1,
+    MICAP_SPACE_SHIFT = 16, /* the bits of a generation above it are the handle space, if the world has one */
+    MICAP_SPACE_MAX = 255,
     MICAP_ID_BLOCK = 64,
     MICAP_SLOT_END = 0xFFFF,      /* ends the free list of a page */
     MICAP_SLOT_RESERVED = 0xFFFE, /* of a slot that is dead and on no list: its handle waits to be given out */
@@ -43,7 +46,11 @@ typedef struct micap_entities {
     _Atomic(uintptr_t *) directory;
     atomic_uint page_count; /* that exist */
     uint32_t directory_capacity;
-    micap_page *pages; /* the owner's side of the pages */
+    uint64_t *array;         /* the pages before array_count, also those that do not exist, which are zero */
+    uint32_t array_count;    /* in pages */
+    uint32_t array_capacity; /* in pages */
+    uint32_t existing_count; /* pages that exist, in the array or apart */
+    micap_page *pages;       /* the owner's side of the pages */
     uint32_t pages_capacity;
     uint32_t first_page; /* 1 + the first page with free slots */
     uint64_t free_count;
@@ -52,7 +59,9 @@ typedef struct micap_entities {
     uint32_t *holes; /* then these blocks, last first, */
     uint32_t hole_count;
     uint32_t hole_capacity;
-    uint64_t high_water;  /* then what lies from here on */
+    uint32_t first_generation; /* of a slot, */
+    uint32_t last_generation;  /* after which it is retired */
+    uint64_t high_water;       /* then what lies from here on */
     uint32_t *lane_taken; /* blocks that each lane took; written by the lane's thread alone; 0 from lane_count on */
     uint32_t lane_count;
     uint32_t lane_capacity;
@@ -64,8 +73,8 @@ typedef struct micap_entities {
         block_peak; /* the most blocks that lanes have needed from one time to the next that handles are set aside */
     atomic_bool lanes_taken;                     /* some lane took a block since they were settled */
     struct micap_old_directory *old_directories; /* kept for readers until the world ends */
-    micap_arena arena;    /* the pages, apart from chunks, so that they don't keep regions of those alive */
-    pthread_mutex_t lock; /* for pages, when a buffer overflows */
+    micap_arena arena;                           /* pages that are not in the array */
+    pthread_mutex_t lock;                        /* for pages, when a buffer overflows */
     micap_undo_logs *undo;
     const mica_entity
         *preset; /* the handles that a batch gives out next, while a world is restored from a file; else NULL */
@@ -119,6 +128,15 @@ static inline uint64_t micap_record_of(const micap_entities *entities, mica_enti
         __atomic_load_n((uint64_t *)(records + (uintptr_t)entity.index * sizeof(uint64_t)), __ATOMIC_RELAXED);
     return MICAP_LIKELY(micap_record_generation(record) == entity.generation) ? record : 0;
 }
+
+/* Whether a world that has this handle space can give out the handle: all of its generations have the space in them. */
+static inline bool micap_entity_is_of_space(uint32_t space, mica_entity entity)
+{
+    return !space || entity.generation >> MICAP_SPACE_SHIFT == space;
+}
+
+/* Sets the generations that new slots get; for a world without entities. */
+void micap_entities_set_space(mica_world *world, uint32_t space);
 
 bool micap_entities_init(mica_world *world);
 void micap_entities_free(mica_world *world);
@@ -175,7 +193,7 @@ static inline mica_entity micap_entity_take_ready(micap_entities *entities, uint
 {
     if (entities->first_page)
         return micap_entity_take_free(entities, out_record);
-    mica_entity entity = {(uint32_t)entities->fresh_next++, 1};
+    mica_entity entity = {(uint32_t)entities->fresh_next++, entities->first_generation};
     *out_record = micap_record_at(entities, entity.index);
     return entity;
 }
@@ -260,7 +278,7 @@ MICAP_COLD void micap_entity_retire(micap_entities *entities, uint32_t index);
 static inline void micap_entity_give(micap_entities *entities, mica_entity entity)
 {
     micap_touch_record(entities, entity.index);
-    if (entity.generation < MICAP_GENERATION_MAX)
+    if (entity.generation != entities->last_generation)
         micap_entity_put_free(entities, entity.index, entity.generation + 1);
     else
         micap_entity_retire(entities, entity.index);
@@ -285,6 +303,9 @@ void micap_entities_claim(mica_world *world, const mica_entity *entities, uint32
  * is short. The other makes reserved handles of several. */
 bool micap_entities_claim_unused(mica_world *world, mica_entity entity, uint32_t chunk, uint32_t row);
 bool micap_entities_claim_reserved(mica_world *world, const mica_entity *entities, uint32_t count);
+
+/* Whether the array has the pages that lie in it, and inline look-ups read it. */
+bool micap_entities_array_is_right(const mica_world *world);
 
 /* Returns the first index of [begin, end) that has or had an entity; `end` if none has. */
 uint64_t micap_entities_first_used(const micap_entities *entities, uint64_t begin, uint64_t end);

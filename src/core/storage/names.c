@@ -101,16 +101,31 @@ static void touch_name(mica_world *world, mica_entity entity)
         micap_undo_save_name(world, entity);
 }
 
-static void drop_entry(mica_world *world, micap_name *name)
+/* Takes an entry away; the caller owns its text. */
+static micap_taken_name take_entry(mica_world *world, micap_name *name)
 {
     micap_names *names = &world->names;
     uint32_t index = (uint32_t)(name - names->entries);
+    micap_taken_name taken = {.scope = name->scope, .text = name->text};
     touch_name(world, name->entity);
     unlink_entry(names, index);
-    micap_release(&world->memory, name->text, strlen(name->text) + 1, 1);
     *name = (micap_name){.next_by_text = names->first_free};
     names->first_free = index + 1;
     --names->count;
+    return taken;
+}
+
+void micap_name_release(mica_world *world, micap_taken_name *old)
+{
+    if (old->text)
+        micap_release(&world->memory, old->text, strlen(old->text) + 1, 1);
+    old->text = NULL;
+}
+
+static void drop_entry(mica_world *world, micap_name *name)
+{
+    micap_taken_name taken = take_entry(world, name);
+    micap_name_release(world, &taken);
 }
 
 void micap_name_forget(mica_world *world, mica_entity entity)
@@ -140,7 +155,14 @@ static void enter(micap_names *names, mica_entity entity, mica_entity scope, cha
     ++names->count;
 }
 
-static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity scope, const char *text)
+static micap_taken_name take_name(mica_world *world, mica_entity entity)
+{
+    micap_name *name = find_entity(&world->names, entity);
+    return name ? take_entry(world, name) : (micap_taken_name){0};
+}
+
+static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity scope, const char *text,
+                             micap_taken_name *out_old)
 {
     micap_names *names = &world->names;
     size_t bytes = strlen(text) + 1;
@@ -152,7 +174,7 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
         return micap_fail_memory(world, "name");
     memcpy(copy, text, bytes);
     touch_name(world, entity);
-    micap_name_forget(world, entity);
+    *out_old = take_name(world, entity);
     enter(names, entity, scope, copy);
     micap_attach(&world->attachments, entity.index);
     return MICA_OK;
@@ -160,36 +182,48 @@ static mica_result add_entry(mica_world *world, mica_entity entity, mica_entity 
 
 bool micap_name_copy(mica_world *world, const micap_name *name)
 {
-    return add_entry(world, name->entity, name->scope, name->text) == MICA_OK;
+    micap_taken_name none;
+    return add_entry(world, name->entity, name->scope, name->text, &none) == MICA_OK;
 }
 
-mica_result mica_name_set(mica_world *world, mica_entity entity, mica_entity scope, const char *name)
+mica_result micap_name_check(const mica_world *world, mica_entity entity, mica_entity scope, const char *name)
 {
-    if (MICAP_MISSING(NULL, world))
-        return MICA_ERROR_INVALID;
-    mica_result refused = micap_refuse_inside(world, "name");
-    if (refused != MICA_OK)
-        return refused;
-    if (!mica_is_alive(world, entity))
-        return micap_fail_dead(world, entity, "name");
-    if (!name || !*name) {
-        micap_name_forget(world, entity);
+    if (!name || !*name)
         return MICA_OK;
-    }
-    if (!mica_is_nil(scope) && !mica_is_alive(world, scope))
-        return micap_fail_dead(world, scope, "name: scope");
     if (mica_same(entity, scope))
         return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\": an entity can't be its own scope",
                           name);
     if (strchr(name, '/'))
         return micap_fail(world, MICA_ERROR_INVALID, no_place, "name \"%.200s\" contains a '/'", name);
+    return MICA_OK;
+}
+
+mica_result micap_name_exchange(mica_world *world, mica_entity entity, mica_entity scope, const char *name,
+                                micap_taken_name *out_old)
+{
+    *out_old = (micap_taken_name){0};
+    if (!name || !*name) {
+        *out_old = take_name(world, entity);
+        return MICA_OK;
+    }
     const micap_name *taken = find_text(&world->names, scope, name, strlen(name));
-    if (taken && mica_same(taken->entity, entity))
+    out_old->is_kept = taken && mica_same(taken->entity, entity);
+    if (out_old->is_kept)
         return MICA_OK;
     if (taken)
         return micap_fail(world, MICA_ERROR_EXISTS, no_place, "name \"%.200s\" belongs to entity %u already", name,
                           taken->entity.index);
-    return add_entry(world, entity, scope, name);
+    return add_entry(world, entity, scope, name, out_old);
+}
+
+void micap_name_give_back(mica_world *world, mica_entity entity, micap_taken_name *old)
+{
+    if (old->is_kept)
+        return;
+    micap_name_forget(world, entity);
+    if (old->text)
+        enter(&world->names, entity, old->scope, old->text);
+    old->text = NULL;
 }
 
 const char *mica_name_get(const mica_world *world, mica_entity entity)

@@ -29,6 +29,23 @@ void micap_names_free(mica_world *world);
 /* Takes the name of a dying entity away, if it has one. */
 void micap_name_forget(mica_world *world, mica_entity entity);
 
+/* What mica_name_set refuses at once or when it is recorded: a name with '/', an entity that is its own scope. MICA_OK if it is fine. */
+mica_result micap_name_check(const mica_world *world, mica_entity entity, mica_entity scope, const char *name);
+
+/* A name that was taken from an entity, which had none if `text` is NULL. */
+typedef struct micap_taken_name {
+    mica_entity scope;
+    char *text;
+    bool is_kept; /* nothing was taken: the entity has had the new name before */
+} micap_taken_name;
+
+/* Gives an entity a name, NULL or "": none, and hands its old one over. Entity and scope are alive. Returns MICA_ERROR_EXISTS or
+ * MICA_ERROR_MEMORY with a report if nothing has changed. The others give the old name back, which can't fail, and release it. */
+mica_result micap_name_exchange(mica_world *world, mica_entity entity, mica_entity scope, const char *name,
+                                micap_taken_name *out_old);
+void micap_name_give_back(mica_world *world, mica_entity entity, micap_taken_name *old);
+void micap_name_release(mica_world *world, micap_taken_name *old);
+
 /* The scope of an entity's name; false when it has none. */
 bool micap_name_scope(const mica_world *world, mica_entity entity, mica_entity *out_scope);
 

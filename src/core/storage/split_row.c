@@ -23,6 +23,8 @@ void *micap_row_leaf(micap_row spot, const micap_leaf *leaf)
 
 void micap_row_scatter(micap_row spot, const micap_type *type, const void *value)
 {
+    if (!value)
+        value = type->initial;
     for (uint32_t i = 0; i < type->leaf_count; ++i) {
         const micap_leaf *leaf = &type->leaves[i];
         if (value)

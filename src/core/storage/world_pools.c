@@ -135,8 +135,8 @@ void micap_pools_update_fast_paths(mica_pool *pool)
                       (pool->kind == MICAP_POOL_MAP || pool->kind == MICAP_POOL_DIRECT);
     pool->fast_kind = reads_fast ? pool->kind : MICAP_POOL_TAG;
     pool->changes_fast = !pool->hook_mask && !pool->group && !pool->may_hold_dead && !type->many && !type->toggle &&
-                         !type->track_added && !pool->type->leaves && pool->type->trivial &&
-                         pool->kind != MICAP_POOL_HASH;
+                         !type->track_added && !pool->type->leaves && pool->type->trivial && !pool->type->initial &&
+                         pool->kind != MICAP_POOL_HASH && !pool->type->required_count;
     micap_pools *pools = &pool->world->pools;
     uint64_t bit = (uint64_t)1 << pool->bit;
     pools->fast_bits = pools->count > 64 ? 0 : pool->changes_fast ? pools->fast_bits | bit : pools->fast_bits & ~bit;

@@ -1,5 +1,6 @@
 #include "core/world/access_check.h"
 
+#include "base/call_location.h"
 #include "core/world/world.h"
 
 #ifdef MICA_CHECKED
@@ -7,18 +8,6 @@
 #    include <stdarg.h>
 #    include <stdio.h>
 #    include <stdlib.h>
-
-static _Thread_local mica_location noted;
-
-void mica_note_location(const char *file, int line)
-{
-    noted = (mica_location){file, line};
-}
-
-mica_location micap_noted_place(void)
-{
-    return noted;
-}
 
 void micap_violation(const mica_world *world, const char *format, ...)
 {
@@ -28,6 +17,7 @@ void micap_violation(const mica_world *world, const char *format, ...)
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     const micap_thread_context *here = micap_this_thread;
+    mica_location noted = micap_noted_place();
     if (here && here->world == world)
         snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", here->label,
                  here->location.file ? here->location.file : "?", here->location.line, what);
@@ -54,8 +44,17 @@ static bool is_in_view(const mica_view *view, mica_entity entity)
     return false;
 }
 
+void micap_check_handle(const mica_world *world, mica_entity entity)
+{
+    uint32_t space = world->def.handle_space;
+    if (!mica_is_nil(entity) && !micap_entity_is_of_space(space, entity))
+        micap_violation(world, "looks up entity %u (generation %u) of another world: its handle space is %u, not %u",
+                        entity.index, entity.generation, entity.generation >> MICAP_SPACE_SHIFT, space);
+}
+
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
+    micap_check_handle(world, entity);
     const micap_thread_context *here = micap_thread_context_of(world);
     const micap_type *type = micap_type_of(component);
     if (!here || !here->allows ||
@@ -145,7 +144,7 @@ void micap_check_door(const mica_world *world, const char *what)
 
 void micap_check_stream(const mica_world *world, const char *name, bool write, mica_location location)
 {
-    noted = location;
+    micap_note_again(location);
     micap_violation(world,
                     write ? "writes stream %s, which it does not declare: its readers would not wait for it"
                           : "reads stream %s, which it does not declare: those that write it may not be done",
@@ -177,9 +176,6 @@ void micap_check_stages(const mica_world *world)
 
 #else
 
-void mica_note_location(const char *file, int line)
-{
-    (void)file, (void)line;
-}
+typedef int micap_nothing_to_check; /* a file must have something in it */
 
 #endif

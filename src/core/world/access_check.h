@@ -17,6 +17,8 @@ _Noreturn void micap_violation(const mica_world *world, const char *format, ...)
 /* Before a component of an entity is read, or a singleton (the entity is nil) is read or written. Writes to chunks and pools are
  * checked by their write functions, core/storage/chunk_write.h and pool/pool_undo.h, which call the next two. */
 void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write);
+/* Before an entity is looked up: its handle is not that of another world. */
+void micap_check_handle(const mica_world *world, mica_entity entity);
 struct micap_chunk;
 /* Before values of rows [row, row + count) of a column of a chunk are written. */
 void micap_check_write(const mica_world *world, const struct micap_chunk *chunk, uint32_t column, uint32_t row,
@@ -37,9 +39,6 @@ void micap_check_buffer(const mica_commands *commands);
 /* Staging memory of earlier flushes was not written since. */
 void micap_check_stages(const mica_world *world);
 
-/* The source location that this thread noted last. */
-mica_location micap_noted_place(void);
-
 #else
 
 #    define MICAP_EVERY_WRITE_IS_CHECKED false
@@ -47,6 +46,11 @@ mica_location micap_noted_place(void);
 static inline void micap_check_access(const mica_world *world, mica_entity entity, mica_component component, bool write)
 {
     (void)world, (void)entity, (void)component, (void)write;
+}
+
+static inline void micap_check_handle(const mica_world *world, mica_entity entity)
+{
+    (void)world, (void)entity;
 }
 
 struct micap_chunk;

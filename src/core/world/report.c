@@ -1,6 +1,7 @@
 #include "core/world/report.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/world/access_check.h"
 #include "core/world/world.h"
 
@@ -42,7 +43,7 @@ mica_result micap_fail(const mica_world *world, mica_result result, mica_locatio
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    mica_report report = {result, text, location};
+    mica_report report = {result, text, location.file ? location : micap_noted_place()};
     /* Looking something up may fail too: noting that is no change of the world. */
     atomic_store_explicit(&((mica_world *)world)->last_error, result, memory_order_relaxed);
     micap_report_to(&world->def, &report);
@@ -55,14 +56,21 @@ mica_result micap_fail_memory(const mica_world *world, const char *what)
     return micap_fail(world, MICA_ERROR_MEMORY, (mica_location){0}, "%s: out of memory", what);
 }
 
+const char *micap_dead_text(const mica_world *world, mica_entity entity)
+{
+    return mica_is_nil(entity) || micap_entity_is_of_space(world->def.handle_space, entity)
+               ? "is not alive"
+               : "is of another world: it has another handle space";
+}
+
 mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what)
 {
     if (mica_is_alive(world, entity))
         return micap_fail(world, MICA_ERROR_DEAD, (mica_location){0},
                           "%s: the creation of entity %u (generation %u) is recorded, not applied yet: flush first",
                           what, entity.index, entity.generation);
-    return micap_fail(world, MICA_ERROR_DEAD, (mica_location){0}, "%s: entity %u (generation %u) is not alive", what,
-                      entity.index, entity.generation);
+    return micap_fail(world, MICA_ERROR_DEAD, (mica_location){0}, "%s: entity %u (generation %u) %s", what,
+                      entity.index, entity.generation, micap_dead_text(world, entity));
 }
 
 mica_result mica_world_report(const mica_world *world, mica_result result, const char *text)
@@ -72,7 +80,7 @@ mica_result mica_world_report(const mica_world *world, mica_result result, const
     if (world)
         return micap_fail(world, result, (mica_location){0}, "%s", text);
     const mica_world_def no_handler = {0};
-    micap_report_to(&no_handler, &(mica_report){result, text, {0}});
+    micap_report_to(&no_handler, &(mica_report){result, text, micap_noted_place()});
     return result;
 }
 

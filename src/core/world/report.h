@@ -9,6 +9,8 @@
 mica_result micap_fail(const mica_world *world, mica_result result, mica_location location, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 mica_result micap_fail_memory(const mica_world *world, const char *what);
+/* Why an entity can't be used: "is not alive", or that its handle is one of another world. */
+const char *micap_dead_text(const mica_world *world, mica_entity entity);
 mica_result micap_fail_dead(const mica_world *world, mica_entity entity, const char *what);
 
 /* Hands a report to the handler of the def, or prints it. */

@@ -1,5 +1,6 @@
 #include "core/world/stale_pointers.h"
 
+#include "base/call_location.h"
 #include "core/world/access_check.h"
 #include "core/query/view.h"
 #include "core/storage/pool_lookup.h"

@@ -209,7 +209,12 @@ static bool check_slots(const mica_world *world)
         alive += micap_record_chunk(record) > MICAP_CHUNK_PENDING;
         pending += micap_record_chunk(record) == MICAP_CHUNK_PENDING;
         others += micap_record_chunk(record) == MICAP_CHUNK_NONE && record;
+        mica_entity entity = {(uint32_t)index, micap_record_generation(record)};
+        if (!micap_entity_is_of_space(world->def.handle_space, entity))
+            return broken(world, "a slot has the handle space of its world", index, entity.generation);
     }
+    if (!micap_entities_array_is_right(world))
+        return broken(world, "inline look-ups read the records", entities->array_count, world->lookup.record_count);
     if (alive != micap_entity_count(world))
         return broken(world, "every living entity has a row", alive, micap_entity_count(world));
     if (pending != owned.pending)

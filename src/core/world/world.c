@@ -1,4 +1,5 @@
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/world/access_check.h"
 #include "core/world/stale_pointers.h"
 #include "core/world/world.h"
@@ -42,7 +43,8 @@ static bool is_sane(const mica_world_def *def)
 {
     return micap_is_power_of_two(def->chunk_bytes_first) && micap_is_power_of_two(def->chunk_bytes_last) &&
            def->chunk_bytes_first >= 256 && def->chunk_bytes_first <= def->chunk_bytes_last &&
-           def->chunk_bytes_last <= 1 << 30 && (uint32_t)def->dead_target <= MICA_DEAD_TARGET_ERROR;
+           def->chunk_bytes_last <= 1 << 30 && (uint32_t)def->dead_target <= MICA_DEAD_TARGET_ERROR &&
+           def->handle_space <= MICAP_SPACE_MAX;
 }
 
 static void release(mica_world *world)
@@ -76,8 +78,9 @@ mica_world *mica_world_create(const mica_world_def *def)
     if (!is_sane(&chosen) || !micap_memory_init(&memory, chosen.allocator)) {
         micap_report_to(&chosen, &(mica_report){MICA_ERROR_INVALID,
                                                 "world: invalid def: chunk sizes are powers of two from 256 bytes to 1 "
-                                                "GiB, and the allocator is complete or zero",
-                                                {0}});
+                                                "GiB, handle_space is at most 255, and the allocator is complete or "
+                                                "zero",
+                                                micap_noted_place()});
         return NULL;
     }
     world_block *block = micap_allocate_zeroed(&memory, sizeof *block, MICAP_CACHE_LINE);
@@ -106,6 +109,11 @@ mica_world *mica_world_create(const mica_world_def *def)
     world->deferred.owned = true;
     world->refusing = (mica_commands){.world = world, .refusing = true};
     return world;
+}
+
+mica_world *mica_private_world_create(const mica_world_def *def)
+{
+    return mica_world_create(def);
 }
 
 /* Destroys the entities of the last chunk of an archetype, whose values are trivial. Slots become free in the same order as if rows were
@@ -163,6 +171,8 @@ void mica_world_destroy(mica_world *world)
     micap_undo_logs_clear(&world->undo);
     micap_chunks_sweep(world);
     destroy_all(world);
+    if (world->is_unsettled)
+        world->settle(world);
     for (uint32_t i = 0; i < world->archetypes.count; ++i)
         micap_rows_shrink(world, world->archetypes.by_id[i], 0);
     micap_lend_drop(world);

@@ -68,6 +68,13 @@ struct mica_world {
     micap_flush flush;
     /* Runs jobs on the threads of a module that has some; NULL if none has. Set by the module. */
     void (*share)(mica_world *world, void (*fn)(void *data, uint32_t piece), void *data, uint32_t count);
+    /* See core/events/settle.h. Set by the module that has watches. */
+    void (*settle)(mica_world *world);
+    bool is_unsettled;
+    uint32_t settle_holds;
+    /* Called when the world begins to use a component that hides entities; NULL: no module wants to know. False if memory is
+     * short. */
+    bool (*hides)(mica_world *world, mica_component component);
     micap_hook destroy_hook;
     struct micap_watch *destroy_watches;
     micap_module modules[MICAP_MODULES];
@@ -90,6 +97,12 @@ _Static_assert(offsetof(mica_world, lookup) == 0 &&
 static inline mica_version micap_version(const mica_world *world)
 {
     return atomic_load_explicit(&world->version, memory_order_relaxed);
+}
+
+/* The id of a system, a phase or an observer: its number, with the handle space of the world. */
+static inline uint32_t micap_id_in_space(const mica_world *world, uint32_t number)
+{
+    return world->def.handle_space << 24 | number;
 }
 
 /* Whether no snapshot was restored since the world had this version. A restore sets stamps back, so that comparing stamps with an

@@ -283,7 +283,7 @@ static void print_system(const mica_world *world, const micap_system *system, ui
                          FILE *out)
 {
     mica_system_stats total;
-    if (!mica_stats_get_system_total(world, (mica_system){system->id}, &total))
+    if (!mica_stats_get_system_total(world, system->frame.system, &total))
         return;
     fprintf(out, "%-28.28s %9.1f %5.1f %8.2f %12.1f %9.1f %9.1f %7" PRIu32 " %5" PRIu32 "\n", system->def.name,
             (double)total.time_ns / 1e3 / frames, busy_ns ? 100.0 * (double)total.time_ns / (double)busy_ns : 0,

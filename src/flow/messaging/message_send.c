@@ -1,5 +1,6 @@
 /* Sending messages, and delivering those that were sent outside of systems: to one entity, or to all, component by component. */
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "flow/messaging/mailbox.h"
@@ -54,12 +55,14 @@ static void deliver(micap_messages *messages, const micap_queued_message *queued
     mica_message message = {
         .world = world, .kind = queued->component, .data = micap_message_data(queued), .frame = &frame};
     messages->generation = queued->kind + 1;
+    mica_location location = micap_noted_place();
     uint32_t depth = micap_callback_begin(world);
     if (mica_is_nil(queued->entity))
         deliver_to_all(kind, &message);
     else
         deliver_to_one(kind, &message, &queued->entity);
     micap_callback_end(world, depth);
+    micap_note_again(location);
     micap_hooks_end(world);
 }
 
@@ -118,8 +121,8 @@ bool mica_send_id(mica_world *world, mica_entity target, mica_value message, mic
     if (MICAP_MISSING(NULL, world))
         return false;
     if (!mica_is_alive(world, target)) {
-        micap_fail(world, MICA_ERROR_DEAD, location, "message: entity %u (generation %u) is not alive", target.index,
-                   target.generation);
+        micap_fail(world, MICA_ERROR_DEAD, location, "message: entity %u (generation %u) %s", target.index,
+                   target.generation, micap_dead_text(world, target));
         return false;
     }
     return send(world, target, message, location);

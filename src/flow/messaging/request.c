@@ -1,6 +1,7 @@
 /* Requests: a stream of questions. When the phase has ended, the questions are sorted by key and answered group by group, and
  * the answers are set in the order in which the questions were asked. */
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "base/bits.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -271,7 +272,7 @@ static const micap_type *type_of(mica_type *type)
 
 static bool is_not_trivial(const micap_type *type)
 {
-    return type && (type->type.copy || type->type.move || type->type.destruct || type->type.construct);
+    return type && !type->trivial;
 }
 
 /* False with a report. */
@@ -366,7 +367,7 @@ void mica_requests_destroy(mica_requests *requests)
     users += requests->answers ? micap_stream_user_count(world, requests->answers) : 0;
     if (users || micap_is_running(world) || requests->is_handling) {
         micap_fail(
-            world, MICA_ERROR_REFUSED, requests->location,
+            world, MICA_ERROR_REFUSED, micap_place_of_call(requests->location),
             "requests %s: they can't be destroyed inside a system or their handler, or while a system declares them",
             requests->questions->name);
         return;
@@ -408,7 +409,7 @@ mica_result mica_requests_handle(mica_requests *requests)
         return MICA_ERROR_INVALID;
     micap_check_door(requests->world, "requests_handle");
     if (micap_is_running(requests->world) || requests->is_handling)
-        return micap_fail(requests->world, MICA_ERROR_REFUSED, requests->location,
+        return micap_fail(requests->world, MICA_ERROR_REFUSED, micap_place_of_call(requests->location),
                           "requests %s: they can't be handled inside a system or their handler",
                           requests->questions->name);
     return handle(requests);

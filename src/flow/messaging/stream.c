@@ -1,6 +1,7 @@
 #include "flow/messaging/stream.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
 #include "core/world/world.h"
@@ -124,16 +125,16 @@ mica_stream *mica_stream_create(mica_world *world, const mica_stream_def *def)
 
 void mica_stream_destroy(mica_stream *stream)
 {
-    if (!stream || is_refused(stream->world, stream->location, "stream_destroy"))
+    if (!stream || is_refused(stream->world, micap_place_of_call(stream->location), "stream_destroy"))
         return;
     uint32_t users = micap_stream_user_count(stream->world, stream);
     if (users) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, micap_place_of_call(stream->location),
                    "stream_destroy: %s: %u systems declare it: remove them first", stream->name, users);
         return;
     }
     if (stream->is_owned) {
-        micap_fail(stream->world, MICA_ERROR_REFUSED, stream->location,
+        micap_fail(stream->world, MICA_ERROR_REFUSED, micap_place_of_call(stream->location),
                    "stream_destroy: %s belongs to requests: destroy those instead", stream->name);
         return;
     }
@@ -173,7 +174,8 @@ void micap_stream_bound(mica_stream *stream)
 static MICAP_COLD void miss(mica_stream *stream, uint32_t count)
 {
     atomic_fetch_add_explicit(&stream->missed, count, memory_order_relaxed);
-    micap_fail(stream->world, MICA_ERROR_MEMORY, stream->location, "stream %s: out of memory", stream->name);
+    micap_fail(stream->world, MICA_ERROR_MEMORY, micap_place_of_call(stream->location), "stream %s: out of memory",
+               stream->name);
 }
 
 void *mica_stream_push_many_id(mica_stream *stream, uint32_t count, mica_location location)

@@ -174,7 +174,7 @@ static const micap_type *type_of(const mica_stream *stream)
 
 static const char *name_of(const micap_flow *flow, uint32_t system)
 {
-    const micap_system *found = micap_system_find_id(flow, (mica_system){system});
+    const micap_system *found = micap_system_find_number(flow, system);
     return found ? found->def.name : ""; /* of one that was removed, or the application */
 }
 

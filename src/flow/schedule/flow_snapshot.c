@@ -93,7 +93,7 @@ bool micap_flow_prepare(mica_world *world, void *state, const void *data)
     const micap_saved_flow *saved = data;
     for (uint32_t i = 0; i < saved->system_count; ++i)
         for (uint32_t k = 0; k < saved->systems[i].buffer_count; ++k)
-            if (!prepare_buffer(world, micap_system_find_id(flow, (mica_system){saved->systems[i].id}),
+            if (!prepare_buffer(world, micap_system_find_number(flow, saved->systems[i].id),
                                 &saved->systems[i].buffers[k]))
                 return false;
     return micap_listeners_prepare(state, saved->listeners);

@@ -1,6 +1,7 @@
 #include "flow/schedule/job_run.h"
 
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/commands/command_buffer.h"
 #include "core/query/query_filter.h"
 #include "core/query/query_join.h"
@@ -361,6 +362,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
         }
     MICAP_ASSERT(count, "a chain runs if one of its systems is active");
     micap_thread_context *before = micap_this_thread;
+    mica_location location = micap_noted_place();
     uint64_t begin = segment->flow->has_probe ? micap_clock_ns() : 0;
     if (first->once)
         run_once(segment, &runs[0]);
@@ -373,6 +375,7 @@ void micap_job_run(micap_chain *chain, uint32_t job, uint32_t worker)
     else
         run_chunks(chain, job, runs, count, indices);
     micap_this_thread = before;
+    micap_note_again(location);
     if (segment->flow->has_probe)
         report_runs(segment->flow, runs, count, begin);
 }

@@ -1,6 +1,7 @@
 /* Parallel for and reductions over ranges and queries. Jobs do not depend on the number of workers, and totals are combined in
  * the order of jobs. */
 #include "base/argument.h"
+#include "base/call_location.h"
 #include "core/query/query_join.h"
 #include "core/query/query_filter.h"
 #include "core/query/view.h"
@@ -194,7 +195,7 @@ mica_result mica_reduce_query(mica_query *query, const mica_reduction *how, void
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
     if (!is_valid(how, out_sum) || !how->view)
-        return micap_fail(world, MICA_ERROR_INVALID, query->location,
+        return micap_fail(world, MICA_ERROR_INVALID, micap_place_of_call(query->location),
                           "reduce_query: %s: the reduction needs zero, combine, view and a size of at most %d bytes",
                           query->name, MICA_REDUCTION_BYTES_MAX);
     uint32_t count = list_views(query, NULL);

@@ -85,7 +85,7 @@ mica_phase mica_phase_add(mica_world *world, const mica_phase_def *def)
     micap_flow *flow = micap_flow_of(world);
     if (!flow || check(flow, def) != MICA_OK)
         return MICA_PHASE_NONE;
-    micap_phase *phase = create_phase(flow, def->name, flow->next_phase, def->fixed_seconds);
+    micap_phase *phase = create_phase(flow, def->name, micap_id_in_space(world, flow->next_phase), def->fixed_seconds);
     if (!phase) {
         micap_fail_memory(world, "phase");
         return MICA_PHASE_NONE;

@@ -1,5 +1,6 @@
 #include "flow/schedule/phase_run.h"
 
+#include "base/call_location.h"
 #include "core/commands/command_buffer.h"
 #include "core/world/access_check.h"
 #include "core/world/report.h"
@@ -119,6 +120,7 @@ static void run_alone(const micap_segment *segment)
 {
     bool is_fast = !segment->is_measured && !segment->flow->has_probe && !segment->flow->is_one_by_one;
     micap_thread_context *before = micap_this_thread; /* perhaps that of a system of another world */
+    mica_location location = micap_noted_place();
     for (uint32_t i = 0; i < segment->chain_count;) {
         micap_chain *chain = &segment->chains[segment->run_order[i]];
         if (chain->is_prepared && is_fast) {
@@ -134,6 +136,7 @@ static void run_alone(const micap_segment *segment)
             store_cost(chain, micap_clock_ns() - begin);
     }
     micap_this_thread = before;
+    micap_note_again(location);
 }
 
 static void start_chain(micap_chain *chain, uint32_t worker);

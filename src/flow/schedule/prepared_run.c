@@ -9,7 +9,11 @@
  * frame. */
 static bool qualifies(const micap_system *system)
 {
-    return !system->query->filter_count && !system->deliveries && !system->is_gated;
+    const mica_query *query = system->query;
+    bool has_toggles = false;
+    for (uint32_t i = 0; i < query->join_count; ++i)
+        has_toggles |= query->joins[i].pool->enabled != NULL;
+    return !query->filter_count && !query->is_marked && !has_toggles && !system->deliveries && !system->is_gated;
 }
 
 /* Shows rows of the one chunk that has all rows of the chain; none if the system does not match its archetype. */
@@ -23,16 +27,29 @@ static void show_chunk(micap_prepared_run *run, mica_query *query, uint32_t matc
     micap_ready_fill(&run->terms, &run->view);
 }
 
-/* Shows the rows of the pool that the system visits. False if they are not consecutive in all its columns. */
+/* Shows the rows of the pool that the system visits, as its only job with rows does; none if no row matches. False if they are several
+ * views. */
 static bool show_pool(const micap_chain *chain, micap_prepared_run *run, mica_query *query)
 {
     mica_view *view = &run->view;
     view->private_.driver = chain->driver;
     view->private_.walk = chain->driver_walk;
     view->private_.end = (uint32_t)chain->row_count;
-    view->slice = (uint64_t)chain->driver->type->id << 32;
-    if (!micap_join_next(view, query) || view->count != chain->row_count)
+    if (!micap_join_next(view, query)) {
+        view->count = 0;
+        return true;
+    }
+    mica_view rest = *view;
+    if (micap_join_next(&rest, query))
         return false;
+    uint32_t first = view->private_.cursor - view->count, last = view->private_.cursor - 1;
+    const micap_job_start *start = chain->starts;
+    while (start[1].row <= first)
+        ++start;
+    if (last >= start[1].row || (first - start->row) / chain->view_rows != (last - start->row) / chain->view_rows)
+        return false;
+    view->slice = ((uint64_t)chain->driver->type->id << 32) + first;
+    run->job.buffer_index = start->buffer_index;
     micap_ready_fill(&run->terms, view);
     return true;
 }
@@ -60,15 +77,16 @@ static micap_chunk *only_chunk(const micap_chain *chain)
 
 void micap_prepared_runs_plan(micap_segment *segment, micap_chain *chain)
 {
+    bool is_join = chain->systems[0]->query->join_count != 0;
     chain->is_prepared = false;
-    if (chain->job_count != 1 || chain->row_count > chain->view_rows)
+    if (!chain->job_count)
+        return;
+    if (is_join ? !chain->driver || chain->driver->count > chain->view_rows
+                : chain->job_count != 1 || chain->row_count > chain->view_rows)
         return;
     for (uint32_t i = 0; i < chain->system_count; ++i)
         if (!qualifies(chain->systems[i]))
             return;
-    bool is_join = chain->systems[0]->query->join_count != 0;
-    if (is_join && (!chain->driver || chain->driver_walk == MICAP_WALK_SEARCH))
-        return;
     micap_chunk *chunk = is_join ? NULL : only_chunk(chain);
     if (!is_join && !chunk)
         return;

@@ -54,7 +54,7 @@ mica_system mica_system_next(mica_world *world, mica_system system)
         for (uint32_t j = 0; j < phase->system_count; ++j) {
             if (is_found && !phase->order[j]->is_removed)
                 return phase->order[j]->frame.system;
-            is_found |= phase->order[j]->id == system.id;
+            is_found |= phase->order[j]->frame.system.id == system.id;
         }
     }
     return none;

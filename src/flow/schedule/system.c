@@ -16,7 +16,15 @@
 micap_system *micap_system_find_id(const micap_flow *flow, mica_system system)
 {
     for (uint32_t i = 0; flow && i < flow->system_count; ++i)
-        if (flow->systems[i]->id == system.id && !flow->systems[i]->is_removed)
+        if (flow->systems[i]->frame.system.id == system.id && !flow->systems[i]->is_removed)
+            return flow->systems[i];
+    return NULL;
+}
+
+micap_system *micap_system_find_number(const micap_flow *flow, uint32_t number)
+{
+    for (uint32_t i = 0; flow && i < flow->system_count; ++i)
+        if (flow->systems[i]->id == number && !flow->systems[i]->is_removed)
             return flow->systems[i];
     return NULL;
 }
@@ -57,7 +65,13 @@ static mica_result fail(mica_world *world, mica_result result, const mica_system
     return micap_fail(world, result, def->location, "system %s: %s", def->name, problem);
 }
 
-static const char *problem_of(const mica_system_def *def)
+/* A stream begins with its world: see mica_stream. */
+static bool is_stream_of(const mica_world *world, const struct mica_stream *stream)
+{
+    return *(mica_world *const *)(const void *)stream == world;
+}
+
+static const char *problem_of(const mica_world *world, const mica_system_def *def)
 {
     uint32_t functions = !!def->view + !!def->each + !!def->columns + !!def->once;
     if (functions != 1)
@@ -79,6 +93,9 @@ static const char *problem_of(const mica_system_def *def)
     for (uint32_t i = 0; i < def->use_count; ++i)
         if (!def->uses[i].component == !def->uses[i].stream)
             return "each of its .uses must be either a component or a stream";
+    for (uint32_t i = 0; i < def->use_count; ++i)
+        if (def->uses[i].stream && !is_stream_of(world, def->uses[i].stream))
+            return "one of its .uses is a stream of another world";
     return NULL;
 }
 
@@ -89,7 +106,7 @@ static mica_result check(micap_flow *flow, const mica_system_def *def, micap_sys
     if (!def || !def->name)
         return micap_fail(world, MICA_ERROR_INVALID, def ? def->location : (mica_location){0},
                           "system: it needs a name");
-    const char *problem = problem_of(def);
+    const char *problem = problem_of(world, def);
     if (problem)
         return fail(world, MICA_ERROR_INVALID, def, problem);
     if (!micap_phase_find_id(flow, def->phase) ||
@@ -264,7 +281,7 @@ mica_system micap_system_add(mica_world *world, const mica_system_def *def, mica
     }
     ++flow->system_count;
     system->id = flow->next_id++;
-    system->frame.system = (mica_system){system->id};
+    system->frame.system = (mica_system){micap_id_in_space(flow->world, system->id)};
     change_systems(flow, def);
     return system->frame.system;
 }
@@ -388,7 +405,7 @@ mica_system mica_system_find(const mica_world *world, const char *name)
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, name))
         return (mica_system){0};
     const micap_system *found = find_name(micap_flow_get(world), name);
-    return (mica_system){found ? found->id : 0};
+    return found ? found->frame.system : (mica_system){0};
 }
 
 const char *mica_system_name(const mica_world *world, mica_system system)

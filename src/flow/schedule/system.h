@@ -50,6 +50,8 @@ typedef struct micap_system {
 
 /* Returns NULL if there is none. */
 micap_system *micap_system_find_id(const struct micap_flow *flow, mica_system system);
+/* The same by the number of the system, without a handle space. */
+micap_system *micap_system_find_number(const struct micap_flow *flow, uint32_t number);
 
 /* Like mica_system_add, mica_system_replace and mica_system_remove, also for systems that run message handlers. A mailbox
  * passes the list of its deliveries. Replacing keeps kind and deliveries. */

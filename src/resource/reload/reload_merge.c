@@ -42,8 +42,14 @@ static char *read_value(micap_reloading *work, const micap_entry *entry, const v
         memcpy(out, from, bytes);
         micap_spawn_remap(&entry->block->references, bytes, out, 1, entities);
     } else {
-        work->held[room] = entry->migration.has_contents ? entry->recipe : NULL;
-        migrate(work, entry, out, from, entities);
+        bool has_initial = micap_type_has_initial(entry->recipe);
+        work->held[room] = entry->migration.has_contents || has_initial ? entry->recipe : NULL;
+        if (!has_initial || micap_spawn_initialize(entry->recipe, out, 1)) {
+            migrate(work, entry, out, from, entities);
+        } else {
+            micap_reload_fail(work, MICA_ERROR_MEMORY, "reload: out of memory");
+            work->is_broken = true;
+        }
     }
     return out;
 }

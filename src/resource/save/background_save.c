@@ -53,9 +53,12 @@ static mica_result work(mica_saver *saver)
 {
     saver->error[0] = 0;
     mica_result result = mica_delta_apply(saver->replica, saver->bytes, saver->byte_count);
-    if (result == MICA_OK)
-        result = mica_save(saver->shadow, saver->path, &saver->def);
-    return result;
+    if (result != MICA_OK)
+        return result;
+    mica_save_def def = saver->def;
+    def.state = mica_replica_state(saver->replica, &def.state_bytes);
+    def.skip_state = !def.state; /* that of the shadow is another one */
+    return mica_save(saver->shadow, saver->path, &def);
 }
 
 static void *run(void *context)
@@ -105,16 +108,31 @@ mica_result mica_saver_wait(mica_saver *saver)
     return result;
 }
 
+/* Whether there is a rule that deltas can use: one that makes a recipe can also read it. */
+static bool has_rule(const mica_saver *saver, const mica_type *type)
+{
+    for (uint32_t i = 0; i < saver->def.rule_count; ++i) {
+        const mica_resource_rule *rule = &saver->def.rules[i];
+        if (mica_component_type(rule->component) == type)
+            return !rule->recipe || (!rule->save == !rule->spawn);
+    }
+    return false;
+}
+
 /* Defines in the shadow what the world has defined; refused for components that deltas do not carry. */
 static mica_result define_all(mica_saver *saver)
 {
     for (mica_component id = 0; (id = mica_component_next(saver->world, id)) != 0;) {
         const mica_type *type = mica_component_type(id);
-        bool has_functions = type->construct || type->destruct || type->copy || type->move;
-        if ((has_functions && !micap_contents_exist(type)) || type->many) {
+        bool has_construct = type->construct && !micap_type_has_initial(type);
+        bool has_functions = has_construct || type->destruct || type->copy || type->move;
+        if (has_functions && !micap_contents_exist(type) && !has_rule(saver, type)) {
             char text[256];
-            snprintf(text, sizeof text, "saver: component %.120s %s: save with mica_save", type->name,
-                     type->many ? "has many instances" : "has functions");
+            snprintf(
+                text, sizeof text,
+                "saver: component %.120s has functions and no rule that saves and spawns it: add one, or save with "
+                "mica_save",
+                type->name);
             return mica_world_report(saver->world, MICA_ERROR_REFUSED, text);
         }
         if (!mica_component_define(saver->shadow, type))
@@ -180,16 +198,18 @@ mica_saver *mica_saver_create(mica_world *world, const mica_save_def *def)
     saver->world = world;
     saver->def = def ? *def : (mica_save_def){0};
     saver->def.entities = NULL;
-    saver->def.skip_state = true; /* that of the shadow is another one */
     pthread_mutex_init(&saver->lock, NULL);
     pthread_cond_init(&saver->changed, NULL);
     mica_world_def shadow = mica_world_def_default();
     shadow.allocator = memory.allocator;
     shadow.report = hear;
     shadow.report_context = saver;
-    saver->sender = mica_sender_create(world, NULL);
+    mica_sender_def sender = {
+        .rules = saver->def.rules, .rule_count = saver->def.rule_count, .with_state = !saver->def.skip_state};
+    mica_replica_def replica = {.rules = saver->def.rules, .rule_count = saver->def.rule_count};
+    saver->sender = mica_sender_create(world, &sender);
     saver->shadow = mica_world_create(&shadow);
-    saver->replica = saver->shadow ? mica_replica_create(saver->shadow, NULL) : NULL;
+    saver->replica = saver->shadow ? mica_replica_create(saver->shadow, &replica) : NULL;
     if (!saver->sender || !saver->replica || pthread_create(&saver->thread, NULL, run, saver) != 0) {
         free_saver(saver);
         return mica_world_report(world, MICA_ERROR_MEMORY, "saver: out of memory"), NULL;

@@ -402,6 +402,13 @@ static bool save_state(micap_saving *work, mica_state **out_state)
 {
     if (work->def->entities || work->def->skip_state)
         return true;
+    if (work->def->state) {
+        work->draft->handles_of = handles_of;
+        work->draft->state = work->def->state;
+        work->draft->state_bytes = work->def->state_bytes;
+        return mica_state_check(work->def->state, work->def->state_bytes) ||
+               micap_draft_refuse(work->draft, MICA_ERROR_INVALID, "the state of the def is invalid");
+    }
     mica_result result = mica_state_take(work->world, out_state);
     if (result != MICA_OK)
         return result == MICA_ERROR_REFUSED || fail_memory(work);
@@ -443,10 +450,15 @@ static mica_result save(mica_world *world, const mica_save_def *def, mica_blob *
     return result;
 }
 
+static bool is_valid_def(mica_world *world, const mica_save_def *def)
+{
+    return !MICAP_MISSING_ARRAY(world, def->rules, def->rule_count) &&
+           !MICAP_MISSING_ARRAY(world, def->state, def->state_bytes);
+}
+
 mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *out_blob)
 {
-    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out_blob) ||
-        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, out_blob) || (def && !is_valid_def(world, def)))
         return MICA_ERROR_INVALID;
     *out_blob = (mica_blob){0};
     return save(world, def, out_blob, NULL);
@@ -454,8 +466,7 @@ mica_result mica_pack(mica_world *world, const mica_save_def *def, mica_blob *ou
 
 mica_result mica_save(mica_world *world, const char *path, const mica_save_def *def)
 {
-    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, path) ||
-        (def && MICAP_MISSING_ARRAY(world, def->rules, def->rule_count)))
+    if (MICAP_MISSING(NULL, world) || MICAP_MISSING(world, path) || (def && !is_valid_def(world, def)))
         return MICA_ERROR_INVALID;
     return save(world, def, NULL, path);
 }

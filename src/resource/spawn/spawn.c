@@ -79,7 +79,9 @@ static bool run_spawn_function(micap_spawning *work, const micap_entry *entry, m
         scratch = micap_allocate_zeroed(&work->memory, bytes, alignment);
         if (!scratch)
             return micap_spawn_fail_memory(work);
-        fine = micap_spawn_migrate(work, entry, scratch, instance_at(block, instance), run.count, entities);
+        fine = micap_spawn_initialize(entry->recipe, scratch, run.count)
+                   ? micap_spawn_migrate(work, entry, scratch, instance_at(block, instance), run.count, entities)
+                   : micap_spawn_fail_memory(work);
     }
     run.instances = scratch;
     if (fine && !entry->rule->spawn(&run, entry->rule->context))
@@ -158,6 +160,8 @@ static bool complete_run(micap_spawning *work, const micap_entry *entry, const m
 {
     const micap_group_record *group = micap_record(work->resource, MICAP_SECTION_GROUPS, run->group);
     uint32_t instance = first_instance(work, entry, group->first_entity);
+    if (instance == MICAP_NONE) /* it came along with a component that requires it */
+        return true;
     for (uint32_t done = 0, count; done < run->count; done += count) {
         uint32_t row = run->first - group->first_entity * work->copies + done;
         uint32_t at = row % group->entity_count, left = group->entity_count - at;
@@ -260,7 +264,8 @@ static bool give_one(micap_spawning *work, const micap_entry *entry, uint32_t in
     work->result = MICA_ERROR_MEMORY; /* in case the world refuses, which says more itself */
     if (micap_type_is_trivial(entry->type) && !entry->has_spawn && !entry->type->many) {
         memset(entry->scratch, 0, entry->type->size_bytes);
-        if (!micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities) ||
+        if (!micap_spawn_initialize(entry->type, entry->scratch, 1) ||
+            !micap_spawn_migrate(work, entry, entry->scratch, from, 1, entities) ||
             !mica_set_id(work->world, owner, (mica_value){entry->component, 0, entry->scratch}))
             return false;
     } else {

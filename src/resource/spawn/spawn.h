@@ -7,8 +7,10 @@
 
 #include "mica/batch.h"
 #include "mica/state.h"
+#include "mica/value.h"
 #include "resource/spawn/layout_migration.h"
 #include "resource/verify/resource.h"
+#include "type/value_bytes.h"
 
 /* How the instances of one block become values. */
 typedef struct micap_entry {
@@ -54,10 +56,19 @@ typedef struct micap_spawning {
 void micap_spawn_remap(const micap_scalars *references, uint32_t size_bytes, void *values, uint64_t count,
                        const mica_entity *entities);
 
-/* Whether values are bytes and no more, which start as zero. */
+/* Whether values are bytes and no more, which start as zero or as the initial values of their description. */
 static inline bool micap_type_is_trivial(const mica_type *type)
 {
-    return !type->construct && !type->destruct && !type->copy && !type->move;
+    return (!type->construct || micap_type_has_initial(type)) && !type->destruct && !type->copy && !type->move;
+}
+
+/* Fills values that are zero with the initial values of their description. False if memory is short. */
+static inline bool micap_spawn_initialize(const mica_type *type, void *values, uint32_t count)
+{
+    bool done = true;
+    for (uint32_t i = 0; micap_type_has_initial(type) && i < count; ++i)
+        done &= mica_value_reset(mica_member_of_type(type, (char *)values + (size_t)i * type->size_bytes)) == MICA_OK;
+    return done;
 }
 
 /* Reports what micap_migration_apply returned. Returns false. */

@@ -18,7 +18,8 @@ const mica_module mica_module_info = {MICA_VERSION_MAJOR, MICA_VERSION_MINOR, MI
 
 mica_result absent_everywhere(void);
 
-#ifdef OWN_MICA /* as when a libmica is linked in */
+#ifdef OWN_MICA /* as when a libmica is linked in, which has this name too */
+#    undef mica_world_create
 mica_world *mica_world_create(const mica_world_def *def)
 {
     (void)def;

@@ -117,6 +117,43 @@ START_TEST(a_recorded_clone_that_fails_half_way_is_taken_back)
 }
 END_TEST
 
+START_TEST(a_value_that_is_left_and_cannot_be_copied_is_not_added)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world);
+    mica_pool *notes = mica_pool_of(world, Note);
+    ck_assert(!mica_instance_is_nil(mica_pool_add(notes, entity)) &&
+              !mica_instance_is_nil(mica_pool_add(notes, entity)));
+    mica_defer(world);
+    ck_assert(mica_pool_remove(notes, mica_pool_find(notes, entity)));
+    texts_allowed = 0;
+    ck_assert_ptr_null(mica_add(world, entity, Note));
+    texts_allowed = 1 << 30;
+    expect_report(&heard, MICA_ERROR_MEMORY, "Note");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(mica_pool_count(notes), 1);
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
+START_TEST(an_instance_of_an_entity_that_dies_is_not_removed)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world);
+    mica_pool *notes = mica_pool_of(world, Note);
+    mica_instance note = mica_pool_add(notes, entity);
+    mica_defer(world);
+    ck_assert(mica_destroy(world, entity));
+    ck_assert(!mica_pool_remove(notes, note));
+    expect_report(&heard, MICA_ERROR_DEAD, "pool_remove");
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert(!mica_is_alive(world, entity));
+    close_world(world, &heard);
+    ck_assert_int_eq(texts_alive, 0);
+}
+END_TEST
+
 typedef struct Heat { float value; } Heat;
 MICA_POOL(Heat, value)
 
@@ -142,16 +179,21 @@ static void count_call(const mica_event *event)
     calls += event->count;
 }
 
+static void define_marks(mica_world *world, mica_value *values)
+{
+    for (uint32_t i = 0; i < MANY; ++i) {
+        char name[12];
+        snprintf(name, sizeof name, "Mark%u", i);
+        const mica_type type = {.name = name, .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
+        values[i] = (mica_value){mica_component_define(world, &type), 0, NULL};
+    }
+}
+
 START_TEST(a_hook_of_the_last_of_many_components_is_called)
 {
     mica_world *world = open_world(&heard);
-    static char names[MANY][12];
     mica_value values[MANY];
-    for (uint32_t i = 0; i < MANY; ++i) {
-        snprintf(names[i], sizeof names[i], "Mark%u", i);
-        mica_type type = {.name = names[i], .kind = MICA_KIND_STRUCT, .storage = MICA_STORAGE_TAG};
-        values[i] = (mica_value){mica_component_define(world, &type), 0, NULL};
-    }
+    define_marks(world, values);
     const uint32_t hooked[] = {0, 62, 63, 64, MANY - 1};
     for (uint32_t i = 0; i < COUNT_OF(hooked); ++i)
         mica_hook_set_id(world, values[hooked[i]].component, MICA_EVENT_ADD, count_call, NULL);
@@ -162,6 +204,49 @@ START_TEST(a_hook_of_the_last_of_many_components_is_called)
 }
 END_TEST
 
+/* Its companion comes after 63 components too, and was not given. */
+START_TEST(a_set_hook_of_the_last_of_many_components_is_called_once)
+{
+    mica_world *world = open_world(&heard);
+    mica_value values[MANY];
+    define_marks(world, values);
+    const mica_type type = {
+        .name = "Late", .kind = MICA_KIND_STRUCT, .size_bytes = 4, .alignment = 4, .track_added = true};
+    const uint32_t number = 5;
+    values[MANY - 1] = (mica_value){mica_component_define(world, &type), sizeof number, &number};
+    mica_hook_set_id(world, values[MANY - 1].component, MICA_EVENT_SET, count_call, NULL);
+    calls = 0;
+    ck_assert(!mica_is_nil(mica_create_id(world, values, MANY)));
+    ck_assert_uint_eq(calls, 1);
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_recorded_change_calls_the_hook_of_the_last_of_many_components)
+{
+    mica_world *world = open_world(&heard);
+    mica_value values[MANY];
+    define_marks(world, values);
+    mica_component last = values[MANY - 1].component;
+    mica_entity entity = mica_create_id(world, values, MANY - 1);
+    mica_hook_set_id(world, last, MICA_EVENT_ADD, count_call, NULL);
+    mica_hook_set_id(world, last, MICA_EVENT_REMOVE, count_call, NULL);
+    calls = 0;
+    mica_defer(world);
+    mica_add_id(world, entity, last);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(calls, 1);
+    mica_defer(world);
+    mica_remove_id(world, entity, last);
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    ck_assert_uint_eq(calls, 2);
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(ownership, a_value_with_a_destructor_ends_once_however_it_goes,
            a_recorded_value_that_cannot_be_copied_leaves_the_staged_one, a_loop_over_a_pool_writes_a_singleton,
-           a_recorded_clone_that_fails_half_way_is_taken_back, a_hook_of_the_last_of_many_components_is_called)
+           a_recorded_clone_that_fails_half_way_is_taken_back, a_value_that_is_left_and_cannot_be_copied_is_not_added,
+           an_instance_of_an_entity_that_dies_is_not_removed,
+           a_recorded_change_calls_the_hook_of_the_last_of_many_components,
+           a_set_hook_of_the_last_of_many_components_is_called_once, a_hook_of_the_last_of_many_components_is_called)

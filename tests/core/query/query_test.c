@@ -253,7 +253,6 @@ START_TEST(errors_name_the_query_the_term_and_the_source_line)
         {"READ of a tag", {MICA_READ(Frozen)}, 1, "Frozen"},
         {"WRITE of a tag", {MICA_WRITE(Frozen)}, 1, "Frozen"},
         {"CHANGED of a tag", {MICA_CHANGED(Frozen)}, 1, "Frozen"},
-        {"MAYBE_READ of a tag", {MICA_MAYBE_READ(Frozen)}, 1, "Frozen"},
         {"MAYBE_WRITE of a tag", {MICA_MAYBE_WRITE(Frozen)}, 1, "Frozen"},
         {"READ and WITHOUT", {MICA_READ(Mass), MICA_WITHOUT(Mass)}, 2, "(Mass): it is both asked for and excluded"},
         {"WITHOUT and HAS", {MICA_WITHOUT(Frozen), MICA_HAS(Frozen)}, 2, "(Frozen): it is both asked for and excluded"},
@@ -364,7 +363,7 @@ START_TEST(a_structural_change_during_a_loop_ends_it_with_a_report)
         ck_assert_msg(disturbances[i](world, view.entities[0]), "disturbance %u goes through", i);
         ck_assert_msg(!mica_view_next(&view), "the loop ends early after disturbance %u", i);
         const heard_report *report = expect_report(&heard, MICA_ERROR_REFUSED, "disturbed");
-        ck_assert_msg(report->line == 77, "with the place of the query");
+        ck_assert_str_eq(report->file, STOPS_AT_MISTAKES ? __FILE__ : "level.c"); /* of the call, or of the query */
         uint64_t rows = 0;
         for (mica_view again = mica_query_begin(query); mica_view_next(&again);)
             rows += again.count;

@@ -76,9 +76,12 @@ static void create_one(const mica_frame *frame)
 
 typedef struct without { bool handler, buffers, removals, system; } without;
 
+/* Each world has another handle space than the one before, or none; one that is restored gets that of the other. */
 static scene open_scene(without without)
 {
+    static uint32_t opened;
     mica_world_def def = mica_world_def_default();
+    def.handle_space = opened++ % 3;
     def.allocator = allocator;
     def.report = ignore;
     scene scene = {.world = mica_world_create(&def)};

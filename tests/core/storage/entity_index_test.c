@@ -280,5 +280,81 @@ START_TEST(without_indices_nothing_is_created_until_something_dies)
 }
 END_TEST
 
-TEST_SUITE(entity_index, a_slot_whose_generations_are_used_up_is_given_out_no_more, handles_are_never_returned_twice,
+static void expect_number(const mica_world *world, mica_entity entity, uint32_t value)
+{
+    const Number *number = mica_get(world, entity, Number);
+    REQUIRE(number && number->value == value && number == mica_get_id(world, entity, MICA_ID(Number)));
+    REQUIRE(mica_has(world, entity, Number) && !mica_has(world, entity, Mass) && !mica_get(world, entity, Mass));
+    const mica_entity others[] = {{entity.index, entity.generation + 1},
+                                  {entity.index, entity.generation - 1},
+                                  {entity.index, entity.generation + (1U << 24)},
+                                  {entity.index, entity.generation | 1U << 31}};
+    for (uint32_t i = 0; i < COUNT_OF(others); ++i)
+        REQUIRE(!mica_get(world, others[i], Number) && !mica_has(world, others[i], Number));
+}
+
+/* A buffer that overflows takes pages beside the array while threads look up; the owner moves them into it. */
+START_TEST(records_of_buffers_that_overflow_are_found_before_and_after_they_move)
+{
+    enum { MANY = 20 * MICAP_PAGE_RECORDS };
+    static mica_entity made[MANY];
+    mica_world *world = open_world(&heard);
+    mica_commands *commands = mica_commands_create(world);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        made[i] = mica_command_create(commands, MICA_WITH(Number, {i}));
+        REQUIRE(!mica_is_nil(made[i]));
+    }
+    ck_assert_uint_ge(made[MANY - 1].index, world->lookup.record_count);
+    ck_assert(mica_is_alive(world, made[MANY - 1]));
+    ck_assert_ptr_null(mica_get(world, made[MANY - 1], Number));
+    ck_assert(!mica_has(world, made[MANY - 1], Number));
+    ck_assert_int_eq(mica_flush(world), MICA_OK);
+    mica_create(world);
+    for (uint32_t i = 0; i < MANY; ++i)
+        expect_number(world, made[i], i);
+    ck_assert_uint_lt(made[MANY - 1].index, world->lookup.record_count);
+    close_world(world, &heard);
+}
+END_TEST
+
+/* The handle of another world can have any index. */
+START_TEST(a_record_far_after_the_others_is_not_in_the_array)
+{
+    mica_world *world = open_world(&heard);
+    const mica_entity list[] = {{5000, 3}, {1U << 30, 2}};
+    mica_entity first = mica_create(world, MICA_WITH(Number, {7}));
+    for (uint32_t i = 0; i < COUNT_OF(list); ++i) {
+        ck_assert(micap_entities_reserve_at(world, list[i].index));
+        micap_entities_claim(world, &list[i], 1);
+        micap_archetype *archetype = micap_locate(world, first).chunk->archetype;
+        ck_assert(micap_rows_reserve(world, archetype, 1));
+        micap_rows_commit(world, micap_rows_next(archetype), list[i]);
+        ++world->structure;
+        mica_write(world, list[i], Number)->value = i;
+    }
+    ck_assert_uint_gt(world->lookup.record_count, list[0].index);
+    ck_assert_uint_lt(world->lookup.record_count, list[1].index);
+    const void *found[COUNT_OF(list)];
+    ck_assert_uint_eq(mica_get_many_id(world, list, COUNT_OF(list), MICA_ID(Number), found), COUNT_OF(list));
+    mica_ref ref = mica_ref_of(list[1], Number);
+    for (uint32_t i = 0; i < COUNT_OF(list); ++i) {
+        expect_number(world, list[i], i);
+        ck_assert_ptr_eq(found[i], mica_get(world, list[i], Number));
+    }
+    ck_assert_ptr_eq(mica_ref_read(world, &ref, Number), found[1]);
+    ++world->structure;
+    ck_assert_ptr_eq(mica_ref_read(world, &ref, Number), found[1]);
+    ck_assert_int_eq(mica_create_many(world, 3 * MICAP_PAGE_RECORDS, NULL, 0, NULL), MICA_OK);
+    ck_assert_msg(world->lookup.record_count < list[1].index, "also if others follow it");
+    ck_assert_msg(mica_destroy(world, list[1]) && mica_destroy(world, list[0]), "they are ordinary entities");
+    ck_assert_msg(!mica_get(world, list[1], Number) && !mica_has(world, list[1], Number), "which die");
+    expect_number(world, first, 7);
+    expect_no_report(&heard);
+    mica_world_destroy(world); /* unchecked: that would look at a billion slots */
+}
+END_TEST
+
+TEST_SUITE(entity_index, a_record_far_after_the_others_is_not_in_the_array,
+           records_of_buffers_that_overflow_are_found_before_and_after_they_move,
+           a_slot_whose_generations_are_used_up_is_given_out_no_more, handles_are_never_returned_twice,
            without_indices_nothing_is_created_until_something_dies)

@@ -34,6 +34,7 @@ START_TEST(damage_to_chunks_is_named)
     uint32_t toggles = 0;
     while (archetype->columns[toggles].companion != MICAP_COMPANION_ENABLED)
         ++toggles;
+    static uint64_t other_page[MICAP_PAGE_RECORDS];
     const damage list[] = {
         DAMAGE(first->archetype, (uintptr_t)world->archetypes.by_id[0], "a chunk is in its archetype and in the table"),
         DAMAGE(first->number, tail->number, "a chunk is in its archetype and in the table"),
@@ -43,6 +44,8 @@ START_TEST(damage_to_chunks_is_named)
         DAMAGE(tail->order, tail->order - 1, "the last column ends within the block"),
         DAMAGE(first->count, first->count - 1, "chunks before the tail are full"),
         DAMAGE(spare->count, 1, "chunks after the tail are empty"),
+        DAMAGE(world->lookup.record_count, 0, "inline look-ups read the records"),
+        DAMAGE(world->entities.pages[0].records, (uintptr_t)other_page, "inline look-ups read the records"),
         DAMAGE(world->lookup.columns[archetype->columns[0].component][tail->number], 0,
                "the column table has the columns of a chunk"),
         DAMAGE(micap_chunk_stamps(first, 0)[0], micap_version(world) + 1, "a stamp is not newer than the world"),
@@ -142,6 +145,7 @@ START_TEST(damage_to_handles_is_named)
         DAMAGE(entities->pages[0].first_free, alive.index, "a slot on a free list is free"),
         DAMAGE(entities->pages[0].first_free, MICAP_SLOT_END, "a page on the list has free slots"),
         DAMAGE(entities->free_count, entities->free_count + 1, "free slots are counted"),
+        DAMAGE(world->def.handle_space, 5, "a slot has the handle space of its world"),
         /* a list that bites its tail must not be walked for ever */
         DAMAGE(*free_record, micap_record_pack(dead.generation, MICAP_CHUNK_NONE, dead.index),
                "free slots are counted"),

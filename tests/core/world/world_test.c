@@ -41,6 +41,7 @@ START_TEST(malformed_defs_make_no_world)
         uint32_t first, last;
         mica_dead_target dead_target;
         mica_allocator allocator;
+        uint32_t handle_space;
     } cases[] = {
         {.what = "a first size that is no power of two", 1000, 1u << 21},
         {.what = "a last size that is no power of two", 1024, 3000000},
@@ -48,6 +49,7 @@ START_TEST(malformed_defs_make_no_world)
         {.what = "a first size that is too small", 128, 1024},
         {.what = "a last size that is too large", 1024, 1u << 31},
         {.what = "a policy that there is not", 1024, 1024, .dead_target = MICA_DEAD_TARGET_ERROR + 1},
+        {.what = "a handle space that there is not", 1024, 1024, .handle_space = 256},
         {.what = "half an allocator", 1024, 1024, .allocator = {.release = release_nothing}},
     };
     for (uint32_t i = 0; i < COUNT_OF(cases); ++i) {
@@ -59,6 +61,7 @@ START_TEST(malformed_defs_make_no_world)
         def.chunk_bytes_last = cases[i].last;
         def.dead_target = cases[i].dead_target;
         def.allocator = cases[i].allocator;
+        def.handle_space = cases[i].handle_space;
         ck_assert_msg(mica_world_create(&def) == NULL, "%s", cases[i].what);
         ck_assert_msg(said.count == 1, "%s is reported", cases[i].what);
     }
@@ -282,9 +285,47 @@ START_TEST(the_count_of_structure_grows_with_changes_that_move_rows_and_with_no_
 }
 END_TEST
 
-TEST_SUITE(world, worlds_live_side_by_side, malformed_defs_make_no_world, chunks_of_any_size_work_or_are_refused,
-           the_defaults_are_as_documented, clear_keeps_everything_but_the_entities,
-           clear_frees_handles_in_the_order_of_destroying_from_the_last_row_on, clear_is_refused_while_recording,
-           the_last_error_is_taken_once, stats_count_what_is_there,
+/* The library and the headers have the same version, and a program asks for one that is checked if it is. */
+START_TEST(the_name_of_create_tells_the_version_and_the_kind_of_build)
+{
+#define TEXT_OF(name) TEXT_OF_EXPANDED(name)
+#define TEXT_OF_EXPANDED(name) #name
+    char expected[100];
+    snprintf(expected, sizeof expected, "mica_world_create_needs_%s_mica_%d_%d",
+             STOPS_AT_MISTAKES ? "checked" : "unchecked", MICA_VERSION_MAJOR, MICA_VERSION_MINOR);
+    ck_assert_str_eq(TEXT_OF(mica_private_world_create), expected);
+}
+END_TEST
+
+static void look_elsewhere(const mica_event *event)
+{
+    ck_assert_ptr_nonnull(mica_get(event->world, event->entities[0], Number));
+}
+
+/* Also after functions of the program made other calls meanwhile. Parentheses keep a call from noting its own line. */
+START_TEST(reports_of_checked_builds_have_the_line_of_the_call)
+{
+    mica_world *world = open_world(&heard);
+    mica_entity dead = mica_create(world);
+    mica_destroy(world, dead);
+    int line = __LINE__ + 1;
+    ck_assert(!mica_destroy(world, dead));
+    const heard_report *report = expect_report(&heard, MICA_ERROR_DEAD, "destroy");
+    ck_assert_str_eq(report->file, STOPS_AT_MISTAKES ? __FILE__ : "");
+    ck_assert_int_eq(report->line, STOPS_AT_MISTAKES ? line : 0);
+    mica_hook_set(world, Number, MICA_EVENT_ADD, look_elsewhere, NULL);
+    line = __LINE__ + 1;
+    mica_create(world, MICA_WITH(Number, {1}));
+    ck_assert(!(mica_destroy)(world, dead));
+    ck_assert_int_eq(expect_report(&heard, MICA_ERROR_DEAD, "destroy")->line, STOPS_AT_MISTAKES ? line : 0);
+    close_world(world, &heard);
+}
+END_TEST
+
+TEST_SUITE(world, the_name_of_create_tells_the_version_and_the_kind_of_build,
+           reports_of_checked_builds_have_the_line_of_the_call, worlds_live_side_by_side, malformed_defs_make_no_world,
+           chunks_of_any_size_work_or_are_refused, the_defaults_are_as_documented,
+           clear_keeps_everything_but_the_entities, clear_frees_handles_in_the_order_of_destroying_from_the_last_row_on,
+           clear_is_refused_while_recording, the_last_error_is_taken_once, stats_count_what_is_there,
            all_memory_comes_from_and_goes_back_to_the_allocator,
            the_count_of_structure_grows_with_changes_that_move_rows_and_with_no_others)

@@ -19,6 +19,7 @@ MICA_POOL_WITH(Smoke, (.split = true), x, y)
 
 /* What the systems below get at: an entity in their rows, one that is not, and things kept from earlier. */
 static mica_entity own, other, plain;
+static mica_entity foreign; /* what own is in another world */
 static mica_query *numbers;
 static mica_view kept_view;
 static Mass *kept_stage;
@@ -79,6 +80,10 @@ MISTAKE(add_copies_what_is_undeclared, mica_add(world, own, Mass))
 MISTAKE(add_copies_by_command, mica_command_add(mica_view_commands(view), own, Mass))
 MISTAKE(clone_reads_what_is_undeclared, mica_clone(world, own))
 MISTAKE(get_of_a_plain_one, mica_get(world, plain, Velocity))
+MISTAKE(get_of_another_world, mica_get(world, foreign, Number))
+MISTAKE(has_of_another_world, mica_has(world, foreign, Number))
+MISTAKE(write_of_another_world, mica_write(world, foreign, Number))
+MISTAKE(ref_of_another_world, mica_ref ref = mica_ref_of(foreign, Number); mica_ref_read(world, &ref, Number))
 
 /* Wrong doors. */
 MISTAKE(flushes, mica_flush(world))
@@ -97,7 +102,6 @@ static int compare_nothing(const void *a, const void *b, void *context)
 MISTAKE(sorts_rows, mica_query_sort_rows(numbers, MICA_ID(Number), compare_nothing, NULL))
 MISTAKE(makes_a_query, mica_query_create(world, MICA_QUERY(MICA_READ(Number))))
 MISTAKE(takes_a_query_down, mica_query_destroy(numbers))
-MISTAKE(names, mica_name_set(world, own, mica_nil(), "x"))
 MISTAKE(sets_a_hook, mica_hook_set(world, Number, MICA_EVENT_ADD, NULL, NULL))
 MISTAKE(makes_commands, mica_commands_create(world))
 MISTAKE(keeps_removals, mica_removals_create(world, Number))
@@ -201,6 +205,10 @@ static const mistake mistakes[] = {
     ROWS(add_copies_by_command, "reads component Mass of entity"),
     ROWS(clone_reads_what_is_undeclared, "component"),
     ROWS(get_of_a_plain_one, "reads component Velocity of entity"),
+    ROWS(get_of_another_world, "looks up entity", "of another world: its handle space is 4, not 3"),
+    ROWS(has_of_another_world, "looks up entity", "of another world"),
+    ROWS(write_of_another_world, "looks up entity", "of another world"),
+    ROWS(ref_of_another_world, "looks up entity", "of another world"),
     ROWS(flushes, "calls flush"),
     ROWS(clears, "calls clear"),
     ROWS(creates_many, "calls create_many"),
@@ -210,7 +218,6 @@ static const mistake mistakes[] = {
     ROWS(sorts_rows, "calls sort_rows"),
     ROWS(makes_a_query, "calls query"),
     ROWS(takes_a_query_down, "calls query_destroy"),
-    ROWS(names, "calls name"),
     ROWS(sets_a_hook, "calls hook"),
     ROWS(makes_commands, "calls commands"),
     ROWS(keeps_removals, "calls removals"),
@@ -255,12 +262,14 @@ static mica_world *make_world(void)
 {
     mica_world_def def = mica_world_def_default();
     def.report = say_nothing;
+    def.handle_space = 3;
     mica_world *world = mica_world_create(&def);
     mica_flow_def flow = mica_flow_def_default();
     flow.worker_count = 2;
     mica_flow_configure(world, &flow);
     own = mica_create(world, MICA_WITH(Number, {1}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}), MICA_WITH(Frozen),
                       MICA_WITH(Wind, {1, 2}));
+    foreign = (mica_entity){own.index, own.generation + (1 << 16)};
     other = mica_create(world, MICA_WITH(Number, {2}), MICA_WITH(Position, {0}), MICA_WITH(Mass, {1}),
                         MICA_WITH(Velocity, {0}), MICA_WITH(Player));
     plain = mica_create(world, MICA_WITH(Velocity, {0}), MICA_WITH(Burning, {1}), MICA_WITH(Smoke, {1, 2}));

@@ -264,8 +264,110 @@ START_TEST(what_a_system_recorded_in_vain_is_tried_again_or_goes_with_it)
 }
 END_TEST
 
+/* Changes that threads apply one after the other, and deaths that come with other changes, of entities in a pool. */
+START_TEST(single_changes_of_a_shared_flush_are_made)
+{
+    static mica_entity all[2 * EACH];
+    uint64_t hashes[2];
+    for (uint32_t shared = 0; shared < 2; ++shared) {
+        reports heard;
+        mica_world *world = open_world(&heard);
+        if (shared)
+            mica_flow_configure(world, &(mica_flow_def){.worker_count = 3, .fixed_seconds = 1, .catch_up_max = 1});
+        mica_defer(world);
+        for (uint32_t i = 0; i < 2 * EACH; ++i)
+            all[i] = i % 2 ? mica_create(world, MICA_WITH(Age, {i}), MICA_WITH(Family0))
+                           : mica_create(world, MICA_WITH(Age, {i}), MICA_WITH(Family1));
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        for (uint32_t i = 0; i < 2 * EACH; ++i) {
+            ck_assert_uint_eq(mica_get(world, all[i], Age)->frames, i);
+            mica_set(world, all[i], Burning, {1});
+        }
+        mica_commands *first = mica_commands_create(world), *second = mica_commands_create(world);
+        for (uint32_t i = 0; i < 2 * EACH; ++i) {
+            if (i % 3) {
+                mica_command_set(first, all[i], Mass, {1});
+            } else {
+                mica_command_add(first, all[i], Text);
+                mica_command_destroy(second, all[i]);
+            }
+        }
+        ck_assert_int_eq(mica_flush(world), MICA_OK);
+        for (uint32_t i = 0; i < 2 * EACH; ++i)
+            ck_assert(i % 3 ? mica_has(world, all[i], Mass) && mica_has(world, all[i], Burning)
+                            : !mica_is_alive(world, all[i]));
+        ck_assert_int_eq(texts_alive, 0);
+        hashes[shared] = mica_world_hash(world);
+        close_world(world, &heard);
+    }
+    ck_assert(hashes[0] == hashes[1]);
+}
+END_TEST
+
+static mica_entity named[4], scope_of_names;
+
+/* The first keeps its name, the second gets another, the third a name in a scope, and the fourth a component. */
+static void name_them(mica_view *view)
+{
+    mica_name_set(view->world, named[0], mica_nil(), "first");
+    mica_name_set(view->world, named[1], mica_nil(), "renamed");
+    mica_name_set(view->world, named[2], scope_of_names, "third");
+    mica_set(view->world, named[3], Mass, {1});
+}
+
+/* Lets a system record names, which wait because the world is sealed. Then one entity dies, and they are applied. */
+static mica_world *flush_names(reports *heard, mica_dead_target dead_target, const mica_entity *dying,
+                               mica_result expected)
+{
+    mica_world_def def = mica_world_def_default();
+    def.dead_target = dead_target;
+    mica_world *world = open_world_with(heard, def);
+    for (uint32_t i = 0; i < COUNT_OF(named); ++i)
+        named[i] = mica_create(world);
+    scope_of_names = mica_create(world);
+    mica_create(world, MICA_WITH(Number, {1}));
+    mica_name_set(world, named[0], mica_nil(), "first");
+    mica_name_set(world, named[1], mica_nil(), "second");
+    mica_system_add(world, MICA_SYSTEM(name_them, MICA_READ(Number)));
+    mica_world_seal(world, true);
+    ck_assert_int_eq(mica_step(world, 1), MICA_ERROR_REFUSED);
+    mica_world_seal(world, false);
+    forget_reports(heard);
+    ck_assert(mica_destroy(world, *dying));
+    ck_assert_int_eq(mica_flush(world), expected);
+    expect_report(heard, MICA_ERROR_DEAD, "not alive at the flush");
+    expect_valid(world);
+    return world;
+}
+
+START_TEST(a_recorded_name_of_a_dead_entity_or_in_a_dead_scope_is_set_aside)
+{
+    reports heard;
+    mica_world *world = flush_names(&heard, MICA_DEAD_TARGET_WARN, &named[1], MICA_OK);
+    ck_assert(mica_is_nil(mica_find(world, "renamed")));
+    ck_assert_str_eq(mica_name_get(world, named[2]), "third");
+    close_world(world, &heard);
+    world = flush_names(&heard, MICA_DEAD_TARGET_WARN, &scope_of_names, MICA_OK);
+    ck_assert(mica_same(mica_find(world, "renamed"), named[1]));
+    ck_assert_ptr_null(mica_name_get(world, named[2]));
+    close_world(world, &heard);
+}
+END_TEST
+
+START_TEST(a_refused_flush_gives_names_back)
+{
+    reports heard;
+    mica_world *world = flush_names(&heard, MICA_DEAD_TARGET_ERROR, &named[3], MICA_ERROR_DEAD);
+    ck_assert(mica_same(mica_find(world, "first"), named[0]) && mica_same(mica_find(world, "second"), named[1]));
+    ck_assert(mica_is_nil(mica_find(world, "renamed")));
+    ck_assert_ptr_null(mica_name_get(world, named[2]));
+    close_world(world, &heard);
+}
+END_TEST
+
 TEST_SUITE(flush, what_a_system_recorded_in_vain_is_tried_again_or_goes_with_it,
            whatever_keeps_a_flush_to_one_thread_the_outcome_is_the_same,
            a_shared_flush_that_runs_out_of_memory_is_whole_or_can_be_tried_again,
            a_flush_in_which_nothing_is_simple_is_made_by_one_thread, a_flush_by_many_threads_is_that_of_one,
-           a_world_without_systems_flushes_to_the_same)
+           a_world_without_systems_flushes_to_the_same, single_changes_of_a_shared_flush_are_made,
+           a_recorded_name_of_a_dead_entity_or_in_a_dead_scope_is_set_aside, a_refused_flush_gives_names_back)

@@ -124,6 +124,119 @@ START_TEST(prepared_views_change_nothing)
 }
 END_TEST
 
+typedef struct Spin { float value; } Spin;
+typedef struct Spark { float value; } Spark;
+typedef struct Blink { float value; } Blink;
+MICA_POOL_WITH(Spin, (.index = MICA_INDEX_DIRECT), value)
+MICA_POOL_WITH(Spark, (.index = MICA_INDEX_HASH), value)
+MICA_POOL_WITH(Blink, (.toggle = true), value)
+MICA_POOL_TAG(Marked)
+
+/* Records an entity with the number of the rows, so that the order of recorded changes and their handles matter. */
+static void turn(mica_view *view)
+{
+    Spin *spin = mica_view_write(view, Spin);
+    for (uint32_t i = 0; i < view->count; ++i)
+        spin[i].value += 1;
+    mica_create(view->world, MICA_WITH(Number, {(uint32_t)(view->slice + view->count)}));
+}
+
+static void turn_heavy(mica_view *view)
+{
+    turn(view);
+}
+
+static void flash(uint32_t count, void *const *columns)
+{
+    Spark *spark = columns[0];
+    const Spin *spin = columns[1];
+    for (uint32_t i = 0; i < count; ++i)
+        spark[i].value += spin[i].value;
+}
+
+static void blink(mica_view *view)
+{
+    Blink *blinks = mica_view_write(view, Blink);
+    for (uint32_t i = 0; i < view->count; ++i) {
+        blinks[i].value += 1;
+        mica_disable(view->world, view->entities[i], Blink);
+    }
+}
+
+static void count_marked(mica_view *view)
+{
+    mica_create(view->world, MICA_WITH(Number, {view->count + view->entities[0].index}));
+}
+
+/* `gap` entities are before the first one with rows in pools, and between the others. */
+static uint64_t play_pools(bool with_statistics, uint32_t count, uint32_t gap)
+{
+    mica_world *world = open_world(&heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    mica_flow_configure(world, &def);
+    mica_system_add(world, MICA_SYSTEM(turn, MICA_WRITE(Spin)));
+    mica_system_add(world, MICA_SYSTEM(flash, MICA_WRITE(Spark), MICA_READ(Spin)));
+    mica_system_add(world, MICA_SYSTEM(blink, MICA_WRITE(Blink)));
+    mica_system_add(world, MICA_SYSTEM(count_marked, MICA_HAS(Marked)));
+    mica_system_add(world, MICA_SYSTEM(turn_heavy, MICA_WRITE(Spin), MICA_READ(Mass))); /* no entity has a Mass */
+    for (uint32_t i = 0; i < count; ++i) {
+        mica_create_many(world, gap, NULL, 0, NULL);
+        mica_create(world, MICA_WITH(Spin, {1}), MICA_WITH(Spark, {2}), MICA_WITH(Blink, {3}), MICA_WITH(Marked));
+    }
+    if (with_statistics)
+        ck_assert_int_eq(mica_stats_enable(world, 4), MICA_OK);
+    for (uint32_t frame = 0; frame < 5; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    uint64_t hash = mica_world_hash(world);
+    close_world(world, &heard);
+    return hash;
+}
+
+START_TEST(prepared_views_of_pools_of_every_kind_change_nothing)
+{
+    const uint32_t gaps[] = {0, 1, 511, 512, 2047, 2049, 9000};
+    for (uint32_t count = 0; count <= 3; ++count)
+        for (uint32_t i = 0; i < COUNT_OF(gaps); ++i)
+            ck_assert_msg(play_pools(false, count, gaps[i]) == play_pools(true, count, gaps[i]),
+                          "%u entities with %u between them", count, gaps[i]);
+    ck_assert(play_pools(false, MANY, 0) == play_pools(true, MANY, 0));
+}
+END_TEST
+
+/* Systems over the rows of a pool, after `before` other entities: rows [before + 1, before + 1 + count) with a direct index. None of
+ * the entities matches the system that asks for a second pool. */
+static uint64_t play_rows(bool with_statistics, uint32_t before, uint32_t count)
+{
+    mica_world *world = open_world(&heard);
+    mica_flow_def def = mica_flow_def_default();
+    def.worker_count = 1;
+    mica_flow_configure(world, &def);
+    mica_system_add(world, MICA_SYSTEM(turn, MICA_WRITE(Spin)));
+    mica_system_add(world, MICA_SYSTEM(flash, MICA_WRITE(Spark), MICA_READ(Spin)));
+    mica_create_many(world, before, NULL, 0, NULL);
+    for (uint32_t i = 0; i < count; ++i)
+        mica_create(world, MICA_WITH(Spin, {(float)i}));
+    mica_create(world, MICA_WITH(Spark, {1}));
+    if (with_statistics)
+        ck_assert_int_eq(mica_stats_enable(world, 4), MICA_OK);
+    for (uint32_t frame = 0; frame < 3; ++frame)
+        ck_assert_int_eq(mica_step(world, 1), MICA_OK);
+    uint64_t hash = mica_world_hash(world);
+    close_world(world, &heard);
+    return hash;
+}
+
+START_TEST(rows_in_two_views_or_jobs_and_rows_that_do_not_match_are_shown_as_before)
+{
+    const uint32_t befores[] = {0, 511, 2027, 2046, 2047, 4085, 4095, 9000};
+    for (uint32_t i = 0; i < COUNT_OF(befores); ++i)
+        for (uint32_t count = 1; count <= 41; count += 20)
+            ck_assert_msg(play_rows(false, befores[i], count) == play_rows(true, befores[i], count),
+                          "%u rows after %u entities", count, befores[i]);
+}
+END_TEST
+
 static void dim(uint32_t count, void *const *columns)
 {
     Heat *heat = columns[0];
@@ -180,4 +293,6 @@ START_TEST(writes_of_prepared_views_of_pools_are_seen_and_restored)
 }
 END_TEST
 
-TEST_SUITE(prepared_run, prepared_views_change_nothing, writes_of_prepared_views_of_pools_are_seen_and_restored)
+TEST_SUITE(prepared_run, prepared_views_change_nothing, prepared_views_of_pools_of_every_kind_change_nothing,
+           rows_in_two_views_or_jobs_and_rows_that_do_not_match_are_shown_as_before,
+           writes_of_prepared_views_of_pools_are_seen_and_restored)

@@ -1,6 +1,9 @@
 /* One entity and many: creation, values, names, references, singletons, batches. */
 #include "program.h"
 
+#include "mica/value.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static void create(program *program, scene *scene)
@@ -173,6 +176,25 @@ static void use_reference(program *program, scene *scene)
 }
 
 /* Creation in steps; what the body does meanwhile is recorded. */
+/* One entity becomes like another, by way of text. Values that own something else than text have more than their fields say. */
+static void describe(program *program, scene *scene)
+{
+    mica_entity from = take_entity(program, scene), to = take_entity(program, scene);
+    for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+        if (samples[kind].owns && (mica_has_id(scene->world, from, sample_id(kind))))
+            return;
+    size_t length = mica_entity_write_json(scene->world, from, NULL, 0);
+    char *text = malloc(length + 1);
+    if (!text)
+        return;
+    mica_entity_write_json(scene->world, from, text, length + 1);
+    char *name = strncmp(text, "{\"name\": ", 9) == 0 ? strchr(text + 10, ',') : NULL;
+    if (name && take(program) % 2) /* the name is taken, unless both are one */
+        *text = ' ', *name = '{';
+    mica_entity_parse_json(scene->world, to, name && *name == '{' ? name : text, NULL);
+    free(text);
+}
+
 static void batch(program *program, scene *scene)
 {
     mica_value columns[2];
@@ -218,5 +240,6 @@ const operation entity_operations[] = {
     {"read_singleton", read_singleton, IN_BODY | READS},
     {"use_reference", use_reference, IN_BODY},
     {"batch", batch, SLOW},
+    {"describe", describe, SLOW},
 };
 OPERATIONS(entity)

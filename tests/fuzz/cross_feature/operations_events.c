@@ -36,6 +36,28 @@ static void observer_add(program *program, scene *scene)
         *slot = mica_observer_add(scene->world, &def);
 }
 
+/* An observer of any events of any components. */
+static void observer_add_lists(program *program, scene *scene)
+{
+    mica_observer *slot = &scene->observers[take_below(program, OBSERVERS)];
+    mica_event_kind events[3];
+    mica_component components[3];
+    mica_observer_def def = {.events = events, .components = components, .fn = on_event, .location = MICA_HERE};
+    def.event_count = 1 + take_below(program, 3);
+    def.component_count = take_below(program, 4);
+    for (uint32_t i = 0; i < 3; ++i) {
+        mica_event_kind event = take_below(program, MICA_EVENT_DISABLE + 2);
+        events[i] = event > MICA_EVENT_DISABLE ? (mica_event_kind)MICA_EVENT_USER : event;
+        components[i] = sample_id(take_kind(program, scene));
+    }
+    def.context = take_reaction(program, scene);
+    if (slot->id)
+        mica_observer_remove(scene->world, *slot);
+    *slot = (mica_observer){0};
+    if (def.context)
+        *slot = mica_observer_add(scene->world, &def);
+}
+
 static void observer_remove(program *program, scene *scene)
 {
     mica_observer *slot = &scene->observers[take_below(program, OBSERVERS)];
@@ -46,6 +68,22 @@ static void observer_remove(program *program, scene *scene)
 static void observe_emit(program *program, scene *scene)
 {
     mica_event_emit(scene->world, MICA_EVENT_USER, 0, take_entity(program, scene), (mica_value){0});
+}
+
+static void monitor_add(program *program, scene *scene)
+{
+    static const mica_access accesses[] = {MICA_ACCESS_HAS,     MICA_ACCESS_HAS, MICA_ACCESS_WITHOUT,
+                                           MICA_ACCESS_EITHER,  MICA_ACCESS_OR,  MICA_ACCESS_MAYBE_READ,
+                                           MICA_ACCESS_DISABLED};
+    match_set *monitor = &scene->monitors[take_below(program, MONITORS)];
+    mica_term terms[3];
+    uint32_t count = 1 + take_below(program, 3);
+    for (uint32_t i = 0; i < count; ++i) {
+        terms[i].component = sample_id(take_kind(program, scene));
+        terms[i].access = accesses[i ? take_below(program, 7) : 0];
+    }
+    match_set_close(monitor, scene->world);
+    match_set_open(monitor, scene->world, terms, count);
 }
 
 static void removals_read(program *program, scene *scene)
@@ -70,8 +108,10 @@ static void removals_destroy(program *program, scene *scene)
 const operation event_operations[] = {
     {"hook_set", hook_set, 0},
     {"observer_add", observer_add, IN_BODY},
+    {"observer_add_lists", observer_add_lists, IN_BODY},
     {"observer_remove", observer_remove, IN_BODY},
     {"observe_emit", observe_emit, IN_BODY | AS_INPUT},
+    {"monitor_add", monitor_add, 0},
     {"removals_read", removals_read, IN_BODY},
     {"removals_destroy", removals_destroy, 0},
 };

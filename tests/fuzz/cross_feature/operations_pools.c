@@ -18,7 +18,7 @@ static void pool_add_instance(program *program, scene *scene)
 {
     sample_kind kind = take_kind_that(program, scene, is_many);
     if (kind != SAMPLE_COUNT)
-        mica_pool_add(mica_pool_of_id(scene->world, sample_id(kind)), take_entity(program, scene));
+        mica_add_instance_id(scene->world, take_entity(program, scene), sample_id(kind));
 }
 
 static void pool_remove(program *program, scene *scene)

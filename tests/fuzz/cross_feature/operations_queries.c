@@ -15,8 +15,14 @@ static mica_access take_access(program *program, sample_kind kind)
         MICA_ACCESS_MAYBE_READ, MICA_ACCESS_CHANGED,  MICA_ACCESS_MAYBE_WRITE, MICA_ACCESS_EITHER,
         MICA_ACCESS_ADDED,      MICA_ACCESS_DISABLED, MICA_ACCESS_OR,
     };
-    static const mica_access membership[] = {MICA_ACCESS_HAS, MICA_ACCESS_WITHOUT};
-    return samples[kind].has_data ? with_data[take_below(program, 11)] : membership[take_below(program, 2)];
+    static const mica_access membership[] = {MICA_ACCESS_HAS, MICA_ACCESS_WITHOUT, MICA_ACCESS_MAYBE_READ,
+                                             MICA_ACCESS_EITHER, MICA_ACCESS_OR};
+    return samples[kind].has_data ? with_data[take_below(program, 11)] : membership[take_below(program, 5)];
+}
+
+static bool shows_column(mica_access access)
+{
+    return access <= MICA_ACCESS_OR && access != MICA_ACCESS_HAS && access != MICA_ACCESS_WITHOUT;
 }
 
 static void create_in(program *program, scene *scene, kept_query *kept)
@@ -30,9 +36,11 @@ static void create_in(program *program, scene *scene, kept_query *kept)
     for (uint32_t i = 0; i < count; ++i) {
         sample_kind kind = i == 0 ? first : take_kind(program, scene);
         terms[i] = (mica_term){sample_id(kind), take_access(program, kind)};
+        kept->kinds[i] = kind;
     }
     kept->reads = SAMPLE_COUNT;
     if (special % 2 == 1 && samples[first].has_data) { /* a query that is sure to show values */
+        kept->kinds[0] = first;
         terms[0] = (mica_term){sample_id(first), special % 4 == 1 ? MICA_ACCESS_READ : MICA_ACCESS_WRITE};
         count = count > 0 ? count : 1;
     }
@@ -49,6 +57,9 @@ static void create_in(program *program, scene *scene, kept_query *kept)
             def.instances_of = sample_id(first);
         }
     }
+    for (uint32_t i = 0; i < count; ++i)
+        kept->shows_switches[i] = samples[kept->kinds[i]].type->toggle && shows_column(terms[i].access);
+    kept->term_count = count;
     kept->query = mica_query_create(scene->world, &def);
 }
 
@@ -87,10 +98,25 @@ static void query_facts(program *program, scene *scene)
     mica_query_matches(kept->query, take_entity(program, scene));
 }
 
+/* What a view says about its rows is what the world says about each entity. */
+static void compare_presence(program *program, const mica_view *view, mica_component component, bool is_toggled)
+{
+    bool has = mica_view_has_id(view, component);
+    const uint8_t *enabled = is_toggled ? mica_view_enabled_id(view, component) : NULL;
+    for (uint32_t i = 0; i < view->count; ++i) {
+        EXPECT(program, has == mica_has_id(view->world, view->entities[i], component),
+               "a view shows a component that its entities do not have, or hides one");
+        EXPECT(program, !enabled || enabled[i] == mica_is_enabled_id(view->world, view->entities[i], component),
+               "a view shows another switch than the entity has");
+    }
+}
+
 /* Looks at everything that a view shows, and writes it where it may. */
 static void use_view(program *program, open_loop *loop)
 {
     sample_kind kind = loop->query->reads;
+    for (uint32_t i = 0; i < loop->query->term_count; ++i)
+        compare_presence(program, &loop->view, sample_id(loop->query->kinds[i]), loop->query->shows_switches[i]);
     for (uint32_t i = 0; i < loop->view.count; ++i)
         EXPECT(program, !mica_is_nil(loop->view.entities[i]), "a view shows nil");
     if (kind == SAMPLE_COUNT || !sample_is_whole(kind))

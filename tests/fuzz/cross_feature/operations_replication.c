@@ -7,7 +7,9 @@ static void sender_create(program *program, scene *scene)
 {
     (void)program;
     if (!scene->sender) {
-        scene->sender = mica_sender_create(scene->world, NULL);
+        mica_sender_def def = {.skip_without_rule = true};
+        def.rules = scene_rules(&def.rule_count);
+        scene->sender = mica_sender_create(scene->world, &def);
         ++scene->sender_serial;
     }
 }
@@ -30,7 +32,9 @@ static void replica_create(program *program, scene *scene)
     scene_close(program, scene);
     scene_open(program, scene, config);
     scene_define(scene);
-    scene->replica = mica_replica_create(scene->world, &(mica_replica_def){.mapped = mapped});
+    mica_replica_def def = {.mapped = mapped};
+    def.rules = scene_rules(&def.rule_count);
+    scene->replica = mica_replica_create(scene->world, &def);
     scene->followed = other;
     scene->is_mapped = mapped;
     scene->only_follows = true;

@@ -226,9 +226,11 @@ static void save(program *program, scene *scene)
 static void saver_save(program *program, scene *scene)
 {
     mica_blob blob = {0};
+    mica_save_def def = {.skip_state = true};
+    def.rules = scene_rules(&def.rule_count);
     if (!scene->saver)
-        scene->saver = mica_saver_create(scene->world, NULL);
-    if (!scene->saver || mica_pack(scene->world, &(mica_save_def){.skip_state = true}, &blob) != MICA_OK)
+        scene->saver = mica_saver_create(scene->world, &def);
+    if (!scene->saver || mica_pack(scene->world, &def, &blob) != MICA_OK)
         return;
     if (mica_saver_begin(scene->saver, scratch_path("save")) == MICA_OK && mica_saver_wait(scene->saver) == MICA_OK) {
         mica_blob file = read_file(scratch_path("save"));
@@ -305,6 +307,22 @@ static bool are_scopes_parents(mica_world *world)
     return fine;
 }
 
+/* Whether an entity lacks a component that another one of it requires: it comes along when a file without a state is spawned. */
+static bool is_something_missing(mica_world *world)
+{
+    bool missing = false;
+    mica_query *all = mica_query_create(world, &(mica_query_def){.name = "all", .with_hidden = true});
+    for (mica_view view = mica_query_begin(all); mica_view_next(&view);)
+        for (uint32_t i = 0; !missing && i < view.count; ++i) {
+            uint32_t kinds = 0;
+            for (sample_kind kind = 0; kind < SAMPLE_COUNT; ++kind)
+                kinds |= (uint32_t)mica_has_id(world, view.entities[i], sample_id(kind)) << kind;
+            missing = sample_complete(kinds) != kinds;
+        }
+    mica_query_destroy(all);
+    return missing;
+}
+
 /* What is loaded is what was saved. */
 void compare_save(program *program, scene *scene)
 {
@@ -315,12 +333,15 @@ void compare_save(program *program, scene *scene)
     EXPECT(program, mica_world_get_stats(loaded).entity_count == mica_world_get_stats(scene->world).entity_count,
            "a loaded world has more or fewer entities");
     mica_resource *resource = open_blob(program, &first);
-    if (mica_resource_get_info(resource).has_state && are_scopes_parents(scene->world))
+    bool has_state = mica_resource_get_info(resource).has_state;
+    if (has_state && are_scopes_parents(scene->world))
         EXPECT(program, mica_world_hash_content(loaded) == mica_world_hash_content(scene->world),
                "a loaded world has other handles, values or rows");
     mica_resource_free(resource);
     EXPECT(program, mica_pack(loaded, NULL, &second) == MICA_OK, "a loaded world can't be packed");
-    EXPECT(program, digest_of_blob(program, &first) == digest_of_blob(program, &second),
+    EXPECT(program,
+           digest_of_blob(program, &first) == digest_of_blob(program, &second) ||
+               (!has_state && is_something_missing(scene->world)),
            "a world that is saved and loaded says something else");
     mica_world_destroy(loaded);
     mica_blob_free(&first);

@@ -43,6 +43,7 @@ static void snapshot_restore(program *program, scene *scene)
 {
     const kept_snapshot *kept = take_snapshot(program, scene);
     mica_result result = mica_snapshot_restore(scene->world, kept->snapshot);
+    scene->went_back = true;
     EXPECT(program, kept->snapshot.id == 0 || result != MICA_ERROR_UNKNOWN,
            "a snapshot that was not dropped is unknown");
     EXPECT(program, result != MICA_ERROR_MEMORY || program->used_faults, "a snapshot is lost though memory was plenty");
@@ -85,6 +86,7 @@ static void history_restore(program *program, scene *scene)
     uint64_t last = mica_history_last(scene->history);
     uint64_t tick = last - take_below(program, mica_history_count(scene->history));
     mica_result result = mica_history_restore(scene->history, tick);
+    scene->went_back = true;
     EXPECT(program, result != MICA_ERROR_MEMORY || program->used_faults, "a tick is lost though memory was plenty");
     const kept_tick *kept = &scene->ticks[tick % HISTORY_TICKS];
     if (result != MICA_OK)

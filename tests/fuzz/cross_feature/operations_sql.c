@@ -90,6 +90,7 @@ static void sql_rollback(program *program, scene *scene)
         return;
     write_once(program, scene);
     write_once(program, scene);
+    scene->went_back = true;
     if (sqlite3_exec(database, "rollback", NULL, NULL, NULL) == SQLITE_OK && !program->used_faults &&
         !is_recorded(scene))
         EXPECT(program, mica_world_hash(scene->world) == before, "a transaction that is rolled back leaves changes");
@@ -103,6 +104,7 @@ bool scene_is_in_transaction(const scene *scene)
 static void sql_transaction(program *program, scene *scene)
 {
     static const char *texts[] = {"begin", "commit", "rollback", "savepoint a", "rollback to a"};
+    scene->went_back = true; /* maybe */
     if (!open_database(scene))
         return;
     sqlite3_exec(scene->database, texts[take_below(program, 5)], NULL, NULL, NULL);

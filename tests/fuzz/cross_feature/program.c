@@ -75,7 +75,7 @@ mica_entity take_entity(program *program, scene *scene)
     if (byte == 255)
         return mica_nil();
     if (byte == 254)
-        return (mica_entity){scene->highest_index + 1000, 1};
+        return (mica_entity){scene->highest_index + 1000, (program_handle_space(program) << 16) + 1};
     uint32_t known = scene->entity_next < ENTITIES_KEPT ? scene->entity_next : ENTITIES_KEPT;
     if (known == 0)
         return mica_nil();
@@ -246,6 +246,18 @@ static void validate(program *program, scene *scene)
     program_fail(program, what, __FILE__, __LINE__);
 }
 
+/* What monitors were told must be what queries find. After a restore, and if a change could not be noted, they begin anew. */
+static void compare_monitors(program *program, scene *scene, bool begins_anew)
+{
+    for (uint32_t i = 0; i < MONITORS; ++i) {
+        match_set *monitor = &scene->monitors[i];
+        if (monitor->observer.id)
+            EXPECT(program, begins_anew || match_set_is_right(monitor), "a monitor was not told what a query finds");
+        if (monitor->observer.id)
+            match_set_reset(monitor);
+    }
+}
+
 /* A step on a world that is being recorded is input, or changes nothing that the recording must know, or is left out. */
 static void run_step(program *program, scene *scene, const step *step, const operation *operation)
 {
@@ -268,6 +280,7 @@ void program_step(program *program, const step *step)
     uint64_t before = operation->flags & READS ? mica_world_hash(scene->world) : 0;
     bool fails_now = scene->has_allocator && scene->allocator.countdown > 0;
     bool was_in_transaction = scene_is_in_transaction(scene);
+    scene->went_back = false;
     run_step(program, scene, step, operation);
     program->current = step;
     if (fails_now)
@@ -277,8 +290,10 @@ void program_step(program *program, const step *step)
     if (program->is_repeating)
         return;
     validate(program, scene);
+    bool ends_transaction = was_in_transaction && !scene_is_in_transaction(scene); /* maybe by going back */
+    compare_monitors(program, scene, fails_now || scene->went_back || ends_transaction);
     /* SQLite rolls a transaction back if memory runs out in it. */
-    bool is_rolled_back = fails_now && was_in_transaction && !scene_is_in_transaction(scene);
+    bool is_rolled_back = fails_now && ends_transaction;
     if ((operation->flags & READS) && !is_rolled_back)
         EXPECT(program, mica_world_hash(scene->world) == before, "a call that only reads changed the world hash");
 }

@@ -16,6 +16,7 @@
 #define MICA_TESTS_FUZZ_PROGRAM_H
 
 #include "../../support/faulty_allocator.h"
+#include "../../support/match_set.h"
 #include "../../support/random.h"
 #include "../../support/sample.h"
 
@@ -49,6 +50,7 @@ enum {
     REACTIONS = 24,
     SYSTEMS = 6,
     OBSERVERS = 6,
+    MONITORS = 3,
     REFERENCES = 4,
     STREAMS = 2,
 };
@@ -114,6 +116,9 @@ typedef struct kept_query {
     mica_query *query;
     sample_kind reads; /* the component of its first term; SAMPLE_COUNT when there is none */
     bool writes;       /* and whether that is a WRITE */
+    sample_kind kinds[3];
+    bool shows_switches[3]; /* the term gives a column, and its component can be toggled */
+    uint32_t term_count;
 } kept_query;
 
 typedef struct open_loop {
@@ -151,6 +156,8 @@ struct scene {
     reaction reactions[REACTIONS];
     uint32_t reaction_next;
     mica_observer observers[OBSERVERS];
+    match_set monitors[MONITORS];
+    bool went_back; /* in this step, which tells monitors nothing */
     mica_system systems[SYSTEMS];
     uint32_t system_serial;
     mica_phase phase;
@@ -315,11 +322,19 @@ bool is_pool_with_rows(sample_kind kind);
 /* Whether changes may be waiting for a flush. */
 bool is_recorded(const scene *scene);
 
+/* The handle space of all worlds of a program: replicas have that of their senders. */
+static inline uint32_t program_handle_space(const program *program)
+{
+    return program->scene_count % 3;
+}
+
 /* Makes a world in a scene, and gives back all that is in one. */
 void scene_open(program *program, scene *scene, uint8_t config);
 void scene_open_with(program *program, scene *scene, mica_world *world);
 void scene_close(program *program, scene *scene);
 void scene_close_loops(scene *scene, const kept_query *query);
+/* Rules for components with functions that deltas carry: their described fields are enough. */
+const mica_resource_rule *scene_rules(uint32_t *out_count);
 void scene_define(scene *scene);
 
 /* Lets input of a recording be a step of the program. */

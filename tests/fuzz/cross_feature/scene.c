@@ -25,6 +25,8 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_POOL_DIRECT,
     SAMPLE_POOL_SPLIT,
     SAMPLE_POOL_DIRECT_SPLIT,
+    SAMPLE_POOL_MANY,
+    SAMPLE_SEEDED,
     SAMPLE_POOL_TAG,
     SAMPLE_TAG,
     SAMPLE_SWITCHED_TAG,
@@ -33,6 +35,15 @@ static const sample_kind carried_kinds[] = {
     SAMPLE_POOL_TEXT,
     SAMPLE_HIDING_TAG,
 };
+
+const mica_resource_rule *scene_rules(uint32_t *out_count)
+{
+    static mica_resource_rule rules[2];
+    rules[0] = (mica_resource_rule){.component = sample_id(SAMPLE_POOL_MANY)};
+    rules[1] = (mica_resource_rule){.component = sample_id(SAMPLE_SEEDED)};
+    *out_count = 2;
+    return rules;
+}
 
 static const sample_kind *all_kinds(void)
 {
@@ -114,6 +125,7 @@ void scene_open(program *program, scene *scene, uint8_t config)
     }
     if (config & CONFIG_SMALL_CHUNKS)
         def.chunk_bytes_first = def.chunk_bytes_last = 1024;
+    def.handle_space = program_handle_space(program);
     def.dead_target = (mica_dead_target)(((config >> CONFIG_DEAD_TARGET_SHIFT) & 3) % 3);
     scene->world = mica_world_create(&def);
     configure_workers(program, scene);
@@ -161,6 +173,8 @@ void scene_close(program *program, scene *scene)
     mica_spawned_free(scene->spawned);
     scene->spawned = NULL;
     mica_world_destroy(scene->world);
+    for (uint32_t i = 0; i < MONITORS; ++i)
+        match_set_close(&scene->monitors[i], NULL);
     mica_resource_free(scene->resource);
     mica_resource_free(scene->resource_of_spawned);
     mica_blob_free(&scene->blob);

@@ -68,7 +68,7 @@ static const char longest[] = LETTERS_64 LETTERS_64 LETTERS_64 LETTERS_64; /* 25
 #define BYTES(type_name, bytes, list, list_count)                                                                      \
     {.name = type_name, .kind = MICA_KIND_STRUCT, .size_bytes = bytes, .alignment = 1, .fields = list,                 \
      .field_count = list_count}
-#define BYTE_AT(name, offset) {name, NULL, offset, 1, 1, MICA_KIND_U8}
+#define BYTE_AT(name, offset) {name, NULL, offset, 1, 1, MICA_KIND_U8, NULL}
 
 START_TEST(types_that_can_not_be_written_are_refused_in_words)
 {
@@ -87,9 +87,9 @@ START_TEST(types_that_can_not_be_written_are_refused_in_words)
                                     .alignment = 1,
                                     .constants = constants,
                                     .constant_count = 1};
-    static mica_field of_nested[] = {{"inner", &nested_wild, 0, 1, 1, MICA_KIND_STRUCT}};
-    static mica_field of_flags[] = {{"flags", &flags, 0, 1, 1, MICA_KIND_FLAGS}};
-    static mica_field of_bytes[] = {{"bytes", &byte, 0, 1, MICA_RESOURCE_LEAVES_MAX + 1, MICA_KIND_STRUCT}};
+    static mica_field of_nested[] = {{"inner", &nested_wild, 0, 1, 1, MICA_KIND_STRUCT, NULL}};
+    static mica_field of_flags[] = {{"flags", &flags, 0, 1, 1, MICA_KIND_FLAGS, NULL}};
+    static mica_field of_bytes[] = {{"bytes", &byte, 0, 1, MICA_RESOURCE_LEAVES_MAX + 1, MICA_KIND_STRUCT, NULL}};
     static const mica_type types[] = {
         BYTES("Sound", 1, one, 1),
         BYTES(longest, 1, one, 1),

@@ -6,6 +6,7 @@
 #include "support/reports.h"
 #include "support/require.h"
 #include "support/test.h"
+#include "mica/pool.h"
 #include "mica/hierarchy.h"
 #include "mica/saver.h"
 #include "mica/snapshot.h"
@@ -252,9 +253,9 @@ static void move_bytes(void *to, void *from, uint32_t count, void *context)
 
 START_TEST(what_deltas_do_not_carry_is_refused_by_name)
 {
-    mica_type types[6];
+    mica_type types[5];
     for (uint32_t i = 0; i < COUNT_OF(types); ++i) {
-        static const char *const names[] = {"Plain", "Constructs", "Destructs", "Copies", "Moves", "Many"};
+        static const char *const names[] = {"Plain", "Constructs", "Destructs", "Copies", "Moves"};
         types[i] = mica_type_of_Number;
         types[i].name = names[i];
         types[i].id_cache = 0;
@@ -263,8 +264,6 @@ START_TEST(what_deltas_do_not_carry_is_refused_by_name)
     types[2].destruct = drop_nothing;
     types[3].copy = copy_bytes;
     types[4].move = move_bytes;
-    types[5].storage = MICA_STORAGE_POOL;
-    types[5].many = true;
     for (uint32_t i = 0; i < COUNT_OF(types); ++i) {
         reports heard;
         mica_world *world = open_world(&heard);
@@ -273,7 +272,7 @@ START_TEST(what_deltas_do_not_carry_is_refused_by_name)
         ck_assert_int_eq(mica_saver_begin(saver, path), i ? MICA_ERROR_REFUSED : MICA_OK);
         if (i) {
             char text[64];
-            snprintf(text, sizeof text, "component %s has %s", types[i].name, i == 5 ? "many instances" : "functions");
+            snprintf(text, sizeof text, "component %s has functions and no rule", types[i].name);
             expect_report(&heard, MICA_ERROR_REFUSED, text);
         }
         mica_saver_destroy(saver);
@@ -353,7 +352,101 @@ START_TEST(text_and_lists_are_saved_in_the_background)
 }
 END_TEST
 
-TEST_SUITE(saver, text_and_lists_are_saved_in_the_background, the_file_is_the_world_as_it_was_when_the_save_began,
+typedef struct Stamp { uint32_t number; } Stamp;
+MICA_POOL_WITH(Stamp, (.many = true), number)
+
+START_TEST(several_instances_are_saved_in_the_background)
+{
+    reports heard, others;
+    mica_world *world = open_world(&heard);
+    mica_entity entity = mica_create(world);
+    mica_pool *stamps = mica_pool_of(world, Stamp);
+    mica_saver *saver = mica_saver_create(world, NULL);
+    for (uint32_t tick = 0; tick < 6; ++tick) {
+        ((Stamp *)mica_instance_write_id(stamps, mica_pool_add(stamps, entity)))->number = tick;
+        if (tick % 2)
+            mica_pool_remove(stamps, mica_pool_find(stamps, entity)); /* the first one */
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+    }
+    mica_world *other = open_world(&others);
+    mica_define(other, Stamp);
+    mica_resource *resource = mica_resource_load(path, NULL, NULL);
+    mica_entity copy;
+    ck_assert_int_eq(mica_spawn(other, resource, &(mica_spawn_def){.out_entities = &copy, .out_capacity = 1}), MICA_OK);
+    const mica_pool *copies = mica_pool_of(other, Stamp);
+    mica_instance at = mica_pool_find(copies, copy);
+    for (uint32_t number = 3; number < 6; ++number, at = mica_pool_next(copies, at))
+        ck_assert_uint_eq(((const Stamp *)mica_instance_read_id(copies, at))->number, number);
+    ck_assert(mica_instance_is_nil(at));
+    mica_resource_free(resource);
+    close_world(other, &others);
+    mica_saver_destroy(saver);
+    close_world(world, &heard);
+    unlink(path);
+}
+END_TEST
+
+typedef struct LabelRecipe { char characters[16]; } LabelRecipe;
+MICA_STRUCT(LabelRecipe, characters)
+
+static bool save_text(const mica_world *saved, mica_entity entity, const void *value, void *out_instance, void *context)
+{
+    const Text *text = value;
+    memcpy(((LabelRecipe *)out_instance)->characters, text->characters, text->length);
+    (void)saved;
+    (void)entity;
+    (void)context;
+    return true;
+}
+
+static bool spawn_text(const mica_spawn_run *run, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < run->count; ++i) {
+        Text *text = (Text *)run->values + i, made = text_make(((const LabelRecipe *)run->instances)[i].characters);
+        text_destruct(text, 1, NULL);
+        text_move(text, &made, 1, NULL);
+    }
+    return true;
+}
+
+START_TEST(components_with_a_rule_are_saved_in_the_background)
+{
+    reports heard, others;
+    mica_resource_rule rule = {.component = MICA_ID(Text), .recipe = &mica_type_of_LabelRecipe, .save = save_text};
+    mica_world *world = open_world(&heard);
+    Text text = text_make("some text");
+    mica_entity entity = mica_create(world, MICA_FROM(Text, &text));
+    mica_save_def def = {.rules = &rule, .rule_count = 1};
+    mica_saver *saver = mica_saver_create(world, &def); /* nothing makes a value of the recipe */
+    ck_assert_int_eq(mica_saver_begin(saver, path), MICA_ERROR_REFUSED);
+    expect_report(&heard, MICA_ERROR_REFUSED, "component Text has functions");
+    mica_saver_destroy(saver);
+    rule.spawn = spawn_text;
+    saver = mica_saver_create(world, &def);
+    for (uint32_t i = 0; i < 2; ++i) {
+        ck_assert_int_eq(mica_saver_begin(saver, path), MICA_OK);
+        ck_assert_int_eq(mica_saver_wait(saver), MICA_OK);
+        mica_world *other = open_world(&others);
+        mica_define(other, Text);
+        mica_resource *resource = mica_resource_load(path, NULL, NULL);
+        mica_spawn_def spawn = {.rules = &rule, .rule_count = 1, .out_entities = &entity, .out_capacity = 1};
+        ck_assert_int_eq(mica_spawn(other, resource, &spawn), MICA_OK);
+        ck_assert_mem_eq(mica_get(other, entity, Text)->characters, i ? "Some text" : "some text", 9);
+        mica_resource_free(resource);
+        close_world(other, &others);
+        mica_write(world, entity, Text)->characters[0] = 'S';
+    }
+    mica_saver_destroy(saver);
+    text_drop(&text);
+    close_world(world, &heard);
+    unlink(path);
+}
+END_TEST
+
+TEST_SUITE(saver, components_with_a_rule_are_saved_in_the_background, several_instances_are_saved_in_the_background,
+           text_and_lists_are_saved_in_the_background, the_file_is_the_world_as_it_was_when_the_save_began,
            the_file_is_the_world_after_a_restore_too, what_fails_is_told_and_can_be_tried_again,
            memory_that_runs_out_is_told_and_the_next_save_is_whole, a_save_that_is_under_way_is_not_overtaken,
            what_deltas_do_not_carry_is_refused_by_name)

@@ -244,15 +244,15 @@ END_TEST
 START_TEST(a_component_with_too_many_fields_spawns_and_is_not_followed)
 {
     enum { FIELDS = MICA_RESOURCE_LEAVES_MAX + 1 };
-    static const mica_field byte_fields[] = {{"value", NULL, 0, 1, 1, MICA_KIND_U8}};
+    static const mica_field byte_fields[] = {{"value", NULL, 0, 1, 1, MICA_KIND_U8, NULL}};
     static const mica_type byte = {.name = "Byte",
                                    .kind = MICA_KIND_STRUCT,
                                    .size_bytes = 1,
                                    .alignment = 1,
                                    .fields = byte_fields,
                                    .field_count = 1};
-    static const mica_field few[] = {{"bytes", &byte, 0, 1, 2, MICA_KIND_STRUCT}};
-    static const mica_field lots[] = {{"bytes", &byte, 0, 1, FIELDS, MICA_KIND_STRUCT}};
+    static const mica_field few[] = {{"bytes", &byte, 0, 1, 2, MICA_KIND_STRUCT, NULL}};
+    static const mica_field lots[] = {{"bytes", &byte, 0, 1, FIELDS, MICA_KIND_STRUCT, NULL}};
     mica_type small = {
         .name = "Leafy", .kind = MICA_KIND_STRUCT, .size_bytes = 2, .alignment = 1, .fields = few, .field_count = 1};
     mica_type large = small;

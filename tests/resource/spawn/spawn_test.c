@@ -33,6 +33,41 @@ static void expect_round_trip(const mica_save_def *save)
     mica_blob_free(&blob);
 }
 
+typedef struct Sprite { int image; } Sprite;
+MICA_COMPONENT_WITH(Sprite, (.required = MICA_TYPES(Position, Frozen)), image)
+typedef Sprite Icon;
+MICA_POOL_WITH(Icon, (.dying = MICA_DYING_LAZILY, .required = MICA_TYPES(Mass)), image)
+
+/* A file may have less than is required now: an old level, or one where it was removed. */
+START_TEST(required_components_come_along_unless_the_world_continues)
+{
+    mica_world *saved = open_world(&heard);
+    mica_entity entity = mica_create(saved, MICA_WITH(Sprite, {5}), MICA_WITH(Icon, {6}));
+    mica_remove(saved, entity, Position);
+    mica_remove(saved, entity, Mass);
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(saved, NULL, &blob), MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    for (uint32_t continues = 0; continues < 2; ++continues) {
+        mica_world *world = open_world(&heard);
+        mica_define(world, Sprite);
+        mica_define(world, Icon);
+        mica_entity spawned;
+        mica_spawn_def def = {.skip_state = !continues, .out_entities = &spawned, .out_capacity = 1};
+        ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+        ck_assert_int_eq(mica_get(world, spawned, Sprite)->image, 5);
+        ck_assert_int_eq(mica_get(world, spawned, Icon)->image, 6);
+        ck_assert_int_eq(mica_has(world, spawned, Position), !continues);
+        ck_assert_int_eq(mica_has(world, spawned, Mass), !continues);
+        ck_assert_int_eq(mica_world_hash(world) == mica_world_hash(saved), continues);
+        close_world(world, &heard);
+    }
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    close_world(saved, &heard);
+}
+END_TEST
+
 START_TEST(what_is_saved_is_spawned)
 {
     expect_round_trip(NULL);
@@ -568,7 +603,8 @@ START_TEST(bytes_that_are_not_aligned_are_copied)
 }
 END_TEST
 
-TEST_SUITE(spawn, worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
+TEST_SUITE(spawn, required_components_come_along_unless_the_world_continues,
+           worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
            compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes, one_resource_is_spawned_many_times,
            a_name_that_is_taken_is_an_error_or_left_out, an_unknown_component_is_refused_or_skipped,
            handles_come_out_in_the_order_of_the_file, handles_that_find_no_room_are_refused_before_anything_is_spawned,

@@ -1,0 +1,56 @@
+/* Fields with units, ranges, initial values and a line of documentation: an editor that knows no type shows and checks them. */
+#include "mica/mica.h"
+#include "mica/value.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef enum Gear { PARK, DRIVE, REVERSE } Gear;
+MICA_ENUM(Gear, PARK, DRIVE, REVERSE)
+
+typedef struct Car { float speed; float fuel; Gear gear; uint8_t doors; mica_text plate; } Car;
+MICA_COMPONENT(Car, (speed, float, .unit = "km/h", .minimum = -20, .maximum = 240, .note = "backwards is negative"),
+               (fuel, float, .unit = "l", .minimum = 0, .maximum = INFINITY, .initial = 40),
+               (gear, Gear, .initial = DRIVE), (doors, uint8_t, .initial = 4),
+               (plate, mica_text, .initial_json = "\"not registered\""))
+
+/* One line per field: its value and what is known about it. */
+static void show(mica_member whole)
+{
+    for (uint32_t i = 0; i < mica_member_count(whole); ++i) {
+        char text[100];
+        mica_member field = mica_member_at(whole, i);
+        const mica_attributes *about = field.attributes;
+        mica_value_write(field, text, sizeof text);
+        printf("  %-6s %-16s %-5s", field.name, text, about && about->unit ? about->unit : "");
+        if (about && about->minimum < about->maximum)
+            printf(" %g to %g", about->minimum, about->maximum);
+        printf("%s%s\n", about && about->note ? "  " : "", about && about->note ? about->note : "");
+    }
+}
+
+static void change(mica_member whole, const char *text)
+{
+    mica_value_error error;
+    printf("%s: %s\n", text, mica_value_parse(whole, text, &error) == MICA_OK ? "done" : error.text);
+}
+
+int main(void)
+{
+    mica_world *world = mica_world_create(NULL);
+    mica_entity entity = mica_create(world, MICA_WITH(Car)); /* without a value: it starts as its description says */
+    mica_member car = mica_member_of(MICA_ID(Car), mica_write(world, entity, Car));
+    show(car);
+    change(car, "{\"speed\": 120, \"plate\": \"M IC 4\"}");
+    change(car, "{\"speed\": 300}");
+    change(car, "{\"fuel\": -1}");
+
+    /* Writes in C are not checked, unless the program asks. */
+    mica_write(world, entity, Car)->speed = 300;
+    mica_value_error error;
+    if (mica_value_check(car, &error) != MICA_OK)
+        printf("check: %s\n", error.text);
+    mica_value_reset(mica_member_find(car, "speed", NULL));
+    show(car);
+    mica_world_destroy(world);
+}
