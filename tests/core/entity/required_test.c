@@ -265,14 +265,14 @@ MICA_COMPONENT_WITH(Spin, (.split = true, .required = MICA_TYPES(Position)), ang
 START_TEST(a_split_component_brings_along_what_it_requires)
 {
     mica_world *world = open_world(&heard);
-    mica_entity set = mica_create(world), added = mica_create(world);
+    mica_entity set = mica_create(world), extended = mica_create(world);
     Spin spin;
     ck_assert(mica_set(world, set, Spin, {1, 2}));
     ck_assert(mica_get_value_id(world, set, MICA_ID(Spin), &spin));
     ck_assert(spin.angle == 1 && spin.speed == 2 && mica_has(world, set, Position));
-    mica_add_id(world, added, MICA_ID(Spin));
-    ck_assert(mica_get_value_id(world, added, MICA_ID(Spin), &spin));
-    ck_assert(spin.angle == 0 && spin.speed == 0 && mica_has(world, added, Position));
+    mica_add_id(world, extended, MICA_ID(Spin));
+    ck_assert(mica_get_value_id(world, extended, MICA_ID(Spin), &spin));
+    ck_assert(spin.angle == 0 && spin.speed == 0 && mica_has(world, extended, Position));
     close_world(world, &heard);
 }
 END_TEST

@@ -235,8 +235,8 @@ END_TEST
 
 /* Each begins with another change. */
 static const char *const changes[] = {
-    "{\"name\": \"new\", \"components\": {\"Health\": {\"current\": 5}, \"Letters\": [{}, {}], "
-    "\"Tuned\": {}, \"Frozen\": {}, \"TunedSplitPool\": {}}, \"disabled\": [\"Health\"]}",
+    ("{\"name\": \"new\", \"components\": {\"Health\": {\"current\": 5}, \"Letters\": [{}, {}], "
+     "\"Tuned\": {}, \"Frozen\": {}, \"TunedSplitPool\": {}}, \"disabled\": [\"Health\"]}"),
     "{\"name\": \"new\", \"components\": {\"Letters\": [{}, {}]}}",
     "{\"name\": \"new\", \"disabled\": []}",
 };

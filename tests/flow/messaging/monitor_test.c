@@ -387,7 +387,8 @@ END_TEST
 static void monitor_a_life(faults *faults)
 {
     mica_world *world = faults->world;
-    diary diary = {0};
+    static diary diary; /* the world is destroyed later */
+    diary = (struct diary){0};
     mica_observer_def def = *MICA_MONITOR(note_match, MICA_READ(Heat), MICA_HAS(Lamp));
     def.context = &diary;
     mica_entity one = diary.base = mica_create(world);
@@ -408,7 +409,8 @@ static void monitor_a_life(faults *faults)
 static void monitor_what_outlives(faults *faults)
 {
     mica_world *world = faults->world;
-    diary diary = {0};
+    static diary diary; /* the world is destroyed later */
+    diary = (struct diary){0};
     mica_observer_def def = *MICA_MONITOR(note_match, MICA_READ(Ember));
     def.context = &diary;
     mica_define(world, Template);
@@ -432,7 +434,8 @@ static void monitor_what_outlives(faults *faults)
 static void hide_without_memory(faults *faults)
 {
     mica_world *world = faults->world;
-    diary diaries[2] = {0};
+    static diary diaries[2]; /* the world is destroyed later */
+    memset(diaries, 0, sizeof diaries);
     mica_entity one = diaries[0].base = diaries[1].base = mica_create(world);
     for (uint32_t i = 0; i < 2; ++i)
         monitor(world, &diaries[i], MICA_MONITOR(note_match, MICA_READ(Heat)));
@@ -455,7 +458,8 @@ static void hide_without_memory(faults *faults)
 static void note_without_memory(faults *faults)
 {
     mica_world *world = faults->world;
-    diary diary = {0};
+    static diary diary; /* the world is destroyed later */
+    diary = (struct diary){0};
     diary.base = mica_create(world);
     monitor(world, &diary, MICA_MONITOR(note_match, MICA_READ(Heat)));
     mica_create(world, MICA_WITH(Heat, {1}));

@@ -106,7 +106,8 @@ END_TEST
 
 static void observe_with_lists(faults *faults)
 {
-    diary diary = {0};
+    static diary diary; /* the world is destroyed later */
+    diary = (struct diary){0};
     const mica_event_kind events[] = {MICA_EVENT_ADD, MICA_EVENT_REMOVE};
     const mica_component components[] = {MICA_ID(Heat), MICA_ID(Buff)};
     mica_observer_def def = {.events = events, .event_count = 2, .components = components, .component_count = 2};
