@@ -474,8 +474,10 @@ static mica_result plan_singletons(micap_delta_work *work)
 static const char *find_record(const mica_replica *replica, uint32_t kind, uint32_t *out_byte_count)
 {
     const char *data = replica->state.data;
+    if (!data)
+        return NULL;
     micap_reader reader = {data, data, data + replica->state.count, false};
-    while (data && micap_reader_left(&reader)) {
+    while (micap_reader_left(&reader)) {
         uint32_t found = micap_reader_take32(&reader);
         *out_byte_count = micap_reader_take32(&reader);
         const char *content = micap_reader_take(&reader, *out_byte_count);

@@ -68,6 +68,41 @@ START_TEST(required_components_come_along_unless_the_world_continues)
 }
 END_TEST
 
+typedef struct Leash { mica_entity holder; } Leash;
+MICA_COMPONENT(Leash, holder)
+typedef struct Dog { int age; } Dog;
+MICA_COMPONENT_WITH(Dog, (.required = MICA_TYPES(Leash)), age)
+
+/* The file has the references of one entity; the other one gets its component because it is required. */
+START_TEST(references_are_those_of_the_entities_that_have_them_in_the_file)
+{
+    mica_world *saved = open_world(&heard);
+    mica_entity holder = mica_create(saved);
+    mica_create(saved, MICA_WITH(Leash, {holder}));
+    mica_remove(saved, mica_create(saved, MICA_WITH(Dog, {7})), Leash);
+    mica_blob blob;
+    ck_assert_int_eq(mica_pack(saved, NULL, &blob), MICA_OK);
+    mica_resource *resource = mica_resource_open(blob.bytes, blob.byte_count, NULL, NULL);
+    mica_world *world = open_world(&heard);
+    mica_create(world);
+    mica_define(world, Dog);
+    mica_entity spawned[3];
+    mica_spawn_def def = {.skip_state = true, .out_entities = spawned, .out_capacity = 3};
+    ck_assert_int_eq(mica_spawn(world, resource, &def), MICA_OK);
+    uint32_t held = 0, free = 0;
+    for (uint32_t i = 0; i < 3; ++i) {
+        const Leash *leash = mica_get(world, spawned[i], Leash);
+        held += leash && mica_is_alive(world, leash->holder) && !mica_has(world, leash->holder, Leash);
+        free += leash && mica_is_nil(leash->holder) && mica_get(world, spawned[i], Dog)->age == 7;
+    }
+    ck_assert(held == 1 && free == 1);
+    mica_resource_free(resource);
+    mica_blob_free(&blob);
+    close_world(world, &heard);
+    close_world(saved, &heard);
+}
+END_TEST
+
 START_TEST(what_is_saved_is_spawned)
 {
     expect_round_trip(NULL);
@@ -604,6 +639,7 @@ START_TEST(bytes_that_are_not_aligned_are_copied)
 END_TEST
 
 TEST_SUITE(spawn, required_components_come_along_unless_the_world_continues,
+           references_are_those_of_the_entities_that_have_them_in_the_file,
            worlds_that_define_a_component_differently_spawn_in_turn, what_is_saved_is_spawned,
            compressed_sections_spawn_the_same, saving_twice_gives_the_same_bytes, one_resource_is_spawned_many_times,
            a_name_that_is_taken_is_an_error_or_left_out, an_unknown_component_is_refused_or_skipped,
