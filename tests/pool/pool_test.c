@@ -295,6 +295,7 @@ START_TEST(a_value_in_the_last_row_survives_the_eviction_of_a_dead_row)
         mica_value last = {component, sizeof(Item), mica_get_id(world, entities[way == 2 ? 1 : 2], component)};
         mica_entity young = way == 1 ? mica_create_id(world, &last, 1) : mica_create(world);
         ck_assert_uint_eq(young.index, entities[way].index);
+        last.data = mica_get_id(world, entities[way == 2 ? 1 : 2], component);
         if (way != 1)
             ck_assert(mica_set_id(world, young, last));
         ck_assert_uint_eq(item_number(world, young, component), way == 2 ? 21 : 22);
@@ -390,14 +391,16 @@ START_TEST(a_pool_never_changes_an_archetype)
     uint32_t archetypes = mica_world_get_stats(world).archetype_count;
     mica_world_seal(world, true);
     ck_assert(mica_add(world, entity, Burning) && mica_add(world, entity, Selected));
-    ck_assert_ptr_eq(mica_get(world, entity, Number), where);
+    /* A checked build lends another address. */
+    ck_assert(STOPS_AT_MISTAKES || mica_get(world, entity, Number) == where);
     ck_assert_uint_eq(mica_world_get_stats(world).archetype_count, archetypes);
     mica_defer(world);
     mica_remove(world, entity, Burning);
     mica_set(world, entity, Aligned, {{3}});
     ck_assert_int_eq(mica_flush(world), MICA_OK);
     if (!STOPS_AT_MISTAKES) /* where every address ends with the flush */
-        ck_assert_ptr_eq(mica_get(world, entity, Number), where);
+        /* A checked build lends another address. */
+        ck_assert(STOPS_AT_MISTAKES || mica_get(world, entity, Number) == where);
     ck_assert(!mica_has(world, entity, Burning) && mica_get(world, entity, Aligned)->words[0] == 3);
     close_world(world, &heard);
 }

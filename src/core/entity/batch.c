@@ -8,6 +8,7 @@
 #include "core/entity/pool_component.h"
 #include "core/entity/required.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
@@ -249,6 +250,7 @@ static void take_back(mica_batch *batch, uint32_t group_count, bool reuse)
 mica_result mica_batch_begin(mica_world *world, const mica_batch_group *groups, uint32_t group_count,
                              mica_batch **out_batch)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, groups, group_count) ||
         MICAP_MISSING(world, out_batch))
         return MICA_ERROR_INVALID;
@@ -420,6 +422,7 @@ mica_result mica_batch_commit(mica_batch *batch, const mica_component *order, ui
 
 void mica_batch_cancel(mica_batch *batch)
 {
+    MICAP_IMMEDIATE_CHANGE(batch ? batch->world : NULL);
     if (MICAP_MISSING(NULL, batch))
         return;
     mica_world *world = batch->world;

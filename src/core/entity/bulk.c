@@ -7,6 +7,7 @@
 #include "core/entity/pool_component.h"
 #include "core/entity/required.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "mica/bulk.h"
@@ -27,6 +28,7 @@ static mica_result create_required(mica_world *world, uint32_t count, const mica
 mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value *columns, uint32_t column_count,
                              mica_entity *out_entities)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, columns, column_count))
         return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "create_many");
@@ -50,6 +52,7 @@ mica_result mica_create_many(mica_world *world, uint32_t count, const mica_value
 
 uint32_t mica_destroy_many(mica_world *world, const mica_entity *entities, uint32_t count)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, entities, count))
         return 0;
     uint32_t died = 0;

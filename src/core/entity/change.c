@@ -7,6 +7,7 @@
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
 #include "core/events/watch.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/chunk_write.h"
@@ -77,6 +78,17 @@ static inline void call_hook(mica_world *world, mica_event_kind kind, mica_compo
                          value == &micap_tag_value ? NULL : value, 1);
 }
 
+/* As mica_write_id, at the address of the value itself. */
+static void *find_to_write(mica_world *world, mica_entity entity, mica_component component)
+{
+    micap_row spot = micap_locate(world, entity);
+    const micap_finder *finder = micap_chunk_find(spot.chunk, component);
+    if (!finder->component)
+        return NULL;
+    micap_touch_value(world, spot.chunk, finder->column, spot.row);
+    return micap_finder_value(finder, spot.row);
+}
+
 /* The value of a component that was just added, after its hook. What hooks record may move it. */
 static MICAP_INLINE void *end_add(mica_world *world, mica_entity entity, mica_component component, void *value)
 {
@@ -84,7 +96,7 @@ static MICAP_INLINE void *end_add(mica_world *world, mica_entity entity, mica_co
         return value;
     micap_hooks_end(world);
     return value == &micap_tag_value && mica_has_id(world, entity, component) ? value
-                                                                              : mica_write_id(world, entity, component);
+                                                                              : find_to_write(world, entity, component);
 }
 
 void *micap_add_any(mica_world *world, mica_entity entity, mica_component component)
@@ -136,7 +148,7 @@ static __attribute__((noinline)) void *add_hooked(mica_world *world, mica_entity
     return end_add(world, entity, component, value);
 }
 
-void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
+static MICAP_INLINE void *add(mica_world *world, mica_entity entity, mica_component component)
 {
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return add_recorded(world, entity, component);
@@ -150,6 +162,14 @@ void *mica_add_id(mica_world *world, mica_entity entity, mica_component componen
         return add_hooked(world, entity, spot, edge);
     ++world->structure;
     return micap_row_step_add(world, entity, spot, edge);
+}
+
+void *mica_add_id(mica_world *world, mica_entity entity, mica_component component)
+{
+    const micap_immediate_change change = micap_immediate_change_begin(world);
+    void *value = add(world, entity, component);
+    micap_immediate_change_end(&change);
+    return micap_lend_values(world, entity, component, value, 1);
 }
 
 /* Overwrites a value that is there, with a copy or, from NULL, the default. When that fails the old value stays. */
@@ -275,6 +295,7 @@ static __attribute__((noinline)) bool set_chunk(mica_world *world, mica_entity e
 
 bool mica_set_id(mica_world *world, mica_entity entity, mica_value value)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return set_recorded(world, entity, value);
     if (micap_is_pooled(value.component))
@@ -333,6 +354,7 @@ static __attribute__((noinline)) bool remove_hooked(mica_world *world, mica_enti
 
 bool mica_remove_id(mica_world *world, mica_entity entity, mica_component component)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return remove_recorded(world, entity, component);
     if (micap_is_pooled(component))

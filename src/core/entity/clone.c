@@ -8,6 +8,7 @@
 #include "core/world/report.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
+#include "core/world/stale_pointers.h"
 #include "pool/pool_rows.h"
 #include "mica/split.h"
 
@@ -237,6 +238,7 @@ static bool is_for_row(const mica_world *world, mica_entity entity, const micap_
 
 mica_entity mica_clone(mica_world *world, mica_entity entity)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return mica_nil();
     micap_row spot = micap_locate(world, entity);

@@ -7,6 +7,7 @@
 #include "core/events/hooks.h"
 #include "core/storage/rows.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "pool/pool_fast_rows.h"
 
 /* Creates an entity with exactly these values. */
@@ -208,6 +209,7 @@ mica_entity micap_create_exactly(mica_world *world, const mica_value *values, ui
 
 mica_entity mica_create_id(mica_world *world, const mica_value *values, uint32_t count)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, values, count))
         return mica_nil();
     if (MICAP_UNLIKELY(world->recording_depth))

@@ -4,6 +4,7 @@
 #include "core/events/hooks.h"
 #include "core/world/report.h"
 #include "core/storage/rows.h"
+#include "core/world/stale_pointers.h"
 #include "mica/entity.h"
 
 static const mica_location no_place = {0};
@@ -209,6 +210,7 @@ uint32_t micap_destroy_neighbours(mica_world *world, const mica_entity *entities
 
 bool mica_destroy(mica_world *world, mica_entity entity)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_UNLIKELY(!world || world->recording_depth))
         return destroy_recorded(world, entity);
     micap_row spot = micap_locate(world, entity);

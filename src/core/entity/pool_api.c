@@ -209,6 +209,7 @@ mica_instance mica_pool_add(mica_pool *pool, mica_entity entity)
 
 void *mica_add_instance_id(mica_world *world, mica_entity entity, mica_component component)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return NULL;
     if (world->recording_depth)
@@ -228,6 +229,7 @@ void *mica_add_instance_id(mica_world *world, mica_entity entity, mica_component
 
 bool mica_pool_remove(mica_pool *pool, mica_instance instance)
 {
+    MICAP_IMMEDIATE_CHANGE(pool ? pool->world : NULL);
     if (MICAP_MISSING(NULL, pool))
         return false;
     uint32_t row = row_of(pool, instance);
@@ -446,6 +448,7 @@ static micap_pool_group *add_group(mica_world *world)
 
 mica_result mica_group_id(mica_world *world, const mica_component *components, uint32_t count)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world) || MICAP_MISSING_ARRAY(world, components, count))
         return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "group");

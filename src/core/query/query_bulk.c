@@ -7,6 +7,7 @@
 #include "core/entity/pool_fast_path.h"
 #include "core/query/query_sort.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/row_batch.h"
 #include "core/storage/rows.h"
@@ -431,6 +432,7 @@ static void add_selected(mica_world *world, mica_pool *pool, const micap_type *t
 
 mica_result mica_add_all_id(mica_query *query, mica_value value)
 {
+    MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
@@ -466,6 +468,7 @@ mica_result mica_add_all_id(mica_query *query, mica_value value)
 
 mica_result mica_remove_all_id(mica_query *query, mica_component component)
 {
+    MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;
@@ -505,6 +508,7 @@ static void run_destroy_hooks(mica_world *world, const selection *selected)
 
 mica_result mica_destroy_all(mica_query *query)
 {
+    MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;

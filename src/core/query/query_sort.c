@@ -4,6 +4,7 @@
 #include "base/call_location.h"
 #include "core/entity/pool_component.h"
 #include "core/world/report.h"
+#include "core/world/stale_pointers.h"
 #include "core/world/world.h"
 #include "core/storage/rows.h"
 #include "core/storage/pool_lookup.h"
@@ -207,6 +208,7 @@ static bool is_in_every_match(const mica_query *query, mica_component component)
 
 mica_result mica_query_sort_rows(mica_query *query, mica_component component, mica_compare_fn compare, void *context)
 {
+    MICAP_IMMEDIATE_CHANGE(query ? query->world : NULL);
     if (MICAP_MISSING(NULL, query))
         return MICA_ERROR_INVALID;
     mica_world *world = query->world;

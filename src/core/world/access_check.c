@@ -16,11 +16,14 @@ void micap_violation(const mica_world *world, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const micap_thread_context *here = micap_this_thread;
+    const micap_thread_context *here = micap_thread_context_of(world);
+    const micap_exclusive_run *alone = &micap_this_exclusive;
     mica_location noted = micap_noted_place();
-    if (here && here->world == world)
-        snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", here->label,
-                 here->location.file ? here->location.file : "?", here->location.line, what);
+    const char *label = here ? here->label : alone->world == world ? alone->label : NULL;
+    mica_location added = here ? here->location : alone->location;
+    if (label)
+        snprintf(text, sizeof text, "violation: system %s (added at %s:%d) %s", label, added.file ? added.file : "?",
+                 added.line, what);
     else
         snprintf(text, sizeof text, "violation: the program %s", what);
     /* Printed whatever the handler of the world does with it: it is the last that is heard. */

@@ -11,7 +11,10 @@
 
 #    include <pthread.h>
 
-enum { LOANS_KEPT = 1 << 14 };
+enum {
+    LOANS_KEPT = 1 << 14,
+    CHANGES_CHECKED = 1000, /* immediate changes between two flushes that invalidate; each costs a few system calls */
+};
 
 /* What was lent, newest over oldest. */
 typedef struct micap_loan {
@@ -24,7 +27,7 @@ typedef struct micap_loan {
 } loan;
 
 static loan loans[LOANS_KEPT];
-static uint32_t next_loan;
+static uint32_t next_loan, changes_checked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void remember(loan fresh)
@@ -44,12 +47,13 @@ static void stop(const void *owner, const void *address)
         mica_note_location(old->location.file, old->location.line);
         const micap_type *type = micap_type_of(old->component);
         micap_violation(world,
-                        "uses a pointer from before the flush: component %s, %zu bytes into the values that begin with "
+                        "uses a pointer from before the flush or change of structure: component %s, %zu bytes into the "
+                        "values that begin with "
                         "those of entity %u (generation %u), taken at this line by %s%s",
                         type->type.name, (size_t)((const char *)address - old->begin), old->entity.index,
                         old->entity.generation, old->label ? "system " : "the program", old->label ? old->label : "");
     }
-    micap_violation(world, "uses a pointer from long before the last flush");
+    micap_violation(world, "uses a pointer from long before the last flush or change of structure");
 }
 
 static bool is_within(const char *value, char *pages, size_t bytes, char **out_pages, size_t *out_bytes)
@@ -91,8 +95,9 @@ void *micap_lend_values(const mica_world *world, mica_entity entity, mica_compon
     micap_revocable_on_fault(stop);
     void *address = micap_revocable_address(world, pages, bytes, value);
     const micap_thread_context *here = micap_thread_context_of(world);
+    const char *alone = micap_this_exclusive.world == world ? micap_this_exclusive.label : NULL;
     remember((loan){address, (size_t)count * micap_type_of(component)->type.size_bytes, entity, component,
-                    here ? here->label : NULL, micap_noted_place()});
+                    here ? here->label : alone, micap_noted_place()});
     return address;
 }
 
@@ -107,6 +112,28 @@ void *micap_lend_column(const mica_view *view, uint32_t term, const void *values
 void micap_lend_end(const mica_world *world)
 {
     micap_revocable_revoke(world);
+    pthread_mutex_lock(&lock);
+    changes_checked = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+micap_immediate_change micap_immediate_change_begin(const mica_world *world)
+{
+    return (micap_immediate_change){world, world ? world->structure : 0};
+}
+
+/* Inside a hook the operation that called it is still at work, and ends later. */
+void micap_immediate_change_end(const micap_immediate_change *change)
+{
+    const mica_world *world = change->world;
+    if (!world || world->structure == change->structure || world->hook_depth || world->flushing)
+        return;
+    pthread_mutex_lock(&lock);
+    bool is_checked = changes_checked < CHANGES_CHECKED;
+    changes_checked += is_checked;
+    pthread_mutex_unlock(&lock);
+    if (is_checked)
+        micap_revocable_revoke(world);
 }
 
 void micap_lend_drop(const mica_world *world)

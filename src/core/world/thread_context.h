@@ -35,4 +35,31 @@ static inline micap_thread_context *micap_thread_context_of(const mica_world *wo
     return here && here->world == world ? here : NULL;
 }
 
+/* An exclusive system has no context, since its changes are immediate. Reports of checked builds name it all the same. */
+#ifdef MICA_CHECKED
+typedef struct micap_exclusive_run {
+    const mica_world *world; /* NULL: none runs on this thread */
+    const char *label;
+    mica_location location; /* where it was added */
+} micap_exclusive_run;
+
+extern _Thread_local micap_exclusive_run micap_this_exclusive;
+#endif
+
+static inline void micap_exclusive_begin(const mica_world *world, const char *label, mica_location location)
+{
+#ifdef MICA_CHECKED
+    micap_this_exclusive = (micap_exclusive_run){world, label, location};
+#else
+    (void)world, (void)label, (void)location;
+#endif
+}
+
+static inline void micap_exclusive_end(void)
+{
+#ifdef MICA_CHECKED
+    micap_this_exclusive.world = NULL;
+#endif
+}
+
 #endif

@@ -153,6 +153,7 @@ static void destroy_all(mica_world *world)
 
 mica_result mica_world_clear(mica_world *world)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return MICA_ERROR_INVALID;
     mica_result result = micap_refuse_while_recording(world, "clear");
@@ -181,6 +182,7 @@ void mica_world_destroy(mica_world *world)
 
 size_t mica_world_trim(mica_world *world)
 {
+    MICAP_IMMEDIATE_CHANGE(world);
     if (MICAP_MISSING(NULL, world))
         return 0;
     if (world->recording_depth || world->flushing) /* memory that a flush has reserved is in use */

@@ -256,7 +256,9 @@ static mica_result run_exclusive(micap_segment *segment)
     if (!system->is_active)
         return MICA_OK;
     start_system(segment, system);
+    micap_exclusive_begin(segment->world, system->def.name, system->def.location);
     system->once(&system->frame);
+    micap_exclusive_end();
     if (segment->flow->is_one_by_one)
         micap_listeners_system_ended(segment->flow, system);
     if (!segment->world->recording_depth)
